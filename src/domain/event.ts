@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { QuestionId, RunId, TaskId } from './id.ts'
+import { categoryNames, outcomes } from './outcome.ts'
+import { questionKinds } from './question.ts'
+import { Usage } from './usage.ts'
+
+const Time = z.iso.datetime()
+
+/**
+ * Every fact Pawl records, with the shape of its data. Types, validation, SSE, the CLI's and the page's renderers and docs/events.md
+ * derive from this table; the sentence in `describe` is the documentation.
+ */
+export const eventData = {
+  'task.queued': z
+    .object({ agent: z.string(), priority: z.number(), workspace: z.string() })
+    .describe('The task was accepted and is durable.'),
+  'task.requeued': z
+    .object({
+      why: z.enum(['retry', 'answer', 'wake', 'interrupted', 'lost', 'rejected', 'again']),
+      detail: z.string().optional(),
+    })
+    .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),
+  'task.cancel_requested': z.object({ now: z.boolean(), by: z.string() }).describe('Somebody asked for the task to stop.'),
+  'task.completed': z
+    .object({ verified: z.boolean() })
+    .describe('The task is done; `verified` says whether its checks proved it.'),
+  'task.review': z.object({}).describe('The work is done and waits for a person to accept it.'),
+  'task.failed': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ended without success.'),
+  'task.timed_out': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ran out of time.'),
+  'task.cancelled': z.object({ by: z.string() }).describe('The task was cancelled.'),
+  'task.over_budget': z.object({ message: z.string() }).describe('The task used up its budget.'),
+  'task.blocked': z
+    .object({ kind: z.string(), questionId: QuestionId.optional() })
+    .describe('The task waits for something only others can give. It costs nothing meanwhile.'),
+  'task.parked': z
+    .object({ kind: z.string(), until: Time, detail: z.string().optional() })
+    .describe('The task waits for a time and then goes on by itself.'),
+  'run.admitted': z
+    .object({ attempt: z.number(), fence: z.number(), agent: z.string() })
+    .describe('The task may run; a worker takes it next.'),
+  'run.started': z
+    .object({
+      attempt: z.number(),
+      fence: z.number(),
+      worker: z.string(),
+      walls: z.string(),
+      enforced: z.boolean(),
+      resumed: z.boolean(),
+    })
+    .describe('A worker took the run and is about to start the agent. `enforced` says whether the walls hold.'),
+  'run.ended': z
+    .object({
+      outcome: z.enum(outcomes),
+      category: z.enum(categoryNames).optional(),
+      message: z.string().optional(),
+      exitCode: z.number().nullable().optional(),
+      signal: z.string().nullable().optional(),
+      usage: Usage.optional(),
+      costUsd: z.number().optional(),
+      durationMs: z.number(),
+    })
+    .describe('The run is over. Exactly one per run.'),
+  'run.noted': z
+    .object({ code: z.string(), detail: z.string() })
+    .describe('Something about the run that a reader should know: a cut line, a capped log, a workspace copy, a late result.'),
+  'agent.message': z.object({ text: z.string() }).describe('The agent said something.'),
+  'agent.thinking': z.object({ text: z.string() }).describe('The agent thought aloud.'),
+  'agent.tool_called': z.object({ callId: z.string(), tool: z.string(), input: z.unknown() }).describe('The agent used a tool.'),
+  'agent.tool_returned': z
+    .object({ callId: z.string(), output: z.string(), isError: z.boolean() })
+    .describe("A tool's answer came back to the agent."),
+  'agent.session': z.object({ vendorId: z.string() }).describe('The agent program named its conversation.'),
+  'agent.stderr': z.object({ text: z.string() }).describe('The agent program wrote to standard error.'),
+  'agent.unknown': z
+    .object({ raw: z.string() })
+    .describe('The agent program printed something this version does not understand; kept as it was.'),
+  'workspace.changed': z
+    .object({ summary: z.string(), files: z.number() })
+    .describe('What the run changed in the workspace, in one line.'),
+  'question.asked': z
+    .object({ questionId: QuestionId, kind: z.enum(questionKinds), text: z.string(), options: z.array(z.string()) })
+    .describe('The agent asked something only a person or another agent can decide.'),
+  'question.answered': z
+    .object({ questionId: QuestionId, answer: z.string(), by: z.string() })
+    .describe('The question was answered.'),
+  'question.closed': z
+    .object({ questionId: QuestionId, state: z.enum(['expired', 'cancelled']) })
+    .describe('The question needs no answer any more.'),
+} as const
+export type EventType = keyof typeof eventData
+export const eventTypes = Object.keys(eventData) as [EventType, ...EventType[]]
+export type EventData<T extends EventType> = z.infer<(typeof eventData)[T]>
+
+export const Envelope = z.object({ seq: z.number().int(), at: Time, task: TaskId, run: RunId.optional() })
+export type Event = { [T in EventType]: z.infer<typeof Envelope> & { type: T; data: EventData<T> } }[EventType]
+
+/** An event before the journal has numbered it. */
+export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType]
+/** What an adapter may say: facts about the agent. Everything else is said by the engine alone, whatever an agent prints. */
+export type AgentEvent = Extract<NewEvent, { type: `agent.${string}` }>
+
+/** The events after which a reader of one task may close: the task has come to rest. */
+export const restingEvents: ReadonlySet<string> = new Set<EventType>([
+  'task.completed',
+  'task.review',
+  'task.failed',
+  'task.timed_out',
+  'task.cancelled',
+  'task.over_budget',
+  'task.blocked',
+  'task.parked',
+])

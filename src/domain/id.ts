@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+/**
+ * Ids sort by the time of their making: nine characters of milliseconds, nine of chance, in base 32 without look-alikes.
+ * They never begin with a dash and hold nothing a shell, a path or a URL would read as its own.
+ */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+const prefixes = { task: 't', run: 'r', session: 's', question: 'q', worker: 'w', event: 'e' } as const
+export type IdKind = keyof typeof prefixes
+
+export function newId(kind: IdKind, nowMs: number): string {
+  let time = ''
+  for (let rest = nowMs, i = 0; i < 9; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time
+  let chance = ''
+  for (const byte of crypto.getRandomValues(new Uint8Array(9))) chance += alphabet[byte % 32]
+  return `${prefixes[kind]}_${time}${chance}`
+}
+
+const idSchema = (kind: IdKind) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefixes[kind]}_[0-9a-z]{18}$`), `expected a ${kind} id like ${prefixes[kind]}_0123456789abcdefgh`)
+
+export const TaskId = idSchema('task')
+export const RunId = idSchema('run')
+export const SessionId = idSchema('session')
+export const QuestionId = idSchema('question')
+
+/** Names that people choose (agents, profiles, tags): safe in paths, command lines and URLs. */
+export const Name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'a name is lower-case letters, digits, dot, dash and underscore, begins with a letter or digit, and has at most 64 characters',
+  )

@@ -1,0 +1,60 @@
+/**
+ * How a run can end, and what each kind of failure means for its task. This is the only place that says whether to try again.
+ */
+export const outcomes = [
+  'succeeded',
+  'partial',
+  'empty',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'blocked',
+  'denied',
+  'tripped',
+  'over_budget',
+  'interrupted',
+  'lost',
+] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** What a retry does with the conversation: goes on with it, restores its files first, rebuilds it, or starts anew. */
+export type SessionCare = 'keep' | 'restore' | 'rebuild'
+
+export interface CategoryRule {
+  /** never: the task fails; once: one more run; backoff: up to the retry limit, waiting longer each time; park: wait for a named time. */
+  readonly retry: 'never' | 'once' | 'backoff' | 'park'
+  readonly session: SessionCare
+  /** One plain sentence for the person who reads it. */
+  readonly says: string
+}
+
+export const categories = {
+  rate_limited: { retry: 'backoff', session: 'keep', says: 'The model provider asked to slow down.' },
+  overloaded: { retry: 'backoff', session: 'keep', says: 'The model provider is overloaded.' },
+  usage_limit: { retry: 'park', session: 'keep', says: "The account's usage limit is reached; it resets at a known time." },
+  network: { retry: 'backoff', session: 'keep', says: 'The network or the provider failed.' },
+  session_missing: { retry: 'once', session: 'restore', says: "The agent's conversation file is gone." },
+  crashed: { retry: 'once', session: 'keep', says: 'The agent program ended without a result.' },
+  exit_code: { retry: 'never', session: 'keep', says: 'The agent program ended with an error code.' },
+  checks_failed: { retry: 'never', session: 'keep', says: 'The work did not pass its checks.' },
+  output_limit: { retry: 'never', session: 'keep', says: 'The agent printed more than is allowed.' },
+  oom: { retry: 'never', session: 'keep', says: 'The agent used more memory than is allowed.' },
+  no_progress: { retry: 'never', session: 'keep', says: 'Several tries ended the same way.' },
+  auth_failed: { retry: 'never', session: 'keep', says: 'The agent is not logged in, or its key was refused.' },
+  bad_config: { retry: 'never', session: 'keep', says: 'The agent is configured in a way its program refuses.' },
+  binary_missing: { retry: 'never', session: 'keep', says: "The agent's program is not installed." },
+  permission_denied: { retry: 'never', session: 'keep', says: 'The profile does not allow what the agent needed.' },
+  sandbox_error: { retry: 'never', session: 'keep', says: 'The walls around the agent could not be built.' },
+  workspace_error: { retry: 'never', session: 'keep', says: 'The workspace cannot be used.' },
+  guardrail_tripped: { retry: 'never', session: 'keep', says: 'The agent was going round in circles and was stopped.' },
+  max_turns: { retry: 'never', session: 'keep', says: 'The agent used all its turns.' },
+  context_overflow: { retry: 'never', session: 'keep', says: 'The conversation no longer fits the model.' },
+  budget_exceeded: { retry: 'never', session: 'keep', says: 'The budget is used up.' },
+  total_timeout: { retry: 'never', session: 'keep', says: 'The run took longer than allowed.' },
+  idle_timeout: { retry: 'never', session: 'keep', says: 'The agent said nothing for longer than allowed.' },
+  empty_answer: { retry: 'once', session: 'keep', says: 'The agent ended well but said nothing.' },
+  protocol_error: { retry: 'never', session: 'keep', says: "The agent's output could not be understood." },
+  internal: { retry: 'never', session: 'keep', says: 'Pawl made a mistake; the log has the details.' },
+} as const satisfies Record<string, CategoryRule>
+export type Category = keyof typeof categories
+export const categoryNames = Object.keys(categories) as [Category, ...Category[]]

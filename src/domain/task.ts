@@ -1,0 +1,93 @@
+import { z } from 'zod'
+
+/** Every state a task can be in. docs/states.md draws the same table. */
+export const taskStates = [
+  'created',
+  'queued',
+  'running',
+  'review',
+  'blocked',
+  'parked',
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'over_budget',
+] as const
+export type TaskState = (typeof taskStates)[number]
+
+interface Move {
+  readonly from: readonly TaskState[]
+  readonly to: TaskState
+  /** True if only the holder of the task's current fence may make it. */
+  readonly fenced: boolean
+}
+
+const waiting = ['created', 'queued', 'blocked', 'parked', 'review'] as const
+const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as const
+
+/** The one table of moves. The store applies a move only where the task is in one of `from`, so a late writer loses cleanly. */
+export const moves = {
+  enqueue: { from: ['created'], to: 'queued', fenced: false },
+  admit: { from: ['queued'], to: 'running', fenced: false },
+  complete: { from: ['running'], to: 'completed', fenced: true },
+  hold_for_review: { from: ['running'], to: 'review', fenced: true },
+  fail: { from: ['running'], to: 'failed', fenced: true },
+  time_out: { from: ['running'], to: 'timed_out', fenced: true },
+  stop_over_budget: { from: ['running'], to: 'over_budget', fenced: true },
+  stop_cancelled: { from: ['running'], to: 'cancelled', fenced: true },
+  block: { from: ['running'], to: 'blocked', fenced: true },
+  park: { from: ['running'], to: 'parked', fenced: true },
+  give_back: { from: ['running'], to: 'queued', fenced: true },
+  wake: { from: ['parked'], to: 'queued', fenced: false },
+  answer: { from: ['blocked'], to: 'queued', fenced: false },
+  accept: { from: ['review'], to: 'completed', fenced: false },
+  reject: { from: ['review'], to: 'queued', fenced: false },
+  cancel_waiting: { from: waiting, to: 'cancelled', fenced: false },
+  retry: { from: [...ended, 'blocked', 'parked', 'review'], to: 'queued', fenced: false },
+} as const satisfies Record<string, Move>
+export type MoveName = keyof typeof moves
+
+export const isEnded = (state: TaskState) => (ended as readonly TaskState[]).includes(state)
+/** True when nothing happens to the task until somebody or some time says so. */
+export const isAtRest = (state: TaskState) => isEnded(state) || state === 'review' || state === 'blocked' || state === 'parked'
+
+/** Why a task is where it is: what it waits for, or what ended it. */
+export const Reason = z.object({ kind: z.string(), detail: z.string().optional() })
+export type Reason = z.infer<typeof Reason>
+
+export const priorities = { high: 1, normal: 0, low: -1 } as const
+export const Priority = z.union([
+  z.enum(['high', 'normal', 'low']).transform((name) => priorities[name]),
+  z.number().int().min(-100).max(100),
+])
+
+const hourMs = 3_600_000
+/** Lower runs first. One step of priority is worth one hour of waiting, so age catches up and nobody starves. */
+export const rankOf = (queuedAtMs: number, priority: number) => queuedAtMs - priority * hourMs
+
+/** The exit code of `pawl run` for a task that has come to rest. */
+export function exitCodeOf(task: { state: TaskState; reason?: Reason | null | undefined }): number {
+  switch (task.state) {
+    case 'completed':
+      return task.reason?.kind === 'partial' || task.reason?.kind === 'empty' ? 1 : 0
+    case 'review':
+      return 0
+    case 'failed':
+      return task.reason?.kind === 'checks_failed' ? 5 : 1
+    case 'blocked':
+      return 3
+    case 'over_budget':
+      return 4
+    case 'parked':
+      return 75
+    case 'timed_out':
+      return 124
+    case 'cancelled':
+      return 130
+    case 'created':
+    case 'queued':
+    case 'running':
+      return 1
+  }
+}

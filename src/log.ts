@@ -1,0 +1,42 @@
+/** Log lines for the operator: one JSON object per line on stderr, or a short text line on a terminal. Redaction happens in `write`. */
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+export type Fields = Record<string, unknown>
+
+export interface Log {
+  debug(message: string, fields?: Fields): void
+  info(message: string, fields?: Fields): void
+  warn(message: string, fields?: Fields): void
+  error(message: string, fields?: Fields): void
+  with(fields: Fields): Log
+}
+
+const order: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
+
+export function createLog(
+  options: { level: Level; write: (line: string) => void; format: 'json' | 'text'; now: () => number },
+  bound: Fields = {},
+): Log {
+  const line =
+    (level: Level) =>
+    (message: string, fields: Fields = {}) => {
+      if (order[level] < order[options.level]) return
+      const all = { ...bound, ...fields }
+      const at = new Date(options.now()).toISOString()
+      if (options.format === 'json') options.write(JSON.stringify({ at, level, message, ...all }))
+      else {
+        const rest = Object.entries(all).map(
+          ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+        )
+        options.write(`${at} ${level} ${message}${rest.join('')}`)
+      }
+    }
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    with: (fields) => createLog(options, { ...bound, ...fields }),
+  }
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silentLog }
