@@ -12,11 +12,13 @@ export interface Adapter<Options = unknown> {
   /** Strict: an option it does not know is refused, never ignored. */
   readonly options: z.ZodType<Options>
   readonly can: Abilities
+  /** The program is Pawl's own: it may run where no walls can be built. */
+  readonly isOurs?: boolean
   /** An agent entry that exists without any configuration, if the program needs none. */
   readonly builtin?: { readonly name: string; readonly options: Options } | undefined
 
   /** Installed? Which version? Logged in? Answers within five seconds, never throws. */
-  probe(options: Options): Promise<AgentHealth>
+  probe(options: Options, place: ProbePlace): Promise<AgentHealth>
 
   /** How to launch it, as data: the sandbox decides how it is really run. Throws a `PawlError` for what it cannot do. */
   command(spec: LaunchSpec<Options>): Command
@@ -45,6 +47,14 @@ export type Ability = (typeof abilities)[number]
 export type Abilities = Readonly<Record<Ability, boolean>>
 export const canOnly = (...able: Ability[]): Abilities =>
   Object.fromEntries(abilities.map((name) => [name, able.includes(name)])) as Record<Ability, boolean>
+
+/** Where a program is looked for. Passed in, because the environment is read in one place only. */
+export interface ProbePlace {
+  /** The search path that runs will have. */
+  readonly path: string
+  /** What a relative command is relative to. Unknown: it is looked up in the workspace of each task. */
+  readonly folder?: string | undefined
+}
 
 export interface AgentHealth {
   readonly installed: boolean

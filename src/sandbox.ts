@@ -28,8 +28,8 @@ export interface SandboxHealth {
 /** What one run may see and do. */
 export interface Walls {
   readonly unit: KillUnit
-  /** Where the command starts; writable. */
-  readonly workspace: string
+  /** Where the command starts; writable. Its files lie at `source` and are seen at `path`. */
+  readonly workspace: { readonly source: string; readonly path: string }
   /** The session's own home; writable; HOME inside. */
   readonly home: string
   /** Paths that are hidden although the system is readable: our own home and store first of all. */

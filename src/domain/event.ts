@@ -99,14 +99,4 @@ export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[Eve
 /** What an adapter may say: facts about the agent. Everything else is said by the engine alone, whatever an agent prints. */
 export type AgentEvent = Extract<NewEvent, { type: `agent.${string}` }>
 
-/** The events after which a reader of one task may close: the task has come to rest. */
-export const restingEvents: ReadonlySet<string> = new Set<EventType>([
-  'task.completed',
-  'task.review',
-  'task.failed',
-  'task.timed_out',
-  'task.cancelled',
-  'task.over_budget',
-  'task.blocked',
-  'task.parked',
-])
+export { restingEvents } from './task.ts'

@@ -52,7 +52,7 @@ export const categories = {
   budget_exceeded: { retry: 'never', session: 'keep', says: 'The budget is used up.' },
   total_timeout: { retry: 'never', session: 'keep', says: 'The run took longer than allowed.' },
   idle_timeout: { retry: 'never', session: 'keep', says: 'The agent said nothing for longer than allowed.' },
-  empty_answer: { retry: 'once', session: 'keep', says: 'The agent ended well but said nothing.' },
+  empty_answer: { retry: 'never', session: 'keep', says: 'The agent ended well but said nothing.' },
   protocol_error: { retry: 'never', session: 'keep', says: "The agent's output could not be understood." },
   internal: { retry: 'never', session: 'keep', says: 'Pawl made a mistake; the log has the details.' },
 } as const satisfies Record<string, CategoryRule>

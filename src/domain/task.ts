@@ -1,4 +1,6 @@
-import { z } from 'zod'
+import type { EventType } from './event.ts'
+
+// Without the schema library on purpose: the CLI imports this file, and its start-up pays for every import.
 
 /** Every state a task can be in. docs/states.md draws the same table. */
 export const taskStates = [
@@ -52,15 +54,27 @@ export const isEnded = (state: TaskState) => (ended as readonly TaskState[]).inc
 /** True when nothing happens to the task until somebody or some time says so. */
 export const isAtRest = (state: TaskState) => isEnded(state) || state === 'review' || state === 'blocked' || state === 'parked'
 
+/** The events after which a reader of one task may close: the task has come to rest. */
+export const restingEvents: ReadonlySet<string> = new Set<EventType>([
+  'task.completed',
+  'task.review',
+  'task.failed',
+  'task.timed_out',
+  'task.cancelled',
+  'task.over_budget',
+  'task.blocked',
+  'task.parked',
+])
+
 /** Why a task is where it is: what it waits for, or what ended it. */
-export const Reason = z.object({ kind: z.string(), detail: z.string().optional() })
-export type Reason = z.infer<typeof Reason>
+export interface Reason {
+  kind: string
+  detail?: string | undefined
+}
 
 export const priorities = { high: 1, normal: 0, low: -1 } as const
-export const Priority = z.union([
-  z.enum(['high', 'normal', 'low']).transform((name) => priorities[name]),
-  z.number().int().min(-100).max(100),
-])
+
+export const maxPromptBytes = 1_000_000
 
 const hourMs = 3_600_000
 /** Lower runs first. One step of priority is worth one hour of waiting, so age catches up and nobody starves. */

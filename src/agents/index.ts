@@ -1,0 +1,15 @@
+import type { Adapter } from '../agent.ts'
+import { notFound } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { custom } from './custom/agent.ts'
+import { demo } from './demo/agent.ts'
+
+/** Every kind of agent program that Pawl can speak to. */
+export const adapters: readonly Adapter[] = [custom, demo]
+
+export function adapterNamed(name: string): Adapter {
+  const found = adapters.find((adapter) => adapter.name === name)
+  if (found) return found
+  const names = adapters.map((adapter) => adapter.name)
+  throw notFound(`There is no adapter "${name}"${didYouMean(name, names)} Adapters are: ${names.join(', ')}.`)
+}

@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline/promises'
+import type { QuestionView } from '../domain/view.ts'
+import type { Cli } from './cli.ts'
+import { oneLine, plain } from './plain.ts'
+
+/** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
+export async function askPerson(cli: Cli, question: QuestionView): Promise<string | undefined> {
+  const title = question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:'
+  const lines = [title, ...plain(question.text).split('\n').map((line) => `  ${line}`)]
+  lines.push(...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`))
+  process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
+  const prompt = question.options.length > 0 ? `Number or answer (Ctrl-C leaves it open): ` : 'Answer (Ctrl-C leaves it open): '
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const left = new AbortController()
+  terminal.on('SIGINT', () => left.abort())
+  terminal.on('close', () => left.abort())
+  try {
+    for (;;) {
+      const typed = (await terminal.question(prompt, { signal: left.signal })).trim()
+      if (typed !== '') return chosen(question, typed)
+    }
+  } catch (error) {
+    if (!left.signal.aborted) throw error
+    process.stderr.write('\n')
+    return undefined
+  } finally {
+    terminal.close()
+  }
+}
+
+/** A number names one of the options, if there are any. */
+export function chosen(question: Pick<QuestionView, 'options'>, typed: string): string {
+  return (/^\d{1,2}$/.test(typed) ? question.options[Number(typed) - 1] : undefined) ?? typed
+}

@@ -1,0 +1,58 @@
+import { styleText } from 'node:util'
+import { jsonLine } from './plain.ts'
+import type { Tone } from './render.ts'
+
+/** Options that every command takes. */
+export interface Globals {
+  json?: boolean
+  home?: string
+  databaseUrl?: string
+  /** False with --no-color. */
+  color?: boolean
+  quiet?: boolean
+  trust?: boolean
+}
+
+/** Where a command reads and writes. Results go to stdout, everything else to stderr. */
+export class Cli {
+  readonly cwd: string
+  globals: Globals = {}
+  /** What the process ends with. */
+  exitCode = 0
+
+  constructor(cwd: string) {
+    this.cwd = cwd
+  }
+
+  /** A person can be asked: they see stderr and their keys reach us. */
+  get isInteractive(): boolean {
+    return process.stdin.isTTY === true && process.stderr.isTTY === true
+  }
+
+  /** A line of the result. */
+  out(line: string): void {
+    process.stdout.write(`${line}\n`)
+  }
+
+  /** The result as JSON on one line. */
+  json(value: unknown): void {
+    this.out(jsonLine(value))
+  }
+
+  /** Progress and hints; nobody's input. */
+  say(line: string): void {
+    if (!this.globals.quiet) process.stderr.write(`${line}\n`)
+  }
+
+  /** Colours and cursor movements only where a terminal shows them and nobody objects; the stream itself looks at NO_COLOR and TERM. */
+  canDraw(stream: NodeJS.WriteStream): boolean {
+    return this.globals.color !== false && stream.isTTY === true && stream.hasColors()
+  }
+
+  style(tone: Tone, text: string, stream: NodeJS.WriteStream = process.stderr): string {
+    if (tone === 'normal' || !this.canDraw(stream)) return text
+    return styleText(tones[tone], text, { validateStream: false })
+  }
+}
+
+const tones = { faint: 'dim', good: 'green', bad: 'red', ask: 'yellow' } as const

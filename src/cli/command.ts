@@ -1,0 +1,60 @@
+import { Command, CommanderError } from 'commander'
+import { invalid } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import type { Cli, Globals } from './cli.ts'
+import type { CommandModule } from './commands/index.ts'
+
+/** Parses the arguments of one command and carries it out; answers the exit code. */
+export async function runCommand(module: CommandModule, argv: string[], cli: Cli, name: string): Promise<number> {
+  const command = new Command(name)
+  module.define(command, cli)
+  addGlobals(command)
+  // Errors are thrown and said in our own words; help goes to stdout.
+  command.exitOverride().configureOutput({ writeErr: () => {} }).configureHelp({ helpWidth: 100 })
+  command.hook('preAction', () => {
+    cli.globals = command.opts<Globals>()
+  })
+  try {
+    await command.parseAsync(argv, { from: 'user' })
+    return cli.exitCode
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return 0
+    throw usageError(error, command, name)
+  }
+}
+
+function addGlobals(command: Command): void {
+  command
+    .optionsGroup('Options of every command:')
+    .option('--json', 'print JSON on stdout')
+    .option('--home <dir>', "Pawl's own folder (PAWL_HOME)")
+    .option('--database-url <url>', 'use this PostgreSQL instead of the bundled one (PAWL_DATABASE_URL)')
+    .option('--trust', "trust this folder's pawl.yaml for now (PAWL_TRUST=1)")
+    .option('--quiet', 'say nothing but results and errors')
+    .option('--no-color', 'no colours (NO_COLOR)')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+}
+
+/** The parser's complaint as a sentence that names the cure. */
+function usageError(error: CommanderError, command: Command, name: string) {
+  const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? ''
+  const see = ` See "${name} --help".`
+  switch (error.code) {
+    case 'commander.unknownOption': {
+      const known = command.options.flatMap((option) => [option.long, option.short].filter((flag) => flag !== undefined))
+      return invalid(`Unknown option "${quoted}"${didYouMean(quoted, [...known, '--help'])}${see}`)
+    }
+    case 'commander.excessArguments':
+      return invalid(`"${name}" takes fewer arguments.${see}`)
+    case 'commander.missingArgument':
+      return invalid(`"${name}" needs ${article(quoted)}.${see}`)
+    case 'commander.optionMissingArgument':
+      return invalid(`The option "${quoted.split(/[ ,]/)[0]}" needs a value.${see}`)
+    default:
+      return invalid(`${error.message.replace(/^error: /, '')}${see}`)
+  }
+}
+
+const article = (noun: string) => `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`

@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
+
+export function define(command: Command, cli: Cli): void {
+  defineTask(command.description('Queue a task for the daemon and print its id.')).action((words: string[], options: TaskOptions) =>
+    add(cli, words, options),
+  )
+}
+
+async function add(cli: Cli, words: string[], options: TaskOptions): Promise<void> {
+  const request = await taskRequest(cli, words, options)
+  await withConnection(cli, { work: 'none' }, async (connection) => {
+    const agent = await connection.chooseAgent(options.agent)
+    const task = await createTask(connection, { ...request, ...agent, attended: false })
+    if (cli.globals.json) cli.json(task)
+    else cli.out(task.id)
+    sayQueued(cli, connection)
+  })
+}

@@ -1,0 +1,16 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { clientSettings } from '../../config.ts'
+import type { Cli } from '../cli.ts'
+import { oneLine } from '../plain.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command.description("Print the files that settings are read from and Pawl's home.").action(async () => {
+    const { home, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
+    const files = { home, homeFile: join(home, 'config.yaml'), projectFile: projectFile ?? null }
+    if (cli.globals.json) return cli.json(files)
+    cli.out(`home       ${oneLine(files.home)}`)
+    cli.out(`home file  ${oneLine(files.homeFile)}`)
+    cli.out(`project    ${projectFile === undefined ? 'none from this folder upward' : oneLine(projectFile)}`)
+  })
+}

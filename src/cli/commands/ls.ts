@@ -1,0 +1,65 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { invalid } from '../../domain/error.ts'
+import { didYouMean } from '../../domain/nearest.ts'
+import { type TaskState, taskStates } from '../../domain/task.ts'
+import type { TaskSummary } from '../../domain/view.ts'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { formatAge, formatTime, shortId } from '../format.ts'
+import { oneLine } from '../plain.ts'
+import { table } from '../table.ts'
+
+interface ListOptions {
+  state?: TaskState[]
+  agent?: string
+  tag?: string
+  limit: number
+}
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('List tasks, newest first.')
+    .option('--state <state>', 'only these, separated by commas', parseStates)
+    .option('--agent <name>', 'only tasks of this agent')
+    .option('--tag <name>', 'only tasks with this tag')
+    .option('-n, --limit <count>', 'at most so many', parseCount, 20)
+    .action((options: ListOptions) => list(cli, options))
+}
+
+async function list(cli: Cli, options: ListOptions): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
+    const filter = { states: options.state, agent: options.agent, tag: options.tag, limit: options.limit }
+    const page = await runtime.listTasks(filter)
+    if (cli.globals.json) return cli.json(page)
+    if (page.items.length === 0) return cli.say('There are no tasks; start one with: pawl run "…"')
+    const rows = page.items.map((task) => [
+      shortId(task.id),
+      stateOf(task),
+      oneLine(task.agent, 20),
+      formatAge(Date.now() - Date.parse(task.createdAt)),
+      oneLine(task.prompt),
+    ])
+    cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, process.stdout.isTTY ? process.stdout.columns : undefined))
+    if (page.next !== null) cli.say(`More: pawl ls -n ${Math.min(options.limit * 5, 100)}`)
+  })
+}
+
+function stateOf(task: TaskSummary): string {
+  if (task.state === 'parked' && task.resumeAt !== null) return `parked until ${formatTime(task.resumeAt)}`
+  if (task.state === 'blocked' || task.state === 'failed') return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
+  return task.state
+}
+
+function parseStates(written: string): TaskState[] {
+  return written.split(',').map((state) => {
+    const known = taskStates.find((candidate) => candidate === state)
+    if (known === undefined) throw invalid(`There is no state "${oneLine(state, 40)}"${didYouMean(state, taskStates)} States: ${taskStates.join(', ')}.`)
+    return known
+  })
+}
+
+function parseCount(written: string): number {
+  const count = Number(written)
+  if (!Number.isInteger(count) || count < 1 || count > 100) throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
+  return count
+}

@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander'
+import { exitCodeOf } from '../../domain/task.ts'
+import type { Cli } from '../cli.ts'
+import { type Connection, connect, withConnection } from '../connect.ts'
+import { followToRest } from '../follow-to-rest.ts'
+import { Interruption } from '../interrupt.ts'
+import { type OutputFormat, RunScreen, runResult } from '../run-screen.ts'
+import { createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
+
+interface RunOptions extends TaskOptions {
+  detach?: boolean
+  wait?: boolean
+  outputFormat?: OutputFormat
+}
+
+export function define(command: Command, cli: Cli): void {
+  defineTask(command.description('Run one task now, show it live, and end with a code that says how it went.'))
+    .option('--detach', 'queue it, print its id, and leave')
+    .option('--wait', 'stay while it waits for an answer or a time')
+    .addOption(new Option('--output-format <format>', 'what goes to stdout').choices(['text', 'json', 'stream-json']))
+    .addHelpText('after', examples)
+    .action(async (words: string[], options: RunOptions) => {
+      cli.exitCode = await (options.detach ? detach(cli, words, options) : run(cli, words, options))
+    })
+}
+
+const examples = `
+Examples
+  pawl run "fix the failing test"
+  pawl run --agent demo --workspace ../site -- "-v is broken, find out why"
+  git diff | pawl run --output-format json -
+
+Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked by a question, 4 over budget,
+5 checks failed, 75 parked, 124 timed out, 130 cancelled. Ctrl-C cancels with grace, twice at once.`
+
+async function detach(cli: Cli, words: string[], options: RunOptions): Promise<number> {
+  const request = await taskRequest(cli, words, options)
+  return withConnection(cli, { work: 'none' }, async (connection) => {
+    const task = await createTask(connection, { ...request, ...(await connection.chooseAgent(options.agent)), attended: false })
+    if (cli.globals.json || options.outputFormat?.includes('json')) cli.json(runResult(task))
+    else cli.out(task.id)
+    sayQueued(cli, connection)
+    return 0
+  })
+}
+
+async function run(cli: Cli, words: string[], options: RunOptions): Promise<number> {
+  const request = await taskRequest(cli, words, options)
+  const interruption = new Interruption()
+  const screen = new RunScreen(cli, options.outputFormat ?? (cli.globals.json ? 'json' : 'text'))
+  let connection: Connection | undefined
+  try {
+    connection = await connect(cli, { work: 'own' })
+    const agent = await connection.chooseAgent(options.agent)
+    if (interruption.count > 0) return interruption.exitCode
+    const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })
+    screen.begin(task)
+    cancelOnInterrupt(connection, task.id, interruption, screen)
+    const stays = options.wait ? (['parked', 'blocked'] as const) : []
+    const rested = await followToRest(cli, connection.runtime, { task: task.id, after: 0, screen, interruption, stays })
+    if (!rested) return interruption.exitCode
+    screen.end(rested, connection)
+    return exitCodeOf(rested)
+  } finally {
+    screen.stop()
+    await connection?.close()
+    interruption.stop()
+  }
+}
+
+/** Once: with grace. Twice: now. Three times: leave without waiting for the end. */
+function cancelOnInterrupt(connection: Connection, task: string, interruption: Interruption, screen: RunScreen): void {
+  interruption.onInterrupt((count) => {
+    if (count > 2) return interruption.leave()
+    screen.note(count === 1 ? 'Cancelling: the agent may finish what it is at. Ctrl-C again stops it now.' : 'Stopping it now.')
+    connection.runtime.cancelTask(task, { by: 'cli', now: count > 1 }).catch((error: Error) => {
+      screen.note(`pawl: the task could not be cancelled: ${error.message}`)
+      interruption.leave()
+    })
+  })
+}

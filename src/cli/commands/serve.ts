@@ -1,0 +1,75 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Cli } from '../cli.ts'
+import { oneLine } from '../plain.ts'
+
+interface ServeOptions {
+  port?: number
+  host?: string
+  insecurePlainHttp?: boolean
+}
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description("Start this home's daemon and stay: queue, workers, HTTP. Ctrl-C stops it with grace, twice at once.")
+    .option('--port <number>', 'listen here (PAWL_PORT); 7295 or a free one if left out', parsePort)
+    .option('--host <address>', 'listen on this address (PAWL_HOST); 127.0.0.1 if left out')
+    .option('--insecure-plain-http', 'allow an address that others can reach, without encryption')
+    .action(async (options: ServeOptions) => {
+      cli.exitCode = await serve(cli, options)
+    })
+}
+
+async function serve(cli: Cli, options: ServeOptions): Promise<number> {
+  const [{ startDaemon }, { readSettings }, { createLog }, { trustFile }] = await Promise.all([
+    import('../../daemon.ts'),
+    import('../settings.ts'),
+    import('../../log.ts'),
+    import('../../config.ts'),
+  ])
+  const flags = { port: options.port, host: options.host }
+  let config = await readSettings(cli, { askTrust: false, flags })
+  if (config.untrusted) {
+    // Whoever starts the daemon in a folder by hand has chosen that folder's settings.
+    const { file, hash } = config.untrusted
+    await trustFile(config.home, file, { hash })
+    cli.say(`Trusting ${oneLine(file)} as it stands, because the daemon was started here.`)
+    config = await readSettings(cli, { askTrust: false, flags })
+  }
+  const format = config.log.format === 'auto' ? (process.stderr.isTTY ? 'text' : 'json') : config.log.format
+  const log = createLog({
+    level: cli.globals.quiet ? 'error' : config.log.level,
+    format,
+    write: (line) => void process.stderr.write(`${line}\n`),
+    now: () => Date.now(),
+  })
+  let signals = 0
+  const heard = (signal: NodeJS.Signals) => {
+    // Still starting, or asked a second time: nothing is lost by a hard end, it only costs the next start a moment.
+    if (++signals > 1 || !daemon) process.exit(signal === 'SIGINT' ? 130 : 143)
+    log.info('stopping', { signal })
+    void daemon.stop()
+  }
+  let daemon: Awaited<ReturnType<typeof startDaemon>> | undefined
+  process.on('SIGINT', heard).on('SIGTERM', heard)
+  daemon = await startDaemon({
+    config,
+    http: true,
+    log,
+    serveShared: true,
+    ...(options.insecurePlainHttp ? { insecurePlainHttp: true } : {}),
+  })
+  if (cli.globals.json) cli.json({ url: daemon.url, home: config.home, pid: process.pid })
+  else {
+    cli.out(`Pawl listens at ${daemon.url} (home ${oneLine(config.home)}, token in its file "token").`)
+    cli.out('Try it, in another terminal: pawl run "list the files here"')
+    cli.out('Stop it: Ctrl-C here, or "pawl stop".')
+  }
+  await daemon.stopped
+  return 0
+}
+
+function parsePort(written: string): number {
+  const port = Number(written)
+  if (!/^\d{1,5}$/.test(written) || port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
+}

@@ -1,0 +1,7 @@
+import { confirm as ask, isCancel } from '@clack/prompts'
+
+/** Asks yes or no on the terminal; leaving the question is a no. Draws on stderr, so that results stay alone on stdout. */
+export async function confirm(message: string): Promise<boolean> {
+  const answer = await ask({ message, initialValue: false, output: process.stderr })
+  return !isCancel(answer) && answer
+}

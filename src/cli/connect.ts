@@ -1,0 +1,66 @@
+import { clientSettings } from '../config.ts'
+import type { NewTask } from '../domain/view.ts'
+import type { Runtime } from '../engine/runtime.ts'
+import { findDaemon } from '../run-file.ts'
+import type { Cli } from './cli.ts'
+
+/** A runtime to talk to: the home's daemon, or one of our own for the time being. */
+export interface Connection {
+  readonly runtime: Runtime
+  readonly isDaemon: boolean
+  /** The agent for a task that is asked for in this folder. */
+  chooseAgent(named: string | undefined): Promise<Pick<NewTask, 'agent' | 'agentConfig'>>
+  close(): Promise<void>
+}
+
+/** What an engine of our own does: the tasks that are asked of it, everybody's, or nothing but look and write. */
+export type Work = 'own' | 'all' | 'none'
+
+/** Without a daemon the engine is opened in this process; it never opens a port. */
+export async function connect(cli: Cli, options: { work: Work }): Promise<Connection> {
+  const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
+  // Whoever names a database wants that one, whatever a daemon of this home uses.
+  const daemon = cli.globals.databaseUrl === undefined ? await findDaemon(home) : undefined
+  if (daemon) {
+    const { remoteRuntime } = await import('./remote.ts')
+    const runtime = remoteRuntime(daemon)
+    return {
+      runtime,
+      isDaemon: true,
+      async chooseAgent(named) {
+        // Without settings of this folder the daemon knows as much as we do, and knows it already.
+        if (projectFile === undefined) return { agent: named ?? agent }
+        const { readSettings, resolveAgent } = await import('./settings.ts')
+        return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named)
+      },
+      close: async () => runtime.close(),
+    }
+  }
+  const { readSettings, resolveAgent } = await import('./settings.ts')
+  const config = await readSettings(cli, { askTrust: false })
+  const { openRuntime, startDaemon } = await import('../daemon.ts')
+  const { ownLog } = await import('./own-log.ts')
+  const log = ownLog(cli, config)
+  const own =
+    options.work === 'none'
+      ? await openRuntime({ config, log })
+      : await startDaemon({ config, http: false, log, serveShared: options.work === 'all' })
+  return {
+    runtime: own.runtime,
+    isDaemon: false,
+    async chooseAgent(named) {
+      return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named)
+    },
+    close: () => own.stop(),
+  }
+}
+
+/** Opens a connection for one piece of work and closes it whatever happens. */
+export async function withConnection<T>(cli: Cli, options: { work: Work }, use: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await connect(cli, options)
+  try {
+    return await use(connection)
+  } finally {
+    await connection.close()
+  }
+}

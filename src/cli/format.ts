@@ -1,0 +1,55 @@
+import { oneLine } from './plain.ts'
+
+/** How long something took, for people: "0.4 s", "12 s", "3 m 05 s", "2 h 10 m". */
+export function formatElapsed(ms: number): string {
+  const seconds = ms / 1000
+  if (seconds < 10) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`
+  if (seconds < 60) return `${Math.floor(seconds)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} m ${pad(Math.floor(seconds % 60))} s`
+  return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`
+}
+
+/** How long ago, in one unit: "now", "40 s", "5 m", "3 h", "2 d". */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 1) return 'now'
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
+
+/** Local time; the day only when it is not today. */
+export function formatTime(iso: string, now = new Date()): string {
+  const at = new Date(iso)
+  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`
+  if (at.toDateString() === now.toDateString()) return time
+  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
+}
+
+export const formatClock = (iso: string) => {
+  const at = new Date(iso)
+  return `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`
+}
+
+/** Cents matter for a task, fractions of them for a small one. */
+export const formatMoney = (usd: number) => `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes / 1024
+  let unit = 0
+  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
+  return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+}
+
+/** Never silent about walls that do not hold. */
+export const formatWalls = (walls: { walls: string; enforced: boolean }) =>
+  walls.enforced ? `walls: ${oneLine(walls.walls)}` : `walls: ${oneLine(walls.walls)}, NOT ENFORCED`
+
+/** The end of an id, by which people name a task. */
+export const shortId = (id: string) => id.slice(-6)
+
+const pad = (n: number) => String(n).padStart(2, '0')

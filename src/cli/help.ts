@@ -1,0 +1,36 @@
+import type { Commands } from './commands/index.ts'
+
+export function mainHelp(commands: Commands): string {
+  const groups = [...new Set(Object.values(commands).map((entry) => entry.group ?? ''))]
+  const parts = groups.map((group) => {
+    const mine = Object.entries(commands).filter(([, entry]) => (entry.group ?? '') === group)
+    return `${group}\n${list(Object.fromEntries(mine))}`
+  })
+  return `Pawl runs coding agents unattended; what they have done never slips back.
+
+pawl <command> [options]
+
+${parts.join('\n\n')}
+
+Examples
+  pawl run "fix the failing test"
+  pawl run --agent demo "show me what you do"
+  git diff | pawl run --json -
+  pawl run --detach "update the docs" && pawl logs -f last
+
+Every command takes --json, --home, --quiet, --no-color and --help. Tasks are named by their id, its last
+4 or more characters, or "last". --version prints the version.`
+}
+
+export const groupHelp = (path: string, commands: Commands) => `${path} <command> [options]
+
+${list(commands)}
+
+"${path} <command> --help" says more.`
+
+function list(commands: Commands): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length))
+  return Object.entries(commands)
+    .map(([name, entry]) => `  ${name.padEnd(width)}  ${entry.summary}`)
+    .join('\n')
+}

@@ -1,0 +1,70 @@
+import type { Cli } from './cli.ts'
+import { formatElapsed } from './format.ts'
+import { oneLine } from './plain.ts'
+
+const shortestGapMs = 100
+
+/** The last line of a terminal: how long, in which state, doing what. Where no cursor may be moved, it only prints. */
+export class LiveLine {
+  readonly #cli: Cli
+  readonly #draws: boolean
+  readonly #startedAt = performance.now()
+  #state = ''
+  #action = ''
+  #isShown = false
+  #drawnAt = Number.NEGATIVE_INFINITY
+  #tick: NodeJS.Timeout | undefined
+  #pending: NodeJS.Timeout | undefined
+
+  constructor(cli: Cli) {
+    this.#cli = cli
+    this.#draws = !cli.globals.quiet && cli.canDraw(process.stderr)
+    if (this.#draws) this.#tick = setInterval(() => this.#draw(), 1000)
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#startedAt
+  }
+
+  set(state: string, action: string): void {
+    this.#state = state
+    this.#action = action
+    this.#draw()
+  }
+
+  /** Prints above the line. */
+  print(text: string): void {
+    this.clear()
+    this.#cli.say(text)
+    this.#draw()
+  }
+
+  clear(): void {
+    if (this.#isShown) process.stderr.write('\r\x1b[2K')
+    this.#isShown = false
+  }
+
+  stop(): void {
+    clearInterval(this.#tick)
+    clearTimeout(this.#pending)
+    this.#tick = undefined
+    this.#pending = undefined
+    this.clear()
+  }
+
+  #draw(): void {
+    if (!this.#draws || this.#tick === undefined || this.#state === '') return
+    const wait = this.#drawnAt + shortestGapMs - performance.now()
+    if (wait > 0) {
+      this.#pending ??= setTimeout(() => {
+        this.#pending = undefined
+        this.#draw()
+      }, wait)
+      return
+    }
+    this.#drawnAt = performance.now()
+    const text = [formatElapsed(Math.floor(this.elapsedMs / 1000) * 1000), this.#state, this.#action].filter(Boolean).join(' · ')
+    process.stderr.write(`\r\x1b[2K${this.#cli.style('faint', oneLine(text, (process.stderr.columns || 80) - 1))}`)
+    this.#isShown = true
+  }
+}

@@ -1,0 +1,79 @@
+import { setDefaultAutoSelectFamily } from 'node:net'
+import { invalid } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { Cli } from './cli.ts'
+import { type Commands, commands } from './commands/index.ts'
+import { reportFailure } from './failure.ts'
+import { groupHelp, mainHelp } from './help.ts'
+
+void start()
+
+async function start(): Promise<void> {
+  // A reader that left (`pawl ls | head`) is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+  const exitCode = await main(process.argv.slice(2))
+  // Nothing may be lost in a pipe, and no idle connection may hold the process.
+  process.stdout.write('', () => process.exit(exitCode))
+}
+
+async function main(argv: string[]): Promise<number> {
+  const ends = argv.indexOf('--')
+  const options = ends < 0 ? argv : argv.slice(0, ends)
+  try {
+    // The daemon listens on one address; trying families one after another only costs time.
+    setDefaultAutoSelectFamily(false)
+    return await dispatch(argv, new Cli(process.cwd()), { path: ['pawl'], commands })
+  } catch (error) {
+    return reportFailure(error, { json: options.includes('--json') })
+  }
+}
+
+async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands: Commands }): Promise<number> {
+  const { before, name, rest } = splitCommand(argv)
+  if (name === undefined) return withoutCommand(before, cli, at)
+  const entry = Object.hasOwn(at.commands, name) ? at.commands[name] : undefined
+  if (!entry) {
+    const known = Object.keys(at.commands)
+    throw invalid(
+      `There is no command "${[...at.path, name].join(' ')}"${didYouMean(name, known)} See "${at.path.join(' ')} --help".`,
+    )
+  }
+  const path = [...at.path, name]
+  if (entry.commands) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })
+  const { runCommand } = await import('./command.ts')
+  return runCommand(await entry.load!(), [...before, ...rest], cli, path.join(' '))
+}
+
+async function withoutCommand(options: string[], cli: Cli, at: { path: string[]; commands: Commands }): Promise<number> {
+  if (options.includes('--version') || options.includes('-V')) {
+    const { version } = await import('../version.ts')
+    if (options.includes('--json')) cli.json({ version })
+    else cli.out(version)
+    return 0
+  }
+  const help = at.path.length === 1 ? mainHelp(at.commands) : groupHelp(at.path.join(' '), at.commands)
+  const known = ['--help', '-h', '--json', '--quiet', '--no-color', '--trust', '--version', '--home', '--database-url']
+  const unknown = options.find((option, i) => option.startsWith('-') && !known.includes(option.split('=')[0]!) && !takesValue(options[i - 1]))
+  if (unknown !== undefined) throw invalid(`Unknown option "${unknown}"${didYouMean(unknown, known)} See "${at.path.join(' ')} --help".`)
+  if (options.includes('--help') || options.includes('-h')) {
+    cli.out(help)
+    return 0
+  }
+  process.stderr.write(`${help}\n`)
+  return 2
+}
+
+/** The command is the first word that is neither an option nor the value of one that may stand before it. */
+function splitCommand(argv: string[]): { before: string[]; name?: string; rest: string[] } {
+  for (let i = 0; i < argv.length; i++) {
+    if (argv[i] === '--') break
+    if (!argv[i]!.startsWith('-')) return { before: argv.slice(0, i), name: argv[i]!, rest: argv.slice(i + 1) }
+    if (takesValue(argv[i])) i++
+  }
+  return { before: argv, rest: [] }
+}
+
+const takesValue = (option: string | undefined) => option === '--home' || option === '--database-url'

@@ -1,0 +1,14 @@
+import type { Config } from '../config.ts'
+import { createLog, type Log } from '../log.ts'
+import type { Cli } from './cli.ts'
+
+/** The log of an engine that lives in a command: on stderr, and only what went wrong, unless more was asked for. */
+export function ownLog(cli: Cli, config: Config): Log {
+  const asked = config.sources['log.level'] !== undefined && config.sources['log.level'] !== 'default'
+  return createLog({
+    level: asked ? config.log.level : 'error',
+    format: config.log.format === 'json' ? 'json' : 'text',
+    write: (line) => void process.stderr.write(`${cli.style('faint', line)}\n`),
+    now: () => Date.now(),
+  })
+}

@@ -1,0 +1,70 @@
+// Text from outside (agents, tools, other people's files) is data: nothing in it may steer the terminal (PROMISES R18).
+
+/** Text for a terminal or a text log: no control characters but tab and newline, and what would hide or reorder text is shown. */
+export function plain(text: string): string {
+  return text
+    .replace(escapeSequences, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(controls, '')
+    .replace(deceivers, (char) => `<U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`)
+}
+
+/** The same on one line, at most `columns` wide. */
+export function oneLine(text: string, columns = Number.POSITIVE_INFINITY): string {
+  // Only the beginning can be seen, so a huge text is not searched to its end.
+  const start = columns === Number.POSITIVE_INFINITY ? text : text.slice(0, columns * 8 + 256)
+  return cut(plain(start).replace(/\s+/g, ' ').trim(), columns, start.length < text.length)
+}
+
+/** One line of JSON that is safe to look at: what JSON leaves as it is but a terminal or an eye would follow is escaped. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(jsonEscaped, (char) =>
+    [...Array(char.length).keys()].map((i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
+  )
+}
+
+/** Columns a text takes on a terminal. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const char of text) width += charWidth(char)
+  return width
+}
+
+// Whole sequences go with their contents: a window title, a link's target or clipboard contents were never meant to be read.
+// Bounded and within one line, so that an unfinished one hides nothing that follows; its introducer is then stripped as a control.
+const escapeSequences =
+  // biome-ignore lint/complexity/useRegexLiterals: in parts, so that it can be read
+  new RegExp(
+    [
+      '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
+      '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]', // CSI
+      '\\x1b[ -/]{1,4}[0-~]', // character sets and the like
+      '\\x1b[0-Z\\\\^-~]', // two-character sequences
+    ].join('|'),
+    'g',
+  )
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
+// Bidi controls, line and paragraph separators, tag characters.
+const deceivers = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
+const jsonEscaped = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
+
+function cut(text: string, columns: number, alreadyCut: boolean): string {
+  if (!alreadyCut && widthOf(text) <= columns) return text
+  let width = 0
+  let kept = ''
+  for (const char of text) {
+    width += charWidth(char)
+    if (width > columns - 1) break
+    kept += char
+  }
+  return `${kept}…`
+}
+
+const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}]$/u
+const wide = /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u
+
+function charWidth(char: string): number {
+  if (char.charCodeAt(0) < 0x300) return 1
+  if (zeroWidth.test(char)) return 0
+  return wide.test(char) ? 2 : 1
+}

@@ -1,0 +1,14 @@
+import { createClient } from '../client/index.ts'
+import type { Runtime } from '../engine/runtime.ts'
+
+/** A daemon's verbs in the shape of the runtime's own, so that commands need not know where the engine is. */
+export function remoteRuntime(daemon: { url: string; token: string }): Runtime & { shutdown(): Promise<void>; close(): void } {
+  const client = createClient(daemon)
+  return {
+    ...client,
+    readEvents: async (task, options) => (await client.readEvents(task, options)).items,
+    async *followEvents(task, options) {
+      for await (const event of client.followEvents(task, options)) yield [event]
+    },
+  }
+}

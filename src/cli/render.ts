@@ -1,0 +1,114 @@
+import type { Event, EventType } from '../domain/event.ts'
+import { formatMoney, formatTime, formatWalls } from './format.ts'
+import { oneLine, plain } from './plain.ts'
+
+/** What an event says to a person at a terminal. Longer texts keep their lines; whoever prints it indents them. */
+export function renderEvent(event: Event): string {
+  const line = (lines as Partial<Record<string, (event: Event) => string>>)[event.type]
+  // A newer program may have written it: its name and number still lead to it in the JSON.
+  return line ? line(event) : `${oneLine(event.type, 80)} (event ${event.seq})`
+}
+
+export type Tone = 'faint' | 'normal' | 'good' | 'bad' | 'ask'
+
+/** How loud an event is. */
+export function toneOf(event: Event): Tone {
+  switch (event.type) {
+    case 'task.completed':
+      return 'good'
+    case 'task.failed':
+    case 'task.timed_out':
+    case 'task.over_budget':
+      return 'bad'
+    case 'task.blocked':
+    case 'task.parked':
+    case 'task.review':
+    case 'question.asked':
+      return 'ask'
+    case 'run.ended':
+      return event.data.outcome === 'failed' || event.data.outcome === 'timed_out' ? 'bad' : 'faint'
+    case 'run.started':
+      return event.data.enforced ? 'faint' : 'bad'
+    case 'agent.message':
+    case 'workspace.changed':
+    case 'question.answered':
+    case 'task.requeued':
+    case 'task.cancel_requested':
+    case 'task.cancelled':
+      return 'normal'
+    default:
+      return 'faint'
+  }
+}
+
+type Renderers = { [T in EventType]: (event: Extract<Event, { type: T }>) => string }
+
+// A new event type does not compile until it has a line here.
+const lines = {
+  'task.queued': ({ data }) => `queued for ${oneLine(data.agent)} in ${oneLine(data.workspace)}`,
+  'task.requeued': ({ data }) => `${requeued[data.why] ?? oneLine(data.why)}${detail(data.detail)}`,
+  'task.cancel_requested': ({ data }) => `${oneLine(data.by)} asked to stop${data.now ? ' at once' : ''}`,
+  'task.completed': ({ data }) => (data.verified ? 'completed, checks passed' : 'completed'),
+  'task.review': () => 'done, waits for review',
+  'task.failed': ({ data }) => `failed (${oneLine(data.category)}): ${oneLine(data.message)}`,
+  'task.timed_out': ({ data }) => `timed out (${oneLine(data.category)}): ${oneLine(data.message)}`,
+  'task.cancelled': ({ data }) => `cancelled by ${oneLine(data.by)}`,
+  'task.over_budget': ({ data }) => `over budget: ${oneLine(data.message)}`,
+  'task.blocked': ({ data }) => `blocked: waits for ${blockedOn(data.kind)}`,
+  'task.parked': ({ data }) => `parked until ${formatTime(data.until)} (${oneLine(data.kind)})${detail(data.detail)}`,
+  'run.admitted': ({ data }) => `may run (attempt ${data.attempt})`,
+  'run.started': ({ data }) =>
+    `started${data.attempt > 1 ? `, attempt ${data.attempt}` : ''}${data.resumed ? ', going on with its session' : ''}; ${formatWalls(data)}`,
+  'run.ended': ({ data }) => {
+    const how = data.signal ? ` (${oneLine(data.signal)})` : data.exitCode ? ` (exit code ${data.exitCode})` : ''
+    const cost = data.costUsd === undefined ? '' : `, ${formatMoney(data.costUsd)}`
+    return `run ${data.outcome}${data.category ? `, ${data.category}` : ''}${how}${cost}${detail(data.message)}`
+  },
+  'run.noted': ({ data }) => `note (${oneLine(data.code)}): ${oneLine(data.detail)}`,
+  'agent.message': ({ data }) => plain(data.text),
+  'agent.thinking': ({ data }) => `thinks: ${plain(data.text)}`,
+  'agent.tool_called': ({ data }) => `${oneLine(data.tool, 60)} ${toolInput(data.input)}`.trimEnd(),
+  'agent.tool_returned': ({ data }) => `${data.isError ? 'tool error: ' : '→ '}${firstLine(data.output)}`,
+  'agent.session': ({ data }) => `session ${oneLine(data.vendorId)} of the agent program`,
+  'agent.stderr': ({ data }) => `stderr: ${plain(data.text).trimEnd()}`,
+  'agent.unknown': ({ data }) => `not understood: ${oneLine(data.raw, 200)}`,
+  'workspace.changed': ({ data }) => oneLine(data.summary),
+  'question.asked': ({ data, ...event }) =>
+    [
+      `${data.kind === 'permission' ? 'asks for permission' : 'asks'} (${data.questionId ?? event.seq}): ${plain(data.text)}`,
+      ...data.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
+    ].join('\n'),
+  'question.answered': ({ data }) => `answered by ${oneLine(data.by)}: ${plain(data.answer)}`,
+  'question.closed': ({ data }) => `question ${data.state}`,
+} satisfies Renderers
+
+const requeued: Record<Extract<Event, { type: 'task.requeued' }>['data']['why'], string> = {
+  retry: 'queued for another try',
+  answer: 'queued again with the answer',
+  wake: 'queued again, the wait is over',
+  interrupted: 'queued again, Pawl was stopped meanwhile',
+  lost: 'queued again, its worker was lost',
+  rejected: 'queued again, the review asked for changes',
+  again: 'queued again on request',
+}
+
+export const blockedOn = (kind: string) =>
+  ({ question: 'an answer', permission: 'a permission', subtasks: 'its subtasks' })[kind] ?? oneLine(kind)
+
+const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
+
+/** The part of a tool's input that tells most: a single text as it is, anything else as JSON. */
+function toolInput(input: unknown): string {
+  if (typeof input === 'string') return oneLine(input, 160)
+  if (input === null || typeof input !== 'object') return input === undefined ? '' : String(input)
+  const values = Object.values(input)
+  if (values.length === 1 && typeof values[0] === 'string') return oneLine(values[0], 160)
+  return values.length === 0 ? '' : oneLine(JSON.stringify(input), 160)
+}
+
+function firstLine(output: string): string {
+  const trimmed = output.trim()
+  if (trimmed === '') return '(nothing)'
+  const more = trimmed.split('\n').length - 1
+  return `${oneLine(trimmed.split('\n', 1)[0]!, 160)}${more > 0 ? ` (+${more} ${more === 1 ? 'line' : 'lines'})` : ''}`
+}

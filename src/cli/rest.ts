@@ -1,0 +1,28 @@
+import type { TaskView } from '../domain/view.ts'
+import { formatTime, shortId } from './format.ts'
+import { oneLine, plain } from './plain.ts'
+import { blockedOn } from './render.ts'
+
+/** For a task that waits: what for, and what makes it go on. Nothing for any other. */
+export function restLines(task: TaskView, context: { isDaemon: boolean }): string[] {
+  const goesOn = context.isDaemon
+    ? 'The daemon goes on with it then.'
+    : `Nothing runs it meanwhile: "pawl serve" or "pawl task wait ${shortId(task.id)}" goes on with it then.`
+  if (task.state === 'parked') {
+    const until = task.resumeAt === null ? '' : ` until ${formatTime(task.resumeAt)}`
+    return [`Parked${until}${task.reason ? ` (${oneLine(task.reason.kind)})` : ''}. ${goesOn}`]
+  }
+  if (task.state === 'blocked') {
+    const asked = task.questions.filter((question) => question.state === 'pending')
+    if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
+    return [
+      ...asked.flatMap((question) => [
+        `The agent asks: ${plain(question.text).replaceAll('\n', '\n  ')}`,
+        ...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
+        `Answer with: pawl answer ${question.id} "…"`,
+      ]),
+      goesOn,
+    ]
+  }
+  return []
+}

@@ -1,0 +1,39 @@
+import { exitCodeOf, isEnded } from '../domain/task.ts'
+import type { Cli } from './cli.ts'
+import type { Connection } from './connect.ts'
+import { answerPending, followToRest, pending } from './follow-to-rest.ts'
+import { Interruption } from './interrupt.ts'
+import { RunScreen } from './run-screen.ts'
+
+/** Shows an existing task from here on until it ends or asks something, and gives its exit code. Ctrl-C leaves without cancelling it. */
+export async function resumeWatching(cli: Cli, connection: Connection, id: string): Promise<number> {
+  const { runtime } = connection
+  const interruption = new Interruption()
+  interruption.onInterrupt(() => interruption.leave())
+  const screen = new RunScreen(cli, cli.globals.json ? 'json' : 'text')
+  try {
+    const after = await lastEvent(connection, id)
+    let task = await runtime.getTask(id)
+    const isLeft = cli.isInteractive && pending(task).length > 0 && !(await answerPending(cli, runtime, task))
+    const isOver = isEnded(task.state) || task.state === 'review' || (pending(task).length > 0 && !cli.isInteractive)
+    if (!isLeft && !isOver) {
+      screen.begin(task)
+      const rested = await followToRest(cli, runtime, { task: id, after, screen, interruption, stays: ['parked'] })
+      if (!rested) return interruption.exitCode
+      task = rested
+    }
+    screen.end(task, connection)
+    return exitCodeOf(task)
+  } finally {
+    screen.stop()
+    interruption.stop()
+  }
+}
+
+async function lastEvent({ runtime }: Connection, id: string): Promise<number> {
+  for (let after = 0; ; ) {
+    const last = (await runtime.readEvents(id, { after, limit: 500 })).at(-1)
+    if (!last) return after
+    after = last.seq
+  }
+}

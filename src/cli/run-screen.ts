@@ -1,0 +1,139 @@
+import type { Event } from '../domain/event.ts'
+import type { TaskView } from '../domain/view.ts'
+import type { Cli } from './cli.ts'
+import { formatElapsed, formatMoney, shortId } from './format.ts'
+import { LiveLine } from './live-line.ts'
+import { oneLine, plain } from './plain.ts'
+import { renderEvent } from './render.ts'
+import { restLines } from './rest.ts'
+import { eventLines, isInner } from './show-events.ts'
+
+export type OutputFormat = 'text' | 'json' | 'stream-json'
+
+/** What `pawl run` shows: progress on stderr while it goes, the result on stdout once at the end. */
+export class RunScreen {
+  readonly #cli: Cli
+  readonly #format: OutputFormat
+  readonly #live: LiveLine
+  readonly #isProgressShown: boolean
+  #state = 'starting'
+  #changed: string | undefined
+  /** Where stdout and stderr are one screen, the last message may be the result itself, which must not stand there twice. */
+  #held: Event | undefined
+  #heldTimer: NodeJS.Timeout | undefined
+  #shownText: string | undefined
+
+  constructor(cli: Cli, format: OutputFormat) {
+    this.#cli = cli
+    this.#format = format
+    this.#isProgressShown = format === 'text' || (format === 'json' && process.stderr.isTTY === true)
+    this.#live = new LiveLine(cli)
+    if (this.#isProgressShown) this.#live.set('starting', '')
+  }
+
+  begin(task: TaskView): void {
+    this.#state = task.state
+    if (this.#isProgressShown)
+      this.#live.print(this.#cli.style('faint', `• task ${task.id}: ${oneLine(task.agent)} in ${oneLine(task.workspace)}`))
+  }
+
+  show(event: Event): void {
+    if (this.#format === 'stream-json') this.#cli.json(event)
+    if (event.type === 'workspace.changed') this.#changed = event.data.summary
+    this.#state = stateAfter(event) ?? this.#state
+    if (!this.#isProgressShown) return
+    if (event.type === 'agent.message' && this.#isOneScreen) this.#hold(event)
+    else if (!isInner(event)) {
+      this.#flush()
+      this.#print(event)
+    }
+    this.#live.set(this.#state, event.type.startsWith('agent.') ? oneLine(renderEvent(event), 200) : '')
+  }
+
+  note(line: string): void {
+    this.#flush()
+    this.#live.print(line)
+  }
+
+  /** Leaves the terminal to somebody else, until the next event. */
+  pause(): void {
+    this.#flush()
+    this.#live.set('', '')
+    this.#live.clear()
+  }
+
+  end(task: TaskView, context: { isDaemon: boolean }): void {
+    const text = task.result?.text ?? ''
+    const isHeld = this.#held?.type === 'agent.message' && this.#held.data.text === text
+    if (isHeld) this.#drop()
+    else this.#flush()
+    this.#live.stop()
+    if (this.#format === 'text') {
+      const isOnScreen = this.#isOneScreen && this.#shownText === text
+      if (text !== '' && !isOnScreen) this.#cli.out(plain(text).trimEnd())
+    } else this.#cli.json({ ...(this.#format === 'stream-json' ? { type: 'result' } : {}), ...runResult(task) })
+    if (this.#format === 'stream-json') return
+    for (const line of restLines(task, context)) this.#cli.say(this.#cli.style('ask', line))
+    this.#cli.say(this.#summary(task))
+  }
+
+  stop(): void {
+    clearTimeout(this.#heldTimer)
+    this.#live.stop()
+  }
+
+  #summary(task: TaskView): string {
+    const why = task.state === 'failed' || task.state === 'timed_out' || task.state === 'over_budget' ? reasonOf(task) : ''
+    const parts = [
+      `${task.state.replace('_', ' ')}${why} after ${formatElapsed(this.#live.elapsedMs)}`,
+      task.result?.costUsd == null ? undefined : formatMoney(task.result.costUsd),
+      this.#changed === undefined ? undefined : oneLine(this.#changed),
+      `pawl logs ${shortId(task.id)}`,
+    ]
+    const tone = task.state === 'completed' ? 'good' : why === '' ? 'normal' : 'bad'
+    return this.#cli.style(tone, `• ${parts.filter((part) => part !== undefined).join(' · ')}`)
+  }
+
+  get #isOneScreen(): boolean {
+    return this.#format === 'text' && process.stdout.isTTY === true && process.stderr.isTTY === true && !this.#cli.globals.quiet
+  }
+
+  #hold(event: Event): void {
+    this.#flush()
+    this.#held = event
+    this.#heldTimer = setTimeout(() => this.#flush(), 1500)
+  }
+
+  #drop(): void {
+    clearTimeout(this.#heldTimer)
+    this.#held = undefined
+  }
+
+  #flush(): void {
+    const held = this.#held
+    this.#drop()
+    if (held) this.#print(held)
+  }
+
+  #print(event: Event): void {
+    if (event.type === 'agent.message') this.#shownText = event.data.text
+    this.#live.print(eventLines(this.#cli, event, { time: false, stream: process.stderr }))
+  }
+}
+
+/** The shape of `pawl run --json`, which outside programs rely on. */
+export function runResult(task: TaskView) {
+  const { id, state, reason, resumeAt, agent, session } = task
+  const questions = task.questions.filter((question) => question.state === 'pending')
+  return { task: { id, state, reason, resumeAt, agent, session }, result: task.result, questions }
+}
+
+const reasonOf = (task: TaskView) =>
+  task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail, 300)}` : ''})` : ''
+
+function stateAfter(event: Event): string | undefined {
+  if (event.type === 'task.requeued') return 'queued'
+  if (event.type === 'run.started') return 'running'
+  if (event.type === 'task.cancel_requested') return 'stopping'
+  return event.type.startsWith('task.') ? event.type.slice('task.'.length) : undefined
+}

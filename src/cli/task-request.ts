@@ -1,0 +1,125 @@
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { invalid, PawlError } from '../domain/error.ts'
+import { maxPromptBytes, priorities } from '../domain/task.ts'
+import type { NewTask, TaskView } from '../domain/view.ts'
+import type { Cli } from './cli.ts'
+import type { Connection } from './connect.ts'
+import { readStdin } from './stdin.ts'
+
+export interface TaskOptions {
+  agent?: string
+  model?: string
+  workspace?: string
+  session?: string
+  priority?: string
+  tag?: string[]
+  timeout?: string
+  agentArg?: string[]
+  profile?: string
+}
+
+/** The arguments of every command that makes a task. */
+export function defineTask(command: Command): Command {
+  return command
+    .argument('[prompt...]', 'what the agent should do; "-" or nothing reads it from stdin; "--" before one that begins with a dash')
+    .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
+    .option('--model <name>', 'which model the agent uses')
+    .option('--workspace <dir>', 'where it works; this folder if left out')
+    .option('--session <id>', 'go on with that conversation')
+    .option('--priority <level>', 'high, normal, low or a number; one step is worth an hour of waiting')
+    .option('--tag <name>', 'a label to find it by; may be repeated', collect)
+    .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
+    .option('--agent-arg <arg>', 'passed on to the agent program; write --agent-arg=--flag for a flag; may be repeated', collect)
+    .option('--profile <name>', 'the walls: guarded, strict, trusted-repo, unattended-open')
+}
+
+/** Checks what can be checked before anything is made. Everything but the agent, which the settings decide. */
+export async function taskRequest(cli: Cli, words: string[], options: TaskOptions): Promise<Omit<NewTask, 'agent' | 'agentConfig'>> {
+  const prompt = await promptOf(words)
+  const workspace = await workspaceOf(cli.cwd, options.workspace)
+  return {
+    prompt,
+    workspace,
+    session: options.session === undefined ? undefined : sessionOf(options.session),
+    model: options.model,
+    priority: options.priority === undefined ? undefined : priorityOf(options.priority),
+    tags: options.tag,
+    timeoutMs: options.timeout === undefined ? undefined : await timeoutOf(options.timeout),
+    extraArgs: options.agentArg,
+    profile: options.profile,
+  }
+}
+
+const collect = (value: string, before: string[] | undefined) => [...(before ?? []), value]
+
+async function promptOf(words: string[]): Promise<string> {
+  const fromStdin = words.length === 1 ? words[0] === '-' : words.length === 0 && process.stdin.isTTY !== true
+  if (words.length === 0 && !fromStdin) throw invalid('There is no prompt; say what the agent should do, for example: pawl run "fix the failing test"')
+  const prompt = fromStdin ? await readStdin(maxPromptBytes) : words.join(' ')
+  if (prompt.trim() === '') throw invalid('The prompt is empty; say what the agent should do.')
+  if (Buffer.byteLength(prompt) > maxPromptBytes)
+    throw invalid(
+      `The prompt is longer than ${maxPromptBytes} bytes; put the material into a file of the workspace and point at it.`,
+    )
+  return prompt
+}
+
+async function workspaceOf(cwd: string, named: string | undefined): Promise<string> {
+  const path = resolve(cwd, named ?? '.')
+  try {
+    const real = await realpath(path)
+    if (!(await stat(real)).isDirectory()) throw invalid(`The workspace ${path} is not a folder.`)
+    await access(real, constants.R_OK | constants.X_OK)
+    return real
+  } catch (error) {
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'ENOENT':
+      case 'ENOTDIR':
+        throw invalid(`The workspace ${path} does not exist; make it first, or name another with --workspace.`)
+      case 'EACCES':
+      case 'EPERM':
+        throw invalid(`The workspace ${path} cannot be read by this user; change its permissions, or name another with --workspace.`)
+      default:
+        throw error
+    }
+  }
+}
+
+function sessionOf(named: string): string {
+  if (!/^s_[0-9a-z]{18}$/.test(named))
+    throw invalid('--session needs a whole session id like s_0123456789abcdefgh; "pawl task show" prints it.')
+  return named
+}
+
+function priorityOf(level: string): number {
+  if (Object.hasOwn(priorities, level)) return priorities[level as keyof typeof priorities]
+  const number = /^-?\d{1,3}$/.test(level) ? Number(level) : Number.NaN
+  if (!(number >= -100 && number <= 100)) throw invalid('--priority must be high, normal, low, or a whole number from -100 to 100.')
+  return number
+}
+
+async function timeoutOf(written: string): Promise<number> {
+  const { longestMs, parseDuration } = await import('../config/duration.ts')
+  const ms = parseDuration(written)
+  if (ms === undefined) throw invalid('--timeout must be a duration such as 90s, 30m or 2h; 0 means no limit.')
+  if (ms > longestMs) throw invalid('--timeout must be at most 24d; 0 means no limit.')
+  return ms
+}
+
+/** Makes the task. What is not found was named on the command line, so it is a mistake of usage. */
+export async function createTask(connection: Connection, request: NewTask): Promise<TaskView> {
+  try {
+    return (await connection.runtime.createTask(request, { by: 'cli' })).task
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'not_found') throw invalid(error.message)
+    throw error
+  }
+}
+
+/** What runs a task that was only queued. */
+export function sayQueued(cli: Cli, connection: Connection): void {
+  if (!connection.isDaemon) cli.say('Queued. No daemon is running: "pawl serve" will run it.')
+}

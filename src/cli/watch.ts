@@ -1,0 +1,46 @@
+import type { Event } from '../domain/event.ts'
+import { restingEvents } from '../domain/task.ts'
+import type { TaskView } from '../domain/view.ts'
+import type { Runtime } from '../engine/runtime.ts'
+
+export interface Watch {
+  readonly task: string
+  /** The number of the last event that was shown. */
+  readonly after: number
+  show(event: Event): void
+  /** Asked whenever the task has come to rest. */
+  isDone(task: TaskView): boolean
+  readonly signal: AbortSignal
+}
+
+/** Shows a task's events as they become durable, each once and in order, until it is done. Undefined if the signal came first. */
+export async function watchTask(
+  runtime: Pick<Runtime, 'followEvents' | 'readEvents' | 'getTask'>,
+  watch: Watch,
+): Promise<{ task: TaskView; after: number } | undefined> {
+  let { after } = watch
+  const show = (events: Event[]) => {
+    const fresh = events.filter((event) => event.seq > after)
+    for (const event of fresh) watch.show(event)
+    after = fresh.at(-1)?.seq ?? after
+    return fresh
+  }
+  /** The task with nothing left to show, if it is done. A rest that was seen may be an old one, so what came since is read first. */
+  const doneTask = async () => {
+    for (;;) {
+      const task = await runtime.getTask(watch.task)
+      if (!watch.isDone(task)) return undefined
+      if (show(await runtime.readEvents(watch.task, { after, limit: 500 })).length === 0) return task
+    }
+  }
+  try {
+    for await (const batch of runtime.followEvents(watch.task, { after, signal: watch.signal })) {
+      if (!show(batch).some((event) => restingEvents.has(event.type))) continue
+      const task = await doneTask()
+      if (task) return { task, after }
+    }
+  } catch (error) {
+    if (!watch.signal.aborted) throw error
+  }
+  return undefined
+}

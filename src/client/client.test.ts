@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { listening, token } from '../../test/http-peer.ts'
+import { unavailable } from '../domain/error.ts'
+import type { Event, NewEvent } from '../domain/event.ts'
+import { createClient } from './index.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function peers(options: Parameters<typeof listening>[0] = {}) {
+  const peer = await listening(options)
+  const client = createClient({ url: peer.url, token })
+  stops.push(peer.surface.stop, client.close)
+  return { ...peer, client }
+}
+
+const said = (text: string): NewEvent => ({ type: 'agent.message', data: { text } })
+const completed: NewEvent = { type: 'task.completed', data: { verified: true } }
+
+test('every verb reaches the runtime and its answer comes back', async () => {
+  const { client, runtime } = await peers()
+  const { task, created } = await client.createTask({ prompt: 'ä"\n', agent: 'demo', tags: ['a'] }, { idempotencyKey: 'k' })
+  expect(created).toBe(true)
+  expect((await client.createTask({ prompt: 'ä"\n', agent: 'demo', tags: ['a'] }, { idempotencyKey: 'k' })).created).toBe(false)
+  expect(await client.getTask(task.id)).toEqual(task)
+  expect(await client.listTasks({ states: ['queued', 'running'], agent: 'demo', limit: 1 })).toEqual({
+    items: [task],
+    next: null,
+  })
+  expect((await client.cancelTask(task.id, { now: true })).state).toBe('cancelled')
+  expect((await client.retryTask(task.id, { fresh: true })).state).toBe('queued')
+  const question = runtime.ask(task.id, 'which?')
+  expect(await client.listQuestions({ state: 'pending', task: task.id })).toEqual([question])
+  expect((await client.answerQuestion(question.id, 'this')).answer).toBe('this')
+  expect((await client.readEvents(task.id, { after: 0, limit: 5 })).items.map((event) => event.type)).toEqual(['task.queued'])
+  expect((await client.listAgents()).map((agent) => agent.name)).toEqual(['demo'])
+  expect((await client.health()).pid).toBe(1)
+  await client.ready()
+  expect(runtime.calls.filter(([verb]) => /cancel|retry|list(Tasks|Questions)|answer/.test(verb))).toEqual([
+    ['listTasks', { states: ['queued', 'running'], agent: 'demo', limit: 1 }],
+    ['cancelTask', task.id, { by: 'api', now: true }],
+    ['retryTask', task.id, { by: 'api', fresh: true }],
+    ['listQuestions', { state: 'pending', task: task.id }],
+    ['answerQuestion', question.id, 'this', { by: 'api' }],
+  ])
+})
+
+test('a refusal arrives as the same error with its code, sentence and details', async () => {
+  const { client } = await peers()
+  await expect(client.getTask('t_000000000000000000')).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no task "t_000000000000000000".',
+  })
+  await expect(client.createTask({ prompt: ' ' })).rejects.toMatchObject({
+    code: 'invalid',
+    details: { errors: [{ path: 'prompt' }] },
+  })
+  await client.createTask({ prompt: 'a' }, { idempotencyKey: 'k' })
+  await expect(client.createTask({ prompt: 'b' }, { idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('a wrong token is a denial, and no daemon at all names the cure', async () => {
+  const { url, surface } = await peers()
+  const stranger = createClient({ url, token: 'somebody-elses-token-000' })
+  stops.push(stranger.close)
+  await expect(stranger.health()).rejects.toMatchObject({ code: 'denied' })
+  await surface.stop()
+  await expect(stranger.health()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('pawl serve') })
+})
+
+test('events are followed until the task rests', async () => {
+  const { client, runtime } = await peers()
+  const { task } = await client.createTask({ prompt: 'p' })
+  runtime.emit(task.id, said('one'))
+  const seen: Event[] = []
+  for await (const event of client.followEvents(task.id, { until: 'rest' })) {
+    seen.push(event)
+    if (event.seq === 2) {
+      runtime.setState(task.id, 'completed')
+      runtime.emit(task.id, said('two'), completed)
+    }
+  }
+  expect(seen.map((event) => event.type)).toEqual(['task.queued', 'agent.message', 'agent.message', 'task.completed'])
+})
+
+test('a follower that is cut again and again sees every event once and in order', async () => {
+  const proxy = await cuttingProxy()
+  stops.push(proxy.stop)
+  const { client: direct, runtime, port } = await peers({ allowedHosts: [`127.0.0.1:${proxy.port}`] })
+  proxy.passTo(port)
+  const client = createClient({ url: `http://127.0.0.1:${proxy.port}`, token })
+  stops.push(client.close)
+  const { task } = await direct.createTask({ prompt: 'p' })
+  const total = 3_000
+  const seen: number[] = []
+  const reading = (async () => {
+    for await (const event of client.followEvents(task.id, { until: 'rest' })) seen.push(event.seq)
+  })()
+  for (let n = 1; n < total; n += 100) {
+    runtime.emit(task.id, ...Array.from({ length: Math.min(100, total - n) }, (_, i) => said(`${n + i} ${'ü'.repeat(300)}`)))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  runtime.setState(task.id, 'completed')
+  runtime.emit(task.id, completed)
+  await reading
+  expect(seen).toEqual(Array.from({ length: total + 1 }, (_, i) => i + 1))
+  expect(proxy.cuts()).toBeGreaterThan(3)
+})
+
+test('a follower waits for a daemon that restarts, and gives up when its patience ends', async () => {
+  const { client, runtime, surface, port } = await peers()
+  const { task } = await client.createTask({ prompt: 'p' })
+  const events = client.followEvents(task.id, { patienceMs: 300 })[Symbol.asyncIterator]()
+  expect((await events.next()).value?.seq).toBe(1)
+  await surface.stop()
+  const next = events.next()
+  await surface.start({ host: '127.0.0.1', port, portAsked: true })
+  runtime.emit(task.id, said('after the restart'))
+  expect((await next).value?.seq).toBe(2)
+  await surface.stop()
+  await expect(events.next()).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('following an unknown task is refused, and a failing runtime is not hidden', async () => {
+  const { client, runtime } = await peers()
+  const follow = async () => {
+    for await (const _ of client.followEvents('t_000000000000000000')) break
+  }
+  await expect(follow()).rejects.toMatchObject({ code: 'not_found' })
+  runtime.failWith(unavailable('The database is away.'))
+  await expect(follow()).rejects.toMatchObject({ code: 'unavailable', message: 'The database is away.' })
+})
+
+test('aborting ends a follow quietly, and leaving the loop closes the connection', async () => {
+  const { client, runtime } = await peers()
+  const { task } = await client.createTask({ prompt: 'p' })
+  const stop = new AbortController()
+  let count = 0
+  for await (const _ of client.followEvents(task.id, { signal: stop.signal })) {
+    count++
+    stop.abort()
+  }
+  for await (const _ of client.followEvents(task.id)) break
+  expect(count).toBe(1)
+  await expect.poll(() => runtime.followers()).toBe(0)
+})
+
+test('loading the client loads neither a package nor the fetch implementation', () => {
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
+    await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
+    console.log(JSON.stringify([...loaded, ...process.moduleLoadList].filter((name) => /node_modules|undici/.test(name))))`
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(JSON.parse(output)).toEqual([])
+})
+
+/** Passes bytes on and cuts each connection after a growing number of them. */
+async function cuttingProxy() {
+  let target = 0
+  const sockets = new Set<Socket>()
+  let cuts = 0
+  const server: Server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    let left = 2_000 + cuts * 50_000
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream)
+    upstream.on('data', (chunk) => {
+      client.write(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left > 0) return
+      cuts++
+      client.destroySoon()
+      upstream.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    passTo: (port: number) => {
+      target = port
+    },
+    cuts: () => cuts,
+    stop: () => {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

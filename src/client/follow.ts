@@ -1,0 +1,91 @@
+import { messageOf, PawlError, unavailable } from '../domain/error.ts'
+import type { Event } from '../domain/event.ts'
+import { problemError } from './problem.ts'
+import { SseParser } from './sse-parser.ts'
+import type { Transport } from './transport.ts'
+
+export interface FollowOptions {
+  /** Only events with a higher number. */
+  readonly after?: number | undefined
+  /** `rest`: ends when the task has come to rest. Otherwise only the signal ends it. */
+  readonly until?: 'rest' | undefined
+  readonly signal?: AbortSignal | undefined
+  /** How long to go on trying while no daemon answers. */
+  readonly patienceMs?: number | undefined
+}
+
+const firstDelayMs = 100
+const maxDelayMs = 5_000
+
+/**
+ * A task's events, each once and in order, across restarts of the daemon and cuts of the connection.
+ * The first connection must succeed; later ones are tried again until `patienceMs` have passed without a word.
+ */
+export async function* followEvents(
+  transport: Transport,
+  path: string,
+  options: FollowOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const { until, signal, patienceMs = 120_000 } = options
+  let after = options.after ?? 0
+  let heardAt: number | undefined
+  for (let failures = 0; ; failures++) {
+    try {
+      const query = new URLSearchParams({ after: String(after), ...(until ? { until } : {}) })
+      const stream = await transport.open({
+        method: 'GET',
+        path: `${path}?${query}`,
+        headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(after) },
+        signal,
+        repeatable: true,
+      })
+      if (stream.status !== 200) throw problemError(stream.status, await textOf(stream.chunks))
+      heardAt = performance.now()
+      const parser = new SseParser()
+      for await (const chunk of stream.chunks) {
+        heardAt = performance.now()
+        for (const message of parser.push(chunk)) {
+          failures = 0
+          if ('comment' in message) {
+            if (until && message.comment === 'at rest') return
+            continue
+          }
+          const event = JSON.parse(message.data) as Event
+          if (event.seq <= after) continue
+          after = event.seq
+          yield event
+        }
+      }
+    } catch (error) {
+      if (signal?.aborted) return
+      if (heardAt === undefined || (error instanceof PawlError && error.code !== 'unavailable')) throw error
+      if (performance.now() - heardAt > patienceMs) {
+        throw unavailable(
+          `The Pawl daemon has not come back for ${Math.round(patienceMs / 1000)} s (${messageOf(error)}).`,
+          error,
+        )
+      }
+    }
+    if (signal?.aborted) return
+    await pause(Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2), signal)
+    if (signal?.aborted) return
+  }
+}
+
+/** Resolves early when the signal aborts. */
+const pause = (ms: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += chunk
+  return text
+}

@@ -1,0 +1,12 @@
+import { type Client, createClientOver } from './client.ts'
+import { createNodeTransport } from './node-transport.ts'
+
+/** A client of one daemon. `signal` ends everything it does. */
+export function createClient(options: { url: string; token: string; signal?: AbortSignal | undefined }): Client {
+  return createClientOver(createNodeTransport(options), options)
+}
+
+export { type Client, createClientOver, type ListTasks } from './client.ts'
+export type { FollowOptions } from './follow.ts'
+export { type SseMessage, SseParser } from './sse-parser.ts'
+export type { Transport, WireAnswer, WireRequest, WireStream } from './transport.ts'

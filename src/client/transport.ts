@@ -1,0 +1,29 @@
+/** Carries requests to a daemon. Rejects with `unavailable` if no answer came; an answer of any status is a result. */
+export interface Transport {
+  send(request: WireRequest): Promise<WireAnswer>
+  /** Resolves with the head; the chunks throw if the connection breaks before the answer is complete. */
+  open(request: WireRequest): Promise<WireStream>
+  /** Lets go of idle connections. */
+  close(): void
+}
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST'
+  /** With its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** True if sending it twice does what sending it once does. */
+  readonly repeatable: boolean
+}
+
+export interface WireAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface WireStream {
+  readonly status: number
+  readonly chunks: AsyncIterable<string>
+}

@@ -1,0 +1,164 @@
+import { dirname } from 'node:path'
+import type { SettingsDocument } from './document.ts'
+import { knownKeys } from './json-schema.ts'
+import { absolute } from './places.ts'
+import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
+import { agentShape, FileSettings } from './schema.ts'
+
+export type LayerKind = 'builtin' | 'home' | 'project' | 'override'
+
+/** Settings from one place. Later layers win. */
+export interface Layer {
+  readonly kind: LayerKind
+  readonly settings: FileSettings
+  readonly document?: SettingsDocument | undefined
+  /** For `pawl config show`. */
+  sourceOf(path: Path): string
+}
+
+export type AgentEntry = NonNullable<FileSettings['agents']>[string]
+
+/** Settings of all layers in one, and for every path the layer that decided it. */
+export interface Merged {
+  readonly settings: FileSettings
+  readonly origins: ReadonlyMap<string, Origin>
+}
+
+export interface Origin {
+  readonly layer: Layer
+  readonly path: Path
+}
+
+/** Checks one file's shape. Gives the good parts even when others are bad, so that all problems can be told at once. */
+export function checkDocument(
+  document: SettingsDocument,
+  userHome: string | undefined,
+): { settings: FileSettings; problems: Problem[] } {
+  const problems: Problem[] = [...document.problems]
+  let value: unknown = structuredClone(document.value)
+  let parsed = FileSettings.safeParse(value)
+  while (!parsed.success) {
+    const faults = faultsOf(parsed.error.issues, value, (shown) => knownKeys(FileSettings, shown.slice(0, -1)))
+    const before = [...problems]
+    for (const fault of faults) {
+      // What was cut out in an earlier round leaves its entry incomplete; that is no second problem.
+      const isAftermath = before.some((known) => fault.path.every((step, index) => known.path[index] === step))
+      if (!isAftermath) problems.push(locate(fault, fault.path, document))
+      value = without(value, fault.path)
+    }
+    parsed = FileSettings.safeParse(value)
+  }
+  const settings = parsed.data
+  for (const [name, entry] of Object.entries(settings.agents ?? {}))
+    settings.agents![name] = gatherOptions(name, entry, { document, userHome, problems })
+  return { settings, problems }
+}
+
+/** Puts a fault where a person finds it. Adapter options may stand in `options` or beside the other keys of the agent. */
+export function locate(fault: Fault, path: Path, document: SettingsDocument | undefined): Problem {
+  if (!document) return { path, sentence: () => fault.sentence('', path) }
+  const shown = writtenPath(path, document)
+  return { file: document.file, ...document.placeOf(shown), path: shown, sentence: (where) => fault.sentence(where, shown) }
+}
+
+export function writtenPath(path: Path, document: SettingsDocument | undefined): Path {
+  const beside = path[0] === 'agents' && path[2] === 'options' && path.length > 3 ? [...path.slice(0, 2), ...path.slice(3)] : path
+  return document?.has(path) ? path : beside
+}
+
+export function mergeLayers(layers: readonly Layer[]): Merged {
+  const settings: Record<string, unknown> = {}
+  const origins = new Map<string, Origin>()
+  for (const layer of layers) {
+    for (const [name, entry] of Object.entries(layer.settings.agents ?? {})) {
+      const lower = (settings.agents as Record<string, AgentEntry> | undefined)?.[name]
+      // Another adapter is another agent: what was set for the old program means nothing to the new one.
+      if (!lower || entry.adapter === undefined || lower.adapter === entry.adapter) continue
+      delete (settings.agents as Record<string, AgentEntry>)[name]
+      for (const [key, { path }] of origins) if (path[0] === 'agents' && path[1] === name) origins.delete(key)
+    }
+    merge(settings, layer.settings, [], layer, origins)
+  }
+  return { settings, origins }
+}
+
+function merge(
+  target: Record<string, unknown>,
+  upper: Record<string, unknown>,
+  path: Path,
+  layer: Layer,
+  origins: Map<string, Origin>,
+): void {
+  for (const [key, value] of Object.entries(upper)) {
+    // An empty block (`agents:` with nothing below it) says nothing; a null limit says "none".
+    if (value === undefined || (value === null && (path.length === 0 || isMap(target[key])))) continue
+    const here = [...path, key]
+    origins.set(formatPath(here), { layer, path: here })
+    if (!isMap(value) || isWhole(here)) target[key] = value
+    else {
+      const lower = target[key]
+      const fresh = isMap(lower) ? { ...lower } : {}
+      target[key] = fresh
+      merge(fresh, value, here, layer, origins)
+    }
+  }
+}
+
+/** Values that only make sense as one: half a provider from one file and half from another would be nobody's intention. */
+function isWhole(path: Path): boolean {
+  if (path[0] === 'providers' || path[0] === 'models') return path.length >= 2
+  return path[0] === 'agents' && path[2] === 'options' && path.length > 3
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function gatherOptions(
+  name: string,
+  entry: AgentEntry,
+  context: { document: SettingsDocument; userHome: string | undefined; problems: Problem[] },
+): AgentEntry {
+  const { document, userHome, problems } = context
+  const folder = dirname(document.file)
+  const gathered: Record<string, unknown> = {}
+  const options: Record<string, unknown> = { ...entry.options }
+  for (const [key, value] of Object.entries(entry)) {
+    if (Object.hasOwn(agentShape, key)) gathered[key] = value
+    else if (Object.hasOwn(options, key))
+      problems.push(
+        locate(
+          {
+            path: [],
+            sentence: (where, shown) =>
+              `${formatPath(shown)} in ${where} is set twice, here and under "options"; keep one of them.`,
+          },
+          ['agents', name, key],
+          document,
+        ),
+      )
+    else options[key] = value
+  }
+  // A program named by a path is meant from the file that names it, wherever Pawl is called.
+  const { command } = options
+  if (Array.isArray(command) && typeof command[0] === 'string' && command[0].includes('/'))
+    options.command = [absolute(command[0], folder, userHome), ...command.slice(1)]
+  if (entry.systemPromptFile !== undefined) gathered.systemPromptFile = absolute(entry.systemPromptFile, folder, userHome)
+  if (Object.keys(options).length > 0) gathered.options = options
+  return gathered
+}
+
+/** The value with what stands at the path taken out; if nothing stands there, its parent is what is wrong. */
+function without(value: unknown, path: Path): unknown {
+  if (path.length === 0) return {}
+  const parents: unknown[] = [value]
+  for (const step of path.slice(0, -1))
+    parents.push(isObject(parents.at(-1)) ? (parents.at(-1) as Record<string, unknown>)[step] : undefined)
+  const parent = parents.at(-1)
+  const last = path.at(-1)!
+  if (!isObject(parent) || !Object.hasOwn(parent, last)) return without(value, path.slice(0, -1))
+  if (Array.isArray(parent)) return without(value, path.slice(0, -1))
+  delete (parent as Record<string, unknown>)[last]
+  return value
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

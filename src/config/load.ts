@@ -1,0 +1,190 @@
+import { join, resolve } from 'node:path'
+import { readDocument, type SettingsDocument } from './document.ts'
+import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
+import { guardProject } from './guard.ts'
+import type { ConfigAdapter } from './json-schema.ts'
+import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
+import { absolute, findProjectFile, openHome, shortName } from './places.ts'
+import { formatPath, type Problem, refuse } from './problems.ts'
+import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
+import { FileSettings } from './schema.ts'
+import { hashOf, isTrusted } from './trust.ts'
+import { notFound, PawlError } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
+
+export interface ConfigOptions {
+  /** Where the project's file is looked for, upward; the process's own folder if left out. */
+  readonly cwd?: string | undefined
+  readonly env: Env
+  readonly adapters: readonly ConfigAdapter[]
+  readonly flags?: ConfigFlags | undefined
+}
+
+/** What was said on the command line; wins over everything. */
+export interface ConfigFlags {
+  readonly home?: string | undefined
+  readonly port?: number | undefined
+  readonly databaseUrl?: string | undefined
+  /** Trust the project's file for this one call. */
+  readonly trust?: boolean | undefined
+}
+
+/** Every setting decided. Frozen to its depth. */
+export interface Config {
+  readonly home: string
+  readonly files: { readonly project?: string | undefined; readonly home?: string | undefined }
+  /** In the order in which a default is sought: the project's, the home's, the built-in ones. */
+  readonly agents: readonly ConfiguredAgent[]
+  readonly defaultAgent?: string | undefined
+  readonly limits: { readonly running: number; readonly perAgent: Readonly<Record<string, number>>; readonly maxQueued: number }
+  /** `attempts` counts the first try too. */
+  readonly retry: { readonly attempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number }
+  /** `null` is no limit. */
+  readonly timeouts: { readonly totalMs: number | null; readonly idleMs: number | null; readonly graceMs: number }
+  readonly providers: Readonly<NonNullable<FileSettings['providers']>>
+  readonly models: Readonly<NonNullable<FileSettings['models']>>
+  readonly server: { readonly host: string; readonly port: number }
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'auto' | 'json' | 'text' }
+  readonly database: { readonly url?: string | undefined }
+  readonly noColor: boolean
+  readonly failpoints: readonly Failpoint[]
+  /** What the project's file says that does not count, because nobody has trusted it as it stands. */
+  readonly untrusted?: Untrusted | undefined
+  /** Path of a setting → `default`, `file:line`, `env NAME` or `flag --name`. */
+  readonly sources: Readonly<Record<string, string>>
+}
+
+export interface Untrusted {
+  readonly file: string
+  readonly hash: string
+  readonly keys: readonly string[]
+  /** Agents that would be there if the file were trusted. */
+  readonly agents: readonly string[]
+}
+
+/** Reads all settings. Makes the home on first use. Refuses with every problem at once, each with its place. */
+export async function loadConfig(options: ConfigOptions): Promise<Config> {
+  const cwd = resolve(options.cwd ?? process.cwd())
+  const { env } = options
+  const flags = options.flags ?? {}
+  const userHome = env.HOME
+  const home = absolute(flags.home || env.PAWL_HOME || '~/.pawl', cwd, userHome)
+  await openHome(home)
+
+  const said = readEnvironment(env)
+  const problems: Problem[] = [...said.problems]
+  const read = async (file: string, kind: 'home' | 'project') => {
+    const document = await readDocument(file)
+    if (!document) return undefined
+    const checked = checkDocument(document, userHome)
+    problems.push(...checked.problems)
+    return fileLayer(kind, checked.settings, document, cwd)
+  }
+  const projectFile = await findProjectFile(cwd)
+  const homeLayer = await read(join(home, 'config.yaml'), 'home')
+  const project = projectFile === undefined ? undefined : await read(projectFile, 'project')
+
+  const lower = [builtinLayer(options.adapters), ...(homeLayer ? [homeLayer] : [])]
+  const upper = [environmentLayer(said.settings), flagLayer(flags, problems)]
+  // Checked as if it counted in full, so that a mistake shows before somebody is asked to trust it.
+  let resolution = resolveLayers([...lower, ...(project ? [project] : []), ...upper], options.adapters)
+  problems.push(...resolution.problems)
+  const shortly = (file: string) => shortName(file, cwd)
+  if (problems.length > 0) refuse(problems, shortly)
+
+  let untrusted: Untrusted | undefined
+  if (project && !said.trust && !flags.trust) {
+    const { file, bytes } = project.document
+    const { counted, withheld } = guardProject(project.settings, mergeLayers(lower).settings)
+    if (withheld.length > 0 && !(await isTrusted(home, file, bytes))) {
+      const agents = withheld.filter((path) => path.length === 2 && path[0] === 'agents').map((path) => String(path[1]))
+      untrusted = {
+        file,
+        hash: hashOf(bytes),
+        keys: withheld.map((path) => formatPath(writtenPath(path, project.document))),
+        agents,
+      }
+      resolution = resolveLayers([...lower, { ...project, settings: counted }, ...upper], options.adapters, agents)
+      if (resolution.problems.length > 0) refuse(resolution.problems, shortly)
+    }
+  }
+  const sources = { home: flags.home ? 'flag --home' : env.PAWL_HOME ? 'env PAWL_HOME' : 'default', ...resolution.sources }
+  return freeze({
+    home,
+    files: { project: project?.document.file, home: homeLayer?.document.file },
+    ...plainSettings(resolution),
+    noColor: said.noColor,
+    failpoints: said.failpoints,
+    untrusted,
+    sources,
+  })
+}
+
+/** The agent of that name, or a refusal that says which there are, or why it does not count and what to do. */
+export function findAgent(config: Config, name: string): ConfiguredAgent {
+  const agent = config.agents.find((candidate) => candidate.name === name)
+  if (agent) return agent
+  if (config.untrusted?.agents.includes(name)) {
+    const { file } = config.untrusted
+    throw new PawlError(
+      'denied',
+      `Agent "${name}" is defined in ${file}, which is not trusted as it stands; read that file, then run "pawl trust" (scripts: --trust or PAWL_TRUST=1).`,
+    )
+  }
+  const names = config.agents.map((candidate) => candidate.name)
+  const there = names.length > 0 ? ` (there are ${names.join(', ')})` : ''
+  throw notFound(`There is no agent "${name}"${there}${didYouMean(name, names)}`)
+}
+
+function fileLayer(kind: 'home' | 'project', settings: FileSettings, document: SettingsDocument, cwd: string) {
+  return {
+    kind,
+    settings,
+    document,
+    sourceOf: (path) => `${shortName(document.file, cwd)}:${document.placeOf(writtenPath(path, document)).line}`,
+  } satisfies Layer
+}
+
+function environmentLayer(settings: FileSettings): Layer {
+  const nameOf = new Map(Object.entries(variables).map(([name, path]) => [path.join('.'), name]))
+  return { kind: 'override', settings, sourceOf: (path) => `env ${nameOf.get(path.join('.')) ?? 'PAWL_*'}` }
+}
+
+function flagLayer(flags: ConfigFlags, problems: Problem[]): Layer {
+  const check = (name: string, wanted: string, settings: FileSettings): FileSettings => {
+    if (FileSettings.safeParse(settings).success) return settings
+    problems.push({ path: [], sentence: () => `--${name} must be ${wanted}.` })
+    return {}
+  }
+  const port = flags.port === undefined ? {} : check('port', 'a port between 0 and 65535', { server: { port: flags.port } })
+  const database =
+    flags.databaseUrl === undefined ? {} : check('database-url', 'a postgres:// URL', { database: { url: flags.databaseUrl } })
+  return {
+    kind: 'override',
+    settings: { ...port, ...database },
+    sourceOf: ([block]) => `flag --${block === 'server' ? 'port' : 'database-url'}`,
+  }
+}
+
+function plainSettings({ settings, agents }: Resolution) {
+  return {
+    agents,
+    defaultAgent: settings.defaultAgent ?? undefined,
+    limits: settings.limits,
+    retry: { attempts: settings.retry.attempts, baseDelayMs: settings.retry.baseDelay, maxDelayMs: settings.retry.maxDelay },
+    timeouts: { totalMs: settings.timeouts.total, idleMs: settings.timeouts.idle, graceMs: settings.timeouts.grace },
+    providers: settings.providers ?? {},
+    models: settings.models ?? {},
+    server: settings.server,
+    log: settings.log,
+    database: settings.database ?? {},
+  }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) freeze(part)
+  }
+  return value
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { lstat, mkdir, open, rm, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { PawlError } from '../domain/error.ts'
+
+/** The project's settings file: the nearest `pawl.yaml` from `cwd` upward, not beyond the git root. */
+export async function findProjectFile(cwd: string): Promise<string | undefined> {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, 'pawl.yaml')
+    if (await exists(file)) return file
+    if (folder === dirname(folder) || (await exists(join(folder, '.git')))) return undefined
+  }
+}
+
+/** Makes Pawl's own folder on first use, for its owner only, and refuses one that cannot be used. */
+export async function openHome(home: string): Promise<void> {
+  const refuse = (why: string, cause: unknown) =>
+    new PawlError('invalid', `Pawl's home ${home} ${why}; choose another folder with PAWL_HOME.`, { cause })
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw refuse(code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be made (${code})`, error)
+  }
+  if (!(await stat(home)).isDirectory()) throw refuse('is not a folder', undefined)
+  // Permission bits do not tell (read-only file systems, other users, access lists): only a write does.
+  const probe = join(home, `.write-check-${randomBytes(6).toString('hex')}`)
+  try {
+    await (await open(probe, 'wx', 0o600)).close()
+    await rm(probe)
+  } catch (error) {
+    throw refuse(`cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+}
+
+/** Absolute: `~` is the user's home, anything else is seen from `folder`. */
+export function absolute(path: string, folder: string, userHome: string | undefined): string {
+  if (path === '~' || path.startsWith('~/')) return join(userHome || homedir(), path.slice(1))
+  return resolve(folder, path)
+}
+
+/** A file as a person in `cwd` would write it. */
+export function shortName(file: string, cwd: string): string {
+  const seen = relative(cwd, file)
+  return seen === '' || seen.startsWith('..') || isAbsolute(seen) ? file : seen
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // A folder we may not look into holds no settings for us; readDocument speaks up about a file that is there.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false
+    throw error
+  }
+}

@@ -1,0 +1,128 @@
+import type { z } from 'zod'
+import { PawlError } from '../domain/error.ts'
+import { didYouMean, nearest } from '../domain/nearest.ts'
+
+export type Path = readonly (string | number)[]
+
+/** One thing wrong with the settings. The sentence is told where it is, and puts that where it reads best. */
+export interface Problem {
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+  readonly path: Path
+  sentence(where: string): string
+}
+
+/** One broken bracket can make hundreds of problems; nobody reads more than a screen of them. */
+const mostListed = 20
+
+/** One error for all problems: a single sentence, or a list of them. */
+export function refuse(problems: readonly Problem[], shortName: (file: string) => string): never {
+  const listed = problems.slice(0, mostListed).map(({ file, line, column, path, sentence }) => ({
+    file,
+    line,
+    column,
+    path: formatPath(path),
+    message: sentence(file === undefined ? '' : `${shortName(file)}:${line}:${column}`),
+  }))
+  const more = problems.length > mostListed ? `\n  and ${problems.length - mostListed} more` : ''
+  const message =
+    problems.length === 1
+      ? listed[0]!.message
+      : `${problems.length} problems in the settings:${listed.map((problem) => `\n  - ${problem.message}`).join('')}${more}`
+  throw new PawlError('invalid', message, { details: { problems: listed } })
+}
+
+/** `agents.helper.args[0]`; a name that is no plain word is quoted: `models["qwen3:8b"].provider`. */
+export function formatPath(path: Path): string {
+  let written = ''
+  for (const step of path) {
+    if (typeof step === 'number') written += `[${step}]`
+    else if (/^[\w-]+$/.test(step)) written += written === '' ? step : `.${step}`
+    else written += `[${JSON.stringify(step)}]`
+  }
+  return written
+}
+
+/** A problem as a schema sees it, before it is known where in which file it stands and under which path a person wrote it. */
+export interface Fault {
+  readonly path: Path
+  sentence(where: string, shown: Path): string
+}
+
+/** What a schema found, as sentences. Values are never repeated in them: they may be secret. `known` names the keys beside the last one. */
+export function faultsOf(
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+  known: (shown: Path) => readonly string[],
+): Fault[] {
+  return issues.flatMap((issue): Fault[] => {
+    const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        sentence: (where, shown) => unknownKey(key, shown.slice(0, -1), where, known(shown)),
+      }))
+    const wrong = at(value, path) === undefined && issue.code !== 'custom' ? `is missing; it ${demand(issue)}` : demand(issue)
+    return [{ path, sentence: (where, shown) => `${formatPath(shown) || 'The file'}${where && ` in ${where}`} ${wrong}.` }]
+  })
+}
+
+export function unknownKey(key: string, path: Path, where: string, candidates: readonly string[]): string {
+  const start = `Unknown key "${key}"${path.length > 0 ? ` at ${formatPath(path)}` : ''}${where && ` in ${where}`}`
+  if (nearest(key, candidates) !== undefined || candidates.length === 0) return start + didYouMean(key, candidates)
+  return `${start}; the known ones are ${candidates.join(', ')}.`
+}
+
+const nouns: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+  array: 'a list',
+}
+
+/** `must be …`: what the schema wants, without what it got. */
+function demand(issue: z.core.$ZodIssue): string {
+  // Our own schemas say it themselves; their messages start like the ones made here.
+  if (/^(must|cannot|needs) /.test(issue.message)) return issue.message.replace(/\.$/, '')
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${nouns[issue.expected] ?? `a ${issue.expected}`}`
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `must be ${JSON.stringify(issue.values[0])}`
+        : `must be one of ${issue.values.map((value) => String(value)).join(', ')}`
+    case 'too_small':
+      return issue.origin === 'array'
+        ? `must have at least ${issue.minimum} ${issue.minimum === 1 ? 'item' : 'items'}`
+        : issue.origin === 'string'
+          ? issue.minimum === 1
+            ? 'must not be empty'
+            : `must have at least ${issue.minimum} characters`
+          : `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'array'
+        ? `must have at most ${issue.maximum} items`
+        : issue.origin === 'string'
+          ? `must have at most ${issue.maximum} characters`
+          : `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`
+    case 'invalid_union':
+      return `must be one of these: ${[...new Set(issue.errors.flat().map((inner) => demand(inner).replace(/^must be /, '')))].join('; ')}`
+    case 'invalid_key':
+      return issue.issues[0]
+        ? demand(issue.issues[0]).replace(/^must be a name/, 'must have a name')
+        : 'has a key that is not allowed'
+    default:
+      return `is not accepted: ${issue.message.replace(/\.$/, '')}`
+  }
+}
+
+function at(value: unknown, path: Path): unknown {
+  let current = value
+  for (const step of path)
+    current = typeof current === 'object' && current !== null ? (current as Record<string, unknown>)[step] : undefined
+  return current
+}

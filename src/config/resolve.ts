@@ -1,0 +1,171 @@
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { type ConfigAdapter, knownKeys } from './json-schema.ts'
+import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
+import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
+import { agentShape, type Decided, defaultBudget, defaultProfile, defaults, type FileSettings } from './schema.ts'
+
+export type AgentSource = 'project' | 'home' | 'builtin'
+
+/** An agent that can be asked for by name, and the place that brought it. */
+export interface ConfiguredAgent extends ResolvedAgent {
+  readonly source: AgentSource
+}
+
+/** All settings decided, each with its unit in place. */
+export interface Resolution {
+  readonly settings: Decided
+  readonly agents: readonly ConfiguredAgent[]
+  /** Path as `formatPath` writes it → where it was decided. */
+  readonly sources: Readonly<Record<string, string>>
+  readonly problems: readonly Problem[]
+}
+
+/** The lowest layer: defaults, and the agents that need no configuration. */
+export function builtinLayer(adapters: readonly ConfigAdapter[]): Layer {
+  const agents: Record<string, AgentEntry> = {}
+  for (const { name, builtin } of adapters)
+    if (builtin) agents[builtin.name] = { adapter: name, options: { ...(builtin.options as Record<string, unknown>) } }
+  return { kind: 'builtin', settings: { ...structuredClone(defaults), agents }, sourceOf: () => 'default' }
+}
+
+/** Decides every setting from the layers. `alsoKnown` names agents that exist but do not count. */
+export function resolveLayers(
+  layers: readonly Layer[],
+  adapters: readonly ConfigAdapter[],
+  alsoKnown: readonly string[] = [],
+): Resolution {
+  const merged = mergeLayers(layers)
+  // The lowest layer holds all defaults, so they are there whatever else was said.
+  const settings = merged.settings as Resolution['settings']
+  const problems: Problem[] = []
+  const report: Report = (path, sentence) =>
+    void problems.push(locate({ path, sentence }, path, originOf(path, merged)?.layer.document))
+  const sources: Record<string, string> = {}
+  for (const [path, origin] of merged.origins) sources[path] = origin.layer.sourceOf(origin.path)
+
+  const order = agentOrder(layers)
+  const agents: ConfiguredAgent[] = []
+  for (const [name, source] of order) {
+    const agent = resolveAgent(name, settings, adapters, report)
+    if (!agent) continue
+    agents.push({ ...agent, source })
+    for (const [own, inherited] of inheritance)
+      sources[formatPath(['agents', name, ...own])] ??= (inherited && sources[inherited]) ?? 'default'
+  }
+  checkReferences(settings, [...order.keys(), ...alsoKnown], report)
+  return { settings, agents, sources, problems }
+}
+
+type Report = (path: Path, sentence: Fault['sentence']) => void
+
+/** What an agent takes from elsewhere when it does not say it itself. */
+const inheritance: readonly (readonly [own: Path, inherited?: string])[] = [
+  [['profile']],
+  [['budget', 'usd']],
+  [['timeout'], 'timeouts.total'],
+  [['idleTimeout'], 'timeouts.idle'],
+  [['grace'], 'timeouts.grace'],
+  [['retries'], 'retry.attempts'],
+]
+
+/** The project's agents first, then those of the home, then the built-in ones nobody has spoken about. */
+function agentOrder(layers: readonly Layer[]): Map<string, AgentSource> {
+  const order = new Map<string, AgentSource>()
+  for (const layer of layers.toReversed())
+    if (layer.kind !== 'override')
+      for (const name of Object.keys(layer.settings.agents ?? {})) if (!order.has(name)) order.set(name, layer.kind)
+  return order
+}
+
+function resolveAgent(
+  name: string,
+  settings: Resolution['settings'],
+  adapters: readonly ConfigAdapter[],
+  report: Report,
+): ResolvedAgent | undefined {
+  const entry = settings.agents?.[name]
+  if (!entry) return undefined
+  const names = adapters.map((adapter) => adapter.name)
+  const adapter = adapters.find((candidate) => candidate.name === entry.adapter)
+  if (!adapter) {
+    const wanted = entry.adapter
+    if (wanted === undefined)
+      report(
+        ['agents', name],
+        (where, shown) => `${formatPath(shown)} in ${where} needs an "adapter": one of ${names.join(', ')}.`,
+      )
+    else
+      report(['agents', name, 'adapter'], (where, shown) => {
+        const known = `there is no adapter "${wanted}" (there are ${names.join(', ')})`
+        return `${formatPath(shown)} in ${where}: ${known}${didYouMean(wanted, names)}`
+      })
+    return undefined
+  }
+  const written = entry.options ?? {}
+  const parsed = adapter.options.safeParse(written)
+  if (!parsed.success) {
+    const optionKeys = knownKeys(adapter.options, [])
+    const known = (shown: Path) =>
+      shown.length === 3
+        ? [...Object.keys(agentShape), ...optionKeys]
+        : knownKeys(adapter.options, shown.slice(shown[2] === 'options' ? 3 : 2, -1))
+    for (const fault of faultsOf(parsed.error.issues, written, known))
+      report(['agents', name, 'options', ...fault.path], fault.sentence)
+    return undefined
+  }
+  const { total, idle, grace } = settings.timeouts
+  return {
+    name,
+    adapter: adapter.name,
+    ...present({
+      model: entry.model,
+      baseUrl: entry.baseUrl,
+      systemPrompt: entry.systemPrompt,
+      systemPromptFile: entry.systemPromptFile,
+    }),
+    profile: entry.profile ?? defaultProfile,
+    // Stored with each task, so it is what JSON makes of it from the start.
+    options: JSON.parse(JSON.stringify(parsed.data)) as Record<string, unknown>,
+    env: entry.env ?? { pass: [], set: {} },
+    budget: { ...defaultBudget, ...entry.budget },
+    timeoutMs: entry.timeout === undefined ? total : entry.timeout,
+    idleTimeoutMs: entry.idleTimeout === undefined ? idle : entry.idleTimeout,
+    graceMs: grace,
+    retry: {
+      attempts: entry.retries === undefined ? settings.retry.attempts : entry.retries + 1,
+      baseDelayMs: settings.retry.baseDelay,
+      maxDelayMs: settings.retry.maxDelay,
+    },
+  }
+}
+
+/** Names that must exist: a typo here would otherwise do nothing, silently. */
+function checkReferences(settings: FileSettings, agents: readonly string[], report: Report): void {
+  const missing = (path: Path, kind: string, wanted: string, known: readonly string[]) => {
+    if (known.includes(wanted)) return
+    report(
+      path,
+      (where, shown) =>
+        `${formatPath(shown)}${where && ` in ${where}`} names ${kind} "${wanted}", which does not exist${didYouMean(wanted, known)}`,
+    )
+  }
+  if (settings.defaultAgent) missing(['defaultAgent'], 'an agent', settings.defaultAgent, agents)
+  for (const name of Object.keys(settings.limits?.perAgent ?? {})) missing(['limits', 'perAgent', name], 'an agent', name, agents)
+  for (const [name, model] of Object.entries(settings.models ?? {}))
+    missing(['models', name, 'provider'], 'a provider', model.provider, Object.keys(settings.providers ?? {}))
+}
+
+/** Who decided this path: exactly, or the nearest ancestor somebody spoke about. */
+function originOf(path: Path, merged: Merged): Origin | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const origin = merged.origins.get(formatPath(path.slice(0, length)))
+    if (origin) return origin
+  }
+  return undefined
+}
+
+const present = <T extends Record<string, unknown>>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }

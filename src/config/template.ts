@@ -1,0 +1,53 @@
+import type { Adapter } from '../agent.ts'
+import { formatDuration } from './duration.ts'
+import { defaultBudget, defaults } from './schema.ts'
+
+/** What `pawl init` writes. A line that starts with `##` explains; a line that starts with `# ` is an example: take the `# ` away to use it. */
+export function initTemplate(adapters: readonly Pick<Adapter, 'name' | 'builtin'>[]): string {
+  const builtin = adapters.flatMap((adapter) => (adapter.builtin ? [adapter.builtin.name] : []))
+  const hasCustom = adapters.some((adapter) => adapter.name === 'custom')
+  return `## Settings of Pawl for this folder and those below it.
+## They win over config.yaml in Pawl's home (~/.pawl, or PAWL_HOME). Everything here may be left out.
+## Lines that start with "# " are examples: take the "# " away to use them.
+## Keys that run something, point somewhere or widen rights count only after "pawl trust".
+## What is in force, and from where: pawl config show
+${builtin.length > 0 ? `\n## Agents that are there without any settings: ${builtin.join(', ')}.` : ''}
+${hasCustom ? customExample : agentsExample(adapters)}
+## How many runs at once, in all.
+# limits:
+#   running: ${defaults.limits.running}
+
+## How long one run may take, and how long an agent may stay silent. 0 means no limit.
+# timeouts:
+#   total: ${formatDuration(defaults.timeouts.total)}
+#   idle: ${formatDuration(defaults.timeouts.idle)}
+
+## Tries in all, the first one included, and the pauses between them.
+# retry:
+#   attempts: ${defaults.retry.attempts}
+#   baseDelay: ${formatDuration(defaults.retry.baseDelay)}
+#   maxDelay: ${formatDuration(defaults.retry.maxDelay)}
+`
+}
+
+const customExample = `
+## Any command can be an agent. The prompt comes to it on stdin, as a file, or as an argument; what it prints is the answer.
+## A path is seen from this file.
+# agents:
+#   helper:
+#     adapter: custom
+#     command: [./my-agent, --batch]
+#     prompt: stdin
+#     output: text
+#     timeout: ${formatDuration(defaults.timeouts.total)}
+#     budget: { usd: ${defaultBudget.usd} }
+
+## The agent for tasks that name none.
+# defaultAgent: helper
+`
+
+/** Without a command adapter the examples can only adjust the agents that are there. */
+const agentsExample = (adapters: readonly Pick<Adapter, 'name' | 'builtin'>[]) => {
+  const first = adapters.find((adapter) => adapter.builtin)?.builtin?.name
+  return first === undefined ? '' : `\n## The agent for tasks that name none.\n# defaultAgent: ${first}\n`
+}

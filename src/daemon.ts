@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, statfs } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { adapterNamed } from './agents/index.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Config, environmentOf, searchPath } from './config.ts'
+import { describeAgents, pickDefaultAgent } from './describe.ts'
+import { PawlError, unavailable } from './domain/error.ts'
+import { newId } from './domain/id.ts'
+import type { HealthView } from './domain/view.ts'
+import { createAdmission } from './engine/admission.ts'
+import { createBus } from './engine/bus.ts'
+import { createDispatch, queueSchemaVersion } from './engine/dispatch.ts'
+import { createJournal } from './engine/journal.ts'
+import { createRecovery } from './engine/recovery.ts'
+import { createRuntime, type Runtime } from './engine/runtime.ts'
+import { createSettler } from './engine/settle.ts'
+import { createWorker } from './engine/worker.ts'
+import { armFailpoint } from './failpoint.ts'
+import type { Log } from './log.ts'
+import { processIdentity } from './process/identity.ts'
+import { claimHome, ensureToken, publishUrl, releaseHome } from './run-file.ts'
+import { chooseSandbox } from './sandboxes/index.ts'
+import { openDatabase } from './store/database.ts'
+import { type EmbeddedServer, openEmbedded } from './store/embedded/server.ts'
+import { migrate, refuseNewerQueue } from './store/migrate.ts'
+import { version } from './version.ts'
+
+/** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
+export interface Daemon {
+  readonly runtime: Runtime
+  readonly url?: string
+  stop(): Promise<void>
+  /** Resolves when it has stopped, for whatever reason. */
+  readonly stopped: Promise<void>
+}
+
+export interface DaemonOptions {
+  readonly config: Config
+  readonly log: Log
+  /** Serve the API on a port. */
+  readonly http: boolean
+  /** Run everybody's tasks, or only those asked of this process. */
+  readonly serveShared: boolean
+  readonly insecurePlainHttp?: boolean
+  readonly clock?: Clock
+}
+
+/** Agents of a root Pawl run as this user; no account is needed for it. */
+const agentUser = { uid: 61_295, gid: 61_295 }
+
+/** The database and the verbs, without running anything: for commands that only look or ask. */
+export async function openRuntime(options: { config: Config; log: Log; clock?: Clock }): Promise<Daemon> {
+  return start({ ...options, work: false, http: false, serveShared: false })
+}
+
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  return start({ ...options, work: true })
+}
+
+async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon> {
+  const { config, log, clock = systemClock } = options
+  const self = newId('worker', clock.now())
+  const identity = processIdentity()
+  const startedAt = new Date(clock.now()).toISOString()
+  const closers: (() => Promise<unknown>)[] = []
+  const stopped = Promise.withResolvers<void>()
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= (async () => {
+      // What was started last is stopped first; one that fails to stop does not keep the others from it.
+      for (const close of closers.toReversed()) await close().catch((error: unknown) => log.error('a part did not stop cleanly', { error: String(error) }))
+      stopped.resolve()
+    })()
+    return stopping
+  }
+
+  try {
+    await mkdir(config.home, { recursive: true, mode: 0o700 })
+    if (options.http) {
+      await claimHome(config.home, { ...identity, url: '', version })
+      closers.push(() => releaseHome(config.home, identity.pid))
+    }
+    const store = await openStore(config, log, closers)
+    const { database } = store
+    const migrated = await migrateStore(store.database, clock)
+    if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
+
+    const bus = createBus({ database, clock, log, self })
+    await bus.start()
+    closers.push(() => bus.stop())
+    const journal = createJournal({ db: database.db, bus, clock, log, onBroken: (error) => abort(log, error) })
+    closers.push(() => journal.stop())
+    const walls = () => chooseSandbox()
+
+    const runtime = createRuntime({
+      db: database.db,
+      journal,
+      bus,
+      clock,
+      home: config.home,
+      adapterNamed,
+      agents: config.agents,
+      defaultAgent: () => pickDefaultAgent(config),
+      describeAgents: () => describeAgents(config),
+      async describeSelf(): Promise<Omit<HealthView, 'tasks'>> {
+        const { sandbox, health } = await walls()
+        return {
+          version,
+          home: config.home,
+          pid: process.pid,
+          startedAt,
+          database: { kind: store.kind, version: store.serverVersion },
+          walls: { name: sandbox.name, enforced: health.enforced, detail: health.detail, fix: health.fix ?? null },
+        }
+      },
+      boundTo: options.work && !options.serveShared ? self : null,
+      maxQueued: config.limits.maxQueued,
+      assertRoom: () => assertRoom(config.home),
+    })
+
+    if (options.work) {
+      const settler = createSettler({ journal, bus, clock, log })
+      const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log })
+      await dispatch.start()
+      closers.push(() => dispatch.stop())
+      const recovery = createRecovery({ db: database.db, settler, bus, clock, log, self })
+      const worker = createWorker({
+        identity: { id: self, host: hostname(), bootId: identity.bootId, pid: identity.pid, startTime: String(identity.startTime) },
+        slots: config.limits.running,
+        database,
+        dispatch,
+        journal,
+        bus,
+        clock,
+        log,
+        leave: () => recovery.bury(self),
+        onDisowned: () => void stop(),
+        run: {
+          db: database.db,
+          journal,
+          settler,
+          clock,
+          log,
+          home: config.home,
+          adapterNamed,
+          wallsFor: (profile) => chooseSandbox(profile === 'unattended-open' ? { wanted: 'none' } : {}),
+          agentUser: process.getuid?.() === 0 ? agentUser : undefined,
+          path: searchPath(),
+          environment: environmentOf,
+        },
+      })
+      const admission = createAdmission({
+        db: database.db,
+        journal,
+        dispatch,
+        bus,
+        clock,
+        log,
+        limits: config.limits,
+        worker: self,
+        shared: options.serveShared,
+      })
+      armFailpoints(config, { database: () => store.serverPid, agents: () => [...worker.live.values()].map((run) => run.id) }, log)
+      await worker.start()
+      closers.push(() => worker.stop())
+      await recovery.start()
+      closers.push(() => recovery.stop())
+      admission.start()
+      closers.push(() => admission.stop())
+    }
+
+    if (!options.http) return { runtime, stop, stopped: stopped.promise }
+    const token = await ensureToken(config.home, () => randomBytes(32).toString('base64url'))
+    const { createHttpSurface } = await import('./surfaces/http/server.ts')
+    const surface = createHttpSurface({ runtime, token, log, version, clock, shutdown: () => void stop() })
+    const { host, port } = config.server
+    const portAsked = config.sources['server.port'] !== 'default'
+    const { url } = await surface.start({ host, port, portAsked, insecurePlainHttp: options.insecurePlainHttp })
+    closers.push(() => surface.stop())
+    await publishUrl(config.home, { ...identity, url, version })
+    return { runtime, url, stop, stopped: stopped.promise }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface Store {
+  readonly database: Awaited<ReturnType<typeof openDatabase>>
+  readonly kind: 'embedded' | 'url'
+  readonly serverVersion: string
+  /** The bundled server's process, where there is one. */
+  readonly serverPid: number | undefined
+}
+
+async function openStore(config: Config, log: Log, closers: (() => Promise<unknown>)[]): Promise<Store> {
+  const url = config.database.url
+  let server: EmbeddedServer | undefined
+  let leaving = false
+  if (url === undefined) {
+    server = await openEmbedded({ home: config.home, log })
+    /** The bundled server dies alone at times (out of memory, a kill): it is started again, and everybody's next query finds it. */
+    const keep = (current: EmbeddedServer) => {
+      void current.lost.then(async () => {
+        while (!leaving) {
+          try {
+            log.warn('the embedded database is gone; starting it again', { reason: 'database_lost' })
+            await current.release()
+            server = await openEmbedded({ home: config.home, log })
+            return keep(server)
+          } catch (error) {
+            log.error('the embedded database does not start', { error: String(error) })
+            await new Promise((again) => setTimeout(again, 500))
+          }
+        }
+      })
+    }
+    keep(server)
+    closers.push(async () => {
+      leaving = true
+      await server?.release()
+    })
+  }
+  const connection = url === undefined ? server!.connection : { connectionString: url }
+  const database = await openDatabase({ connection, applicationName: 'pawl', log })
+  closers.push(async () => {
+    leaving = true
+    await database.close()
+  })
+  const { rows } = await database.pool.query<{ server_version: string }>('show server_version')
+  return {
+    database,
+    kind: url === undefined ? 'embedded' : 'url',
+    serverVersion: rows[0]?.server_version ?? '',
+    get serverPid() {
+      return server?.pid
+    },
+  }
+}
+
+async function migrateStore(database: Store['database'], clock: Clock): Promise<number> {
+  const client = await database.pool.connect()
+  try {
+    await refuseNewerQueue(client, queueSchemaVersion)
+    return await migrate(client, new Date(clock.now()))
+  } finally {
+    client.release()
+  }
+}
+
+/** New work is refused while there is still room to finish and to read. */
+async function assertRoom(home: string): Promise<void> {
+  const disk = await statfs(home)
+  const free = disk.bavail * disk.bsize
+  const reserve = Math.min(512 * 1024 * 1024, (disk.blocks * disk.bsize) / 20)
+  if (free < reserve) throw unavailable(`Only ${Math.round(free / 1024 / 1024)} MiB are free where ${home} lies; free some space, then try again. Nothing was lost.`)
+}
+
+/** Storage that fails under the database is not something to reason about: stop, and let recovery begin from what is on disk. */
+function abort(log: Log, error: unknown): never {
+  log.error('the storage under the database fails; Pawl stops rather than guess', { error: String(error), reason: 'storage_broken' })
+  process.exit(1)
+}
+
+/** For crash tests: what PAWL_FAILPOINT names happens at that place, once. */
+function armFailpoints(config: Config, victims: { database: () => number | undefined; agents: () => string[] }, log: Log): void {
+  for (const { name, action, skip } of config.failpoints) {
+    const actions: Record<string, () => void | Promise<void>> = {
+      kill: () => {
+        process.kill(process.pid, 'SIGKILL')
+        // The signal takes effect before the next turn of the loop; nothing of ours may run meanwhile.
+        return new Promise(() => {})
+      },
+      'kill-database': () => {
+        const pid = victims.database()
+        if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      },
+      freeze: () => {
+        process.kill(process.pid, 'SIGSTOP')
+      },
+      throw: () => {
+        throw new Error(`failpoint ${name}`)
+      },
+    }
+    const act = actions[action]
+    if (!act) throw new PawlError('invalid', `PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`)
+    log.warn('a failpoint is armed', { name, action })
+    armFailpoint(name, act, { skip })
+  }
+}

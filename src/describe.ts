@@ -1,0 +1,44 @@
+import { abilities } from './agent.ts'
+import { adapterNamed } from './agents/index.ts'
+import { type Config, searchPath } from './config.ts'
+import type { AgentView } from './domain/view.ts'
+
+/** The configured agents with what they can do and how they are. Programs are asked in parallel. */
+export async function describeAgents(config: Config): Promise<AgentView[]> {
+  const isDefault = await pickDefaultAgent(config)
+  return Promise.all(
+    config.agents.map(async (agent) => {
+      const adapter = adapterNamed(agent.adapter)
+      const health = await adapter.probe(agent.options, { path: searchPath() })
+      return {
+        name: agent.name,
+        adapter: agent.adapter,
+        model: agent.model ?? null,
+        profile: agent.profile,
+        source: agent.source,
+        isDefault: agent.name === isDefault,
+        can: abilities.filter((ability) => adapter.can[ability]),
+        health: {
+          installed: health.installed,
+          healthy: health.healthy,
+          version: health.version ?? null,
+          loggedIn: health.loggedIn ?? null,
+          detail: health.detail,
+          fix: health.fix ?? null,
+        },
+      }
+    }),
+  )
+}
+
+/** Named in the settings, else the first configured, else the first built-in one that works here. */
+export async function pickDefaultAgent(config: Config): Promise<string> {
+  if (config.defaultAgent !== undefined) return config.defaultAgent
+  const configured = config.agents.find((agent) => agent.source !== 'builtin')
+  if (configured) return configured.name
+  for (const agent of config.agents) {
+    const health = await adapterNamed(agent.adapter).probe(agent.options, { path: searchPath() })
+    if (health.healthy) return agent.name
+  }
+  return config.agents[0]?.name ?? ''
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+
+/** The walls a run may be given by name. From the narrowest to the widest: a project that is not trusted may only move left. */
+export const profileNames = ['strict', 'guarded', 'trusted-repo', 'unattended-open'] as const
+export const ProfileName = z.enum(profileNames)
+export type ProfileName = z.infer<typeof ProfileName>
+
+/** What one task, run, or day may cost. A part that is missing has no cap of its own. */
+export const Budget = z.object({
+  /** For the task with its retries and subtasks. */
+  usd: z.number().nonnegative().optional(),
+  tokens: z.int().positive().optional(),
+  turns: z.int().positive().optional(),
+  perRunUsd: z.number().nonnegative().optional(),
+  perAgentDayUsd: z.number().nonnegative().optional(),
+})
+export type Budget = z.infer<typeof Budget>
+
+/** `null` is an explicit "never", so that nobody hands 0 to a timer. */
+const Limit = z.int().positive().nullable()
+
+/**
+ * An agent with every setting decided. Plain JSON: it is stored with each task, so a daemon started in another folder runs
+ * the task as the folder it was asked from wanted it.
+ */
+export const ResolvedAgent = z.object({
+  name: z.string(),
+  adapter: z.string(),
+  model: z.string().optional(),
+  profile: ProfileName.default('guarded'),
+  /** As the adapter's own schema parsed them. */
+  options: z.record(z.string(), z.unknown()).default({}),
+  /** `pass` names variables of Pawl's own environment; `set` holds fixed values. */
+  env: z
+    .object({ pass: z.array(z.string()).readonly(), set: z.record(z.string(), z.string()) })
+    .default(() => ({ pass: [], set: {} })),
+  baseUrl: z.string().optional(),
+  systemPrompt: z.string().optional(),
+  /** Absolute; read anew for each run. */
+  systemPromptFile: z.string().optional(),
+  budget: Budget.default({}),
+  timeoutMs: Limit.default(30 * 60_000),
+  idleTimeoutMs: Limit.default(5 * 60_000),
+  graceMs: z.int().nonnegative().default(10_000),
+  /** `attempts` counts the first try too. */
+  retry: z
+    .object({ attempts: z.int().positive(), baseDelayMs: z.int().nonnegative(), maxDelayMs: z.int().nonnegative() })
+    .default({ attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }),
+})
+export type ResolvedAgent = z.infer<typeof ResolvedAgent>

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { ResolvedAgent } from './agent-config.ts'
+import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
+import { categoryNames, outcomes } from './outcome.ts'
+import { questionKinds, questionStates } from './question.ts'
+import { maxPromptBytes, priorities, taskStates } from './task.ts'
+import { Usage } from './usage.ts'
+
+/** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
+const Time = z.iso.datetime()
+
+export const Reason = z.object({ kind: z.string(), detail: z.string().optional() })
+export const Priority = z.union([
+  z.enum(['high', 'normal', 'low']).transform((name) => priorities[name]),
+  z.number().int().min(-100).max(100),
+])
+
+export const NewTask = z.strictObject({
+  prompt: z
+    .string()
+    .refine((text) => text.trim() !== '', 'The prompt is empty; say what the agent should do.')
+    .refine((text) => Buffer.byteLength(text) <= maxPromptBytes, `The prompt is longer than ${maxPromptBytes} bytes; put the material into a file of the workspace and point at it.`),
+  agent: Name.optional().describe('An agent of the daemon’s configuration; its default agent if left out.'),
+  agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
+  workspace: z.string().min(1).max(4096).optional().describe('An absolute path; left out, the task gets an empty directory of its own.'),
+  session: SessionId.optional().describe('Goes on with that conversation.'),
+  model: z.string().regex(/^[\w@][\w.:@/+-]{0,199}$/, 'a model name cannot begin with a dash').optional(),
+  priority: Priority.optional(),
+  tags: z.array(Name).max(50).optional(),
+  timeoutMs: z.number().int().min(0).optional().describe('Total time of one run; 0 means none.'),
+  extraArgs: z.array(z.string().max(4096)).max(100).optional().describe('Passed on to the agent program as they are.'),
+  profile: Name.optional(),
+  attended: z.boolean().optional().describe('Somebody sits at a terminal and watches.'),
+})
+export type NewTask = z.infer<typeof NewTask>
+
+export const TaskSummary = z.object({
+  id: TaskId,
+  state: z.enum(taskStates),
+  reason: Reason.nullable(),
+  resumeAt: Time.nullable(),
+  agent: z.string(),
+  session: SessionId,
+  parent: TaskId.nullable(),
+  priority: z.number(),
+  tags: z.array(z.string()),
+  workspace: z.string(),
+  prompt: z.string().describe('In lists, only the first 200 characters.'),
+  createdAt: Time,
+  updatedAt: Time,
+  endedAt: Time.nullable(),
+  result: z
+    .object({ outcome: z.enum(outcomes), text: z.string(), verified: z.boolean(), costUsd: z.number().nullable(), usage: Usage.nullable() })
+    .nullable(),
+})
+export type TaskSummary = z.infer<typeof TaskSummary>
+
+export const RunView = z.object({
+  id: RunId,
+  attempt: z.number(),
+  fence: z.number(),
+  state: z.enum(['admitted', 'running', 'ended']),
+  outcome: z.enum(outcomes).nullable(),
+  category: z.enum(categoryNames).nullable(),
+  message: z.string().nullable(),
+  agent: z.string(),
+  walls: z.string().nullable(),
+  enforced: z.boolean().nullable(),
+  costUsd: z.number().nullable(),
+  usage: Usage.nullable(),
+  startedAt: Time.nullable(),
+  endedAt: Time.nullable(),
+})
+export type RunView = z.infer<typeof RunView>
+
+export const QuestionView = z.object({
+  id: QuestionId,
+  task: TaskId,
+  kind: z.enum(questionKinds),
+  text: z.string(),
+  options: z.array(z.string()),
+  state: z.enum(questionStates),
+  answer: z.string().nullable(),
+  askedAt: Time,
+  answeredAt: Time.nullable(),
+})
+export type QuestionView = z.infer<typeof QuestionView>
+
+export const TaskView = TaskSummary.extend({ runs: z.array(RunView), questions: z.array(QuestionView) })
+export type TaskView = z.infer<typeof TaskView>
+
+export const AgentView = z.object({
+  name: z.string(),
+  adapter: z.string(),
+  model: z.string().nullable(),
+  profile: z.string(),
+  source: z.string(),
+  isDefault: z.boolean(),
+  can: z.array(z.string()),
+  health: z.object({
+    installed: z.boolean(),
+    healthy: z.boolean(),
+    version: z.string().nullable(),
+    loggedIn: z.boolean().nullable(),
+    detail: z.string(),
+    fix: z.string().nullable(),
+  }),
+})
+export type AgentView = z.infer<typeof AgentView>
+
+export const HealthView = z.object({
+  version: z.string(),
+  home: z.string(),
+  pid: z.number(),
+  startedAt: Time,
+  database: z.object({ kind: z.enum(['embedded', 'url']), version: z.string() }),
+  walls: z.object({ name: z.string(), enforced: z.boolean(), detail: z.string(), fix: z.string().nullable() }),
+  tasks: z.record(z.string(), z.number()).describe('How many tasks are in each state.'),
+})
+export type HealthView = z.infer<typeof HealthView>
+
+export interface Page<T> {
+  items: T[]
+  /** Give it back to get what follows; null at the end. */
+  next: string | null
+}

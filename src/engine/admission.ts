@@ -1,0 +1,139 @@
+import type { Clock } from '../clock.ts'
+import { newId } from '../domain/id.ts'
+import type { Log } from '../log.ts'
+import { admitTasks, type Admitted, type Candidate, countRunning, findCandidates, lockAdmission } from '../store/admission.ts'
+import { dueTasks, moveTask, nextWake } from '../store/tasks.ts'
+import type { Db } from '../store/database.ts'
+import type { Bus } from './bus.ts'
+import type { Dispatch } from './dispatch.ts'
+import type { Journal } from './journal.ts'
+
+/** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */
+export interface Admission {
+  /** Admits what fits; answers how many. Calls while one is under way are served by one more round after it. */
+  admit(): Promise<number>
+  start(): void
+  stop(): Promise<void>
+}
+
+export interface Limits {
+  readonly running: number
+  readonly perAgent: Readonly<Record<string, number>>
+}
+
+const lookEveryMs = 5_000
+const longestSleepMs = 60_000
+
+export function createAdmission(options: {
+  db: Db
+  journal: Journal
+  dispatch: Dispatch
+  bus: Bus
+  clock: Clock
+  log: Log
+  limits: Limits
+  worker: string
+  shared: boolean
+}): Admission {
+  const { db, journal, dispatch, bus, clock, log, limits, worker, shared } = options
+  let running: Promise<number> | undefined
+  let wanted = false
+  let stopped = true
+  let cancelTimer: (() => void) | undefined
+
+  const wakeParked = async () => {
+    const now = new Date(clock.now())
+    for (const id of await dueTasks(db, now)) {
+      await journal.transact('task.wake', async (tx, record) => {
+        const task = await moveTask(tx, id, 'wake', { at: now, reason: null })
+        if (task) record({ task: id, event: { type: 'task.requeued', data: { why: 'wake' } } })
+      })
+    }
+  }
+
+  const round = async (): Promise<number> => {
+    await wakeParked()
+    const admitted = await journal.transact('task.admit', async (tx, record) => {
+      await lockAdmission(tx)
+      const free = limits.running - (await countRunning(tx))
+      if (free <= 0) return []
+      const candidates = await findCandidates(tx, { free, perAgent: limits.perAgent, shared, worker, resting: [] })
+      const chosen = firstOfEach(candidates).map((task) => admission(task, clock.now()))
+      if (chosen.length === 0) return []
+      await admitTasks(tx, chosen, new Date(clock.now()))
+      await dispatch.enqueue(
+        tx,
+        chosen.map(({ run }) => run),
+      )
+      for (const { task, run, fence, attempt, agent } of chosen) record({ task, run, event: { type: 'run.admitted', data: { attempt, fence, agent } } })
+      return chosen
+    })
+    if (admitted.length > 0) bus.tell('dispatch')
+    return admitted.length
+  }
+
+  const admit = async (): Promise<number> => {
+    if (running) {
+      wanted = true
+      return running
+    }
+    running = (async () => {
+      let total = 0
+      do {
+        wanted = false
+        total += await round()
+      } while (wanted && !stopped)
+      return total
+    })().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  const tick = () => {
+    if (stopped) return
+    admit()
+      .catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
+      .then(async () => {
+        if (stopped) return
+        const wake = await nextWake(db).catch(() => undefined)
+        if (stopped) return
+        const untilWake = wake ? Math.max(wake.getTime() - clock.now(), 0) + 1 : longestSleepMs
+        cancelTimer?.()
+        cancelTimer = clock.after(Math.max(Math.min(untilWake, lookEveryMs), 1_000), tick)
+      })
+  }
+  const unsubscribe = bus.on('admission', () => {
+    if (!stopped) admit().catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
+  })
+
+  return {
+    admit,
+    start() {
+      stopped = false
+      tick()
+    },
+    async stop() {
+      stopped = true
+      cancelTimer?.()
+      unsubscribe()
+      await running?.catch(() => undefined)
+    },
+  }
+}
+
+function admission(task: Candidate, nowMs: number): Admitted {
+  return { task: task.id, run: newId('run', nowMs), session: task.session_id, agent: task.agent, fence: task.fence + 1, attempt: task.attempts + 1 }
+}
+
+/** Candidates of several agents may want the same workspace or session: the better rank has it. */
+function firstOfEach(candidates: readonly Candidate[]): Candidate[] {
+  const workspaces = new Set<string>()
+  const sessions = new Set<string>()
+  return candidates.filter((task) => {
+    if (workspaces.has(task.workspace) || sessions.has(task.session_id)) return false
+    workspaces.add(task.workspace)
+    sessions.add(task.session_id)
+    return true
+  })
+}

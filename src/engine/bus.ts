@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Database } from '../store/database.ts'
+
+/** What the parts of an engine tell each other, inside this process at once and to other processes by a coalesced NOTIFY. Hints only: nothing depends on their arrival. */
+export interface Topics {
+  /** Something may be admitted: a task was queued, a slot came free. */
+  admission: undefined
+  /** A run was admitted and waits for a worker. */
+  dispatch: undefined
+  /** A running task was asked to stop. */
+  cancel: string
+  /** A task has new events that another process stored. */
+  events: string
+}
+export type Topic = keyof Topics
+
+export interface Bus {
+  on<T extends Topic>(topic: T, listener: (value: Topics[T]) => void): () => void
+  /** Tells this process now and the others soon. */
+  tell<T extends Topic>(topic: T, ...value: Topics[T] extends undefined ? [] : [Topics[T]]): void
+  /** Tells only the others: this process knows already. */
+  tellOthers(topic: 'events', task: string): void
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const channel = 'pawl'
+/** At most twenty notifications a second: each one costs the server a global lock. */
+const minGapMs = 50
+const maxPayloadBytes = 7_000
+
+export function createBus(options: { database: Database; clock: Clock; log: Log; self: string }): Bus {
+  const { database, clock, log, self } = options
+  const listeners = new Map<Topic, Set<(value: never) => void>>()
+  const outgoing = { admission: false, dispatch: false, cancel: new Set<string>(), events: new Set<string>() }
+  let cancelTimer: (() => void) | undefined
+  let stopped = false
+
+  const deliver = (topic: Topic, value: string | undefined) => {
+    for (const listener of listeners.get(topic) ?? []) (listener as (value: string | undefined) => void)(value)
+  }
+
+  const send = async () => {
+    cancelTimer = undefined
+    const message = { from: self, admission: outgoing.admission, dispatch: outgoing.dispatch, cancel: [...outgoing.cancel], events: [...outgoing.events] }
+    outgoing.admission = outgoing.dispatch = false
+    outgoing.cancel.clear()
+    outgoing.events.clear()
+    let payload = JSON.stringify(message)
+    // Too much to name: an empty text means "look everywhere", as after a lost connection.
+    if (payload.length > maxPayloadBytes) payload = ''
+    try {
+      await sql`select pg_notify(${channel}, ${payload})`.execute(database.db)
+    } catch (error) {
+      log.debug('a notification was not sent', { error: String(error) })
+    }
+  }
+  const soon = () => {
+    if (!stopped) cancelTimer ??= clock.after(minGapMs, () => void send())
+  }
+
+  const receive = (payload: string) => {
+    if (payload === '') {
+      for (const topic of ['admission', 'dispatch'] as const) deliver(topic, undefined)
+      deliver('cancel', '*')
+      deliver('events', '*')
+      return
+    }
+    const message = JSON.parse(payload) as { from: string; admission: boolean; dispatch: boolean; cancel: string[]; events: string[] }
+    if (message.from === self) return
+    if (message.admission) deliver('admission', undefined)
+    if (message.dispatch) deliver('dispatch', undefined)
+    for (const task of message.cancel) deliver('cancel', task)
+    for (const task of message.events) deliver('events', task)
+  }
+
+  return {
+    on(topic, listener) {
+      const set = listeners.get(topic) ?? new Set()
+      listeners.set(topic, set.add(listener as (value: never) => void))
+      return () => void set.delete(listener as (value: never) => void)
+    },
+    tell(topic, ...values) {
+      const value = values[0] as string | undefined
+      if (topic === 'admission' || topic === 'dispatch') outgoing[topic as 'admission' | 'dispatch'] = true
+      else outgoing[topic as 'cancel' | 'events'].add(value!)
+      soon()
+      deliver(topic, value)
+    },
+    tellOthers(topic, task) {
+      outgoing[topic].add(task)
+      soon()
+    },
+    start: () => database.listen(channel, receive),
+    async stop() {
+      stopped = true
+      cancelTimer?.()
+    },
+  }
+}

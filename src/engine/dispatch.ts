@@ -1,0 +1,73 @@
+import { createRequire } from 'node:module'
+import { type Clock as BossClock, fromKysely, PgBoss } from 'pg-boss'
+import type { Log } from '../log.ts'
+import type { Database, Tx } from '../store/database.ts'
+
+/**
+ * Hands runs to pg-boss and takes them from it. A job is only the token that a run may start: it is enqueued with the admission and completed with the lease,
+ * so from then on our own rows are the truth and nothing pg-boss does by time can start a run again.
+ */
+export interface Dispatch {
+  /** Enqueues one job per run, within the admission's transaction. */
+  enqueue(tx: Tx, runs: readonly string[]): Promise<void>
+  /** Takes up to `count` tokens within the lease's transaction; they are spent when it commits. */
+  take(tx: Tx, count: number): Promise<string[]>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The schema version of pg-boss that this program brings. */
+export const queueSchemaVersion: number = createRequire(import.meta.url)('pg-boss/package.json').pgboss.schema
+
+/** pg-boss orders and expires by the server's wall clock. A token that is due since 2000 and kept until 2063 is due whatever that clock does. */
+const dueSince = '2000-01-01T00:00:00Z'
+const keptForSeconds = 2_000_000_000
+
+export function createDispatch(options: { database: Database; worker: string; shared: boolean; log: Log; clock?: BossClock | undefined }): Dispatch {
+  const { database, log } = options
+  const boss = new PgBoss({
+    db: {
+      executeSql: (text, values) => database.pool.query(text, values as unknown[]),
+      setSessionStatements: database.setSessionStatements,
+    },
+    schema: 'pgboss',
+    schedule: false,
+    ...(options.clock ? { clock: options.clock } : {}),
+  })
+  boss.on('error', (error) => log.warn('the job queue reports', { error: error.message }))
+  // Runs that anybody may take, or runs kept for this process alone.
+  const queue = options.shared ? 'run' : `run-${options.worker}`
+
+  return {
+    async enqueue(tx, runs) {
+      const jobs = runs.map((run) => ({ data: { run }, startAfter: dueSince }))
+      await boss.insert(queue, jobs, { db: fromKysely(tx) })
+    },
+    async take(tx, count) {
+      const db = fromKysely(tx)
+      const jobs = await boss.fetch<{ run: string }>(queue, { batchSize: count, db })
+      if (jobs.length === 0) return []
+      await boss.complete(
+        queue,
+        jobs.map((job) => job.id),
+        null,
+        { db },
+      )
+      return jobs.map((job) => job.data.run)
+    },
+    async start() {
+      await boss.start()
+      await boss.createQueue(queue, {
+        policy: 'standard',
+        retryLimit: 0,
+        expireInSeconds: 86_400,
+        retentionSeconds: keptForSeconds,
+        deleteAfterSeconds: 3_600,
+      })
+    },
+    async stop() {
+      if (!options.shared) await boss.deleteQueue(queue).catch((error: Error) => log.debug('the queue of this process stays', { error: error.message }))
+      await boss.stop({ graceful: false, close: false })
+    },
+  }
+}

@@ -1,0 +1,244 @@
+import type { Clock } from '../clock.ts'
+import type { Event } from '../domain/event.ts'
+import { fp } from '../failpoint.ts'
+import type { Log } from '../log.ts'
+import { isConnectionLoss, isStorageBroken, type Db, type Tx } from '../store/database.ts'
+import { appendEvents, type Entry, readEvents } from '../store/events.ts'
+import type { Bus } from './bus.ts'
+
+/**
+ * The one writer of events in this process. What it shows is stored; what agents say is gathered for a few milliseconds and stored together, what moves a
+ * task is stored with the move.
+ */
+export interface Journal {
+  /** Takes an event of a run. Resolves at once while there is room, else when the writer has caught up: whoever awaits it reads no faster than we store. */
+  append(entry: Entry): Promise<void> | undefined
+  /** Resolves when everything appended before is stored, or was refused because its run is over. */
+  flush(): Promise<void>
+  /**
+   * One transaction: what `work` writes and the events it records commit together, or not at all, and are shown afterwards.
+   * `name` is the failpoint before and after the commit.
+   */
+  transact<T>(name: string, work: (tx: Tx, record: (entry: Omit<Entry, 'at'>) => void) => Promise<T>): Promise<T>
+  /** Says that events were stored by other means than `transact`. */
+  announce(task: string): void
+  read(task: string, options: { after: number; limit: number }): Promise<Event[]>
+  follow(task: string, options: { after: number; signal: AbortSignal }): AsyncIterable<Event[]>
+  stop(): Promise<void>
+}
+
+const lingerMs = 15
+const maxBacklogBytes = 4 * 1024 * 1024
+const pageSize = 500
+
+export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Log; redact?: (text: string) => string; onBroken: (error: unknown) => void }): Journal {
+  const { db, bus, clock, log, onBroken } = options
+  const redacted = options.redact ? redactEntry(options.redact) : (entry: Entry) => entry
+
+  let waiting: Entry[] = []
+  let waitingBytes = 0
+  let writing: Promise<void> | undefined
+  let room: PromiseWithResolvers<void> | undefined
+  let cancelLinger: (() => void) | undefined
+
+  const write = async (batch: Entry[]) => {
+    for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2_000)) {
+      try {
+        await fp('event.batch.before')
+        const stored = await appendEvents(db, batch)
+        await fp('event.batch.after')
+        publish(stored.map((item) => item.event))
+        if (stored.length < batch.length) log.info('late events of a run that is over were dropped', { count: batch.length - stored.length, reason: 'late_events' })
+        return
+      } catch (error) {
+        if (isStorageBroken(error)) onBroken(error)
+        if (!isConnectionLoss(error)) throw error
+        log.warn('the journal waits for the database', { error: String(error) })
+        await new Promise<void>((done) => void clock.after(delayMs, done))
+      }
+    }
+  }
+
+  const startWriting = () => {
+    cancelLinger?.()
+    cancelLinger = undefined
+    writing ??= (async () => {
+      while (waiting.length > 0) {
+        const batch = waiting
+        waiting = []
+        waitingBytes = 0
+        try {
+          await write(batch)
+        } catch (error) {
+          log.error('events could not be stored', { error: String(error), count: batch.length })
+        }
+        room?.resolve()
+        room = undefined
+      }
+      writing = undefined
+    })()
+    return writing
+  }
+
+  const hub = createHub((task, after) => readEvents(db, task, { after, limit: pageSize }))
+  const publish = (events: readonly Event[]) => {
+    const byTask = Map.groupBy(events, (event) => event.task)
+    for (const [task, batch] of byTask) {
+      hub.publish(task, batch)
+      bus.tellOthers('events', task)
+    }
+  }
+  const unsubscribe = bus.on('events', (task) => hub.refresh(task))
+
+  return {
+    append(entry) {
+      const clean = redacted(entry)
+      waiting.push(clean)
+      waitingBytes += sizeOf(clean)
+      if (!writing) cancelLinger ??= clock.after(lingerMs, startWriting)
+      if (waitingBytes < maxBacklogBytes) return undefined
+      startWriting()
+      room ??= Promise.withResolvers()
+      return room.promise
+    },
+    async flush() {
+      while (waiting.length > 0 || writing) await startWriting()
+    },
+    async transact(name, work) {
+      const at = new Date(clock.now())
+      let events: Event[] = []
+      try {
+        const result = await db.transaction().execute(async (tx) => {
+          const entries: Entry[] = []
+          const value = await work(tx, (entry) => entries.push(redacted({ ...entry, at })))
+          const stored = await appendEvents(tx, entries)
+          events = stored.map((item) => item.event)
+          await fp(`${name}.before`)
+          return value
+        })
+        await fp(`${name}.after`)
+        publish(events)
+        return result
+      } catch (error) {
+        if (isStorageBroken(error)) onBroken(error)
+        throw error
+      }
+    },
+    announce(task) {
+      hub.refresh(task)
+      bus.tellOthers('events', task)
+    },
+    read: (task, page) => readEvents(db, task, page),
+    follow: (task, { after, signal }) => hub.follow(task, after, signal),
+    async stop() {
+      unsubscribe()
+      await this.flush()
+    },
+  }
+}
+
+/** Rough, cheap, and never too small for text: what counts is that a flood is noticed. */
+function sizeOf(entry: Entry): number {
+  const data = entry.event.data as Record<string, unknown>
+  let size = 200
+  for (const value of Object.values(data)) size += typeof value === 'string' ? value.length : 100
+  return size
+}
+
+function redactEntry(redact: (text: string) => string) {
+  const deep = (value: unknown): unknown => {
+    if (typeof value === 'string') return redact(value)
+    if (Array.isArray(value)) return value.map(deep)
+    if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
+    return value
+  }
+  return (entry: Entry): Entry => ({ ...entry, event: { ...entry.event, data: deep(entry.event.data) } as Entry['event'] })
+}
+
+interface Reader {
+  batches: Event[][]
+  wake: () => void
+}
+
+/** Fans stored events out to the readers of their task: one query serves them all when the events came from elsewhere. */
+function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
+  const readers = new Map<string, Set<Reader>>()
+  const tails = new Map<string, number>()
+  const refreshing = new Map<string, Promise<void>>()
+
+  const publish = (task: string, batch: Event[]) => {
+    const set = readers.get(task)
+    if (!set) return
+    tails.set(task, Math.max(tails.get(task) ?? 0, batch.at(-1)!.seq))
+    for (const reader of set) {
+      reader.batches.push(batch)
+      reader.wake()
+    }
+  }
+
+  const refreshOne = async (task: string) => {
+    for (;;) {
+      const batch = await fetch(task, tails.get(task) ?? 0)
+      if (batch.length > 0) publish(task, batch)
+      if (batch.length < pageSize) return
+    }
+  }
+
+  return {
+    publish,
+    refresh(task: string) {
+      for (const name of task === '*' ? readers.keys() : [task]) {
+        if (!readers.has(name) || refreshing.has(name)) continue
+        const work = refreshOne(name)
+          // The reader asks again by itself when it is next woken; a lost connection is reported by whoever writes.
+          .catch(() => undefined)
+          .finally(() => refreshing.delete(name))
+        refreshing.set(name, work)
+      }
+    },
+    async *follow(task: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
+      let woken = Promise.withResolvers<void>()
+      const reader: Reader = { batches: [], wake: () => woken.resolve() }
+      const set = readers.get(task) ?? new Set()
+      readers.set(task, set.add(reader))
+      signal.addEventListener('abort', reader.wake)
+      let last = after
+      try {
+        replay: while (!signal.aborted) {
+          for (;;) {
+            const page = await fetch(task, last)
+            if (page.length > 0) {
+              last = page.at(-1)!.seq
+              tails.set(task, Math.max(tails.get(task) ?? 0, last))
+              yield page
+            }
+            if (page.length < pageSize || signal.aborted) break
+          }
+          while (!signal.aborted) {
+            const batches = reader.batches
+            reader.batches = []
+            for (const batch of batches) {
+              const first = batch[0]!.seq
+              const fresh = first > last ? batch : batch.filter((event) => event.seq > last)
+              if (fresh.length === 0) continue
+              // Two commits of one task may be told in the other order: read what is missing from the store.
+              if (fresh[0]!.seq !== last + 1) continue replay
+              last = fresh.at(-1)!.seq
+              yield fresh
+            }
+            if (reader.batches.length > 0) continue
+            await woken.promise
+            woken = Promise.withResolvers()
+          }
+        }
+      } finally {
+        signal.removeEventListener('abort', reader.wake)
+        set.delete(reader)
+        if (set.size === 0) {
+          readers.delete(task)
+          tails.delete(task)
+        }
+      }
+    },
+  }
+}

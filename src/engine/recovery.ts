@@ -1,0 +1,105 @@
+import type { Clock } from '../clock.ts'
+import { fp } from '../failpoint.ts'
+import type { Log } from '../log.ts'
+import { isAlive } from '../process/identity.ts'
+import { endKillUnit } from '../process/tree.ts'
+import type { Db } from '../store/database.ts'
+import type { WorkerRow } from '../store/tables.ts'
+import { findTask, unbindTasks } from '../store/tasks.ts'
+import { endWorker, livingWorkers, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
+import type { Bus } from './bus.ts'
+import type { Settler } from './settle.ts'
+
+/**
+ * Finds workers that have died and gives their runs back. Death is proved at once on the same boot, and elsewhere by a beat counter that has not moved for 15 s
+ * of our own monotonic time; no wall clock is asked. Doing it twice, or in two processes, changes nothing.
+ */
+export interface Recovery {
+  /** Looks once; answers how many runs were given back. */
+  look(): Promise<number>
+  /** Ends a worker's entry and gives back whatever it still holds: for the dead, and for oneself when leaving. */
+  bury(worker: string): Promise<number>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export const deadAfterMs = 15_000
+const lookEveryMs = 2_000
+
+export function createRecovery(options: { db: Db; settler: Settler; bus: Bus; clock: Clock; log: Log; self: string }): Recovery {
+  const { db, settler, bus, clock, log, self } = options
+  const seen = new Map<string, { beat: number; at: number }>()
+  let cancelTimer: (() => void) | undefined
+  let looking: Promise<number> | undefined
+  let stopped = true
+
+  const isDead = (worker: WorkerRow): boolean => {
+    if (isAlive({ bootId: worker.boot_id, pid: worker.pid, startTime: Number(worker.start_time) }) === false) return true
+    const last = seen.get(worker.id)
+    if (!last || last.beat !== worker.beat) {
+      seen.set(worker.id, { beat: worker.beat, at: clock.monotonic() })
+      return false
+    }
+    return clock.monotonic() - last.at > deadAfterMs
+  }
+
+  const giveBack = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
+    const task = await findTask(db, run.task_id)
+    if (!task) return false
+    return settler.settleRun({ id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence }, { outcome: 'lost', text: '', message })
+  }
+
+  const bury = async (worker: string): Promise<number> => {
+    await fp('worker.bury')
+    await endWorker(db, worker, new Date(clock.now()))
+    let count = 0
+    for (const open of await runsOfWorker(db, worker)) {
+      // Whatever it left on this machine ends before anybody may start the task again.
+      const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
+      if (await giveBack(open, 'The worker of this run is gone.')) count++
+      log.warn('a lost run was given back', { task: open.task_id, run: open.run_id, worker, killed, reason: 'worker_lost' })
+    }
+    // Admitted for a process that will never fetch their jobs.
+    for (const run of await strandedRuns(db, worker)) if (await giveBack(run, 'The process this run was kept for is gone.')) count++
+    await unbindTasks(db, worker)
+    seen.delete(worker)
+    bus.tell('admission')
+    return count
+  }
+
+  const lookOnce = async (): Promise<number> => {
+    let count = 0
+    for (const worker of await livingWorkers(db)) if (worker.id !== self && isDead(worker)) count += await bury(worker.id)
+    for (const worker of await orphanedWorkers(db)) count += await bury(worker)
+    return count
+  }
+
+  const look = () => {
+    looking ??= lookOnce().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  const tick = () => {
+    look()
+      .catch((error: unknown) => log.warn('recovery will look again', { error: String(error) }))
+      .finally(() => {
+        if (!stopped) cancelTimer = clock.after(lookEveryMs, tick)
+      })
+  }
+
+  return {
+    look,
+    bury,
+    async start() {
+      stopped = false
+      await look()
+      cancelTimer = clock.after(lookEveryMs, tick)
+    },
+    async stop() {
+      stopped = true
+      cancelTimer?.()
+      await looking?.catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../clock.ts'
+
+/** Why a run is ended by us and not by its agent. The first reason stands, but a lost lease outranks all: then nothing may be written. */
+export type StopReason =
+  | { readonly kind: 'cancelled'; readonly now: boolean }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'lease_lost' }
+  | { readonly kind: 'timed_out'; readonly category: 'total_timeout' | 'idle_timeout'; readonly message: string }
+  | { readonly kind: 'output_limit' }
+
+/** The timers of one run, and the one place that knows whether and why it was told to stop. */
+export class Watch {
+  reason: StopReason | undefined
+  readonly #controller = new AbortController()
+  readonly #clock: Clock
+  readonly #limits: { readonly totalMs: number | null; readonly idleMs: number | null }
+  readonly #cancels: (() => void)[] = []
+  #lastEvent: number
+  #end: (() => void) | undefined
+
+  constructor(clock: Clock, limits: { totalMs: number | null; idleMs: number | null }) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#lastEvent = clock.monotonic()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Starts the timers; `end` is called for every stop, so that a later, harder one can cut the grace short. */
+  begin(end: () => void): void {
+    this.#end = end
+    this.#lastEvent = this.#clock.monotonic()
+    const { totalMs, idleMs } = this.#limits
+    if (totalMs !== null) {
+      const message = `The run took longer than ${seconds(totalMs)}.`
+      this.#after(totalMs, () => this.stop({ kind: 'timed_out', category: 'total_timeout', message }))
+    }
+    if (idleMs !== null) this.#watchSilence(idleMs)
+    if (this.reason) end()
+  }
+
+  /** The agent said something; silence is counted in events, not bytes. */
+  sawEvent(): void {
+    this.#lastEvent = this.#clock.monotonic()
+  }
+
+  stop(reason: StopReason): void {
+    const harder = reason.kind === 'lease_lost' || (reason.kind === 'cancelled' && reason.now && this.reason?.kind === 'cancelled')
+    if (this.reason && !harder) return
+    this.reason = reason
+    this.#controller.abort()
+    this.#end?.()
+  }
+
+  /** How long the agent may tidy up. */
+  graceMs(configured: number): number {
+    switch (this.reason?.kind) {
+      case 'cancelled':
+        return this.reason.now ? 0 : configured
+      case 'interrupted':
+        return Math.min(configured, 5_000)
+      case 'timed_out':
+        return configured
+      default:
+        return 0
+    }
+  }
+
+  close(): void {
+    for (const cancel of this.#cancels) cancel()
+    this.#end = undefined
+  }
+
+  #watchSilence(idleMs: number): void {
+    const left = this.#lastEvent + idleMs - this.#clock.monotonic()
+    if (left <= 0) this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
+    else this.#after(left, () => this.#watchSilence(idleMs))
+  }
+
+  #after(ms: number, fn: () => void): void {
+    // Node's timers hold 31 bits of milliseconds; a run may be allowed weeks.
+    const step = Math.min(ms, 2_000_000_000)
+    this.#cancels.push(this.#clock.after(step, () => (ms > step ? this.#after(ms - step, fn) : fn())))
+  }
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

@@ -1,0 +1,177 @@
+import type { Clock } from '../clock.ts'
+import { fp } from '../failpoint.ts'
+import type { Log } from '../log.ts'
+import type { Database } from '../store/database.ts'
+import { leaseRuns, loadTaken } from '../store/runs.ts'
+import { findTask } from '../store/tasks.ts'
+import { beat, registerWorker, type WorkerIdentity } from '../store/workers.ts'
+import type { Bus } from './bus.ts'
+import type { Dispatch } from './dispatch.ts'
+import type { Journal } from './journal.ts'
+import { type LiveRun, type RunParts, startRun } from './run.ts'
+
+/** Takes runs, holds their leases by beating, and ends them when it may not hold them any more. */
+export interface Worker {
+  readonly live: ReadonlyMap<string, LiveRun>
+  /** Takes waiting runs while there are free slots. */
+  take(): Promise<void>
+  start(): Promise<void>
+  /** Ends all runs, which go back to the queue without costing a try, and gives everything back. */
+  stop(): Promise<void>
+}
+
+export const beatEveryMs = 5_000
+/** Others may start our runs again after 15 s without a beat; we stop them well before. */
+export const giveUpAfterMs = 10_000
+const lookEveryMs = 5_000
+
+export function createWorker(options: {
+  identity: WorkerIdentity
+  slots: number
+  database: Database
+  dispatch: Dispatch
+  journal: Journal
+  bus: Bus
+  clock: Clock
+  log: Log
+  run: RunParts
+  /** Gives back what this worker still holds and ends its entry. */
+  leave: () => Promise<unknown>
+  /** Called when others have declared this process dead: it must not go on as if nothing had happened. */
+  onDisowned: () => void
+}): Worker {
+  const { identity, slots, database, dispatch, journal, bus, clock, log } = options
+  const live = new Map<string, LiveRun>()
+  let stopped = true
+  let confirmedAt = clock.monotonic()
+  let taking: Promise<void> | undefined
+  let takeAgain = false
+  const cancels = new Set<() => void>()
+
+  const later = (ms: number, fn: () => void) => {
+    const cancel = clock.after(ms, () => {
+      cancels.delete(cancel)
+      if (!stopped) fn()
+    })
+    cancels.add(cancel)
+  }
+
+  const beatOnce = async () => {
+    const sentAt = clock.monotonic()
+    await fp('heartbeat.before')
+    const held = await beat(database.db, identity.id)
+    await fp('heartbeat.after')
+    if (held === undefined) {
+      log.error('this worker was declared dead by others; it stops its runs', { reason: 'disowned' })
+      for (const run of live.values()) run.stop({ kind: 'lease_lost' })
+      options.onDisowned()
+      return
+    }
+    // Counted from before the question was sent: the answer may have been on its way while we slept.
+    confirmedAt = sentAt
+    const ours = new Set(held)
+    for (const run of live.values()) if (leased.has(run.id) && !ours.has(run.id) && leased.get(run.id)! < sentAt) run.stop({ kind: 'lease_lost' })
+  }
+  /** When each lease was taken: an answer older than the lease cannot speak of it. */
+  const leased = new Map<string, number>()
+
+  const beating = () => {
+    beatOnce()
+      .catch((error: unknown) => log.warn('a beat was missed', { error: String(error) }))
+      .finally(() => later(beatEveryMs, beating))
+  }
+  const selfFencing = () => {
+    if (clock.monotonic() - confirmedAt > giveUpAfterMs && live.size > 0) {
+      log.error('no confirmed beat for too long; this worker stops its runs', { runs: live.size, reason: 'self_fence' })
+      for (const run of live.values()) run.stop({ kind: 'lease_lost' })
+    }
+    later(1_000, selfFencing)
+  }
+
+  const takeOnce = async () => {
+    const free = slots - live.size
+    if (free <= 0 || stopped) return
+    const ids = await database.db.transaction().execute(async (tx) => {
+      const tokens = await dispatch.take(tx, free)
+      if (tokens.length === 0) return []
+      const leases = await leaseRuns(tx, tokens, { worker: identity.id, at: new Date(clock.now()) })
+      await fp('claim.before')
+      return leases
+    })
+    if (ids.length === 0) return
+    await fp('claim.after')
+    for (const taken of await loadTaken(database.db, ids)) {
+      const run = startRun(taken, options.run)
+      live.set(run.id, run)
+      leased.set(run.id, clock.monotonic())
+      void run.done.then(() => {
+        live.delete(run.id)
+        leased.delete(run.id)
+        bus.tell('admission')
+        void take()
+      })
+      if (taken.task.cancel) run.stop({ kind: 'cancelled', now: taken.task.cancel === 'now' })
+    }
+  }
+
+  const take = async (): Promise<void> => {
+    if (taking) {
+      takeAgain = true
+      return taking
+    }
+    taking = (async () => {
+      do {
+        takeAgain = false
+        await takeOnce()
+      } while (takeAgain && !stopped)
+    })().finally(() => {
+      taking = undefined
+    })
+    return taking
+  }
+  const takeQuietly = () => void take().catch((error: unknown) => log.warn('taking runs will be tried again', { error: String(error) }))
+  const looking = () => {
+    takeQuietly()
+    later(lookEveryMs, looking)
+  }
+
+  const checkCancel = async (taskId: string) => {
+    for (const run of live.values()) {
+      if (taskId !== '*' && run.taskId !== taskId) continue
+      const task = await findTask(database.db, run.taskId)
+      if (task?.cancel) run.stop({ kind: 'cancelled', now: task.cancel === 'now' })
+    }
+  }
+  const unsubscribes: (() => void)[] = []
+
+  return {
+    live,
+    take,
+    async start() {
+      await registerWorker(database.db, identity, new Date(clock.now()))
+      confirmedAt = clock.monotonic()
+      stopped = false
+      unsubscribes.push(
+        bus.on('dispatch', takeQuietly),
+        bus.on('cancel', (task) => void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) }))),
+      )
+      later(beatEveryMs, beating)
+      later(1_000, selfFencing)
+      looking()
+    },
+    async stop() {
+      if (stopped) return
+      stopped = true
+      for (const unsubscribe of unsubscribes) unsubscribe()
+      await taking?.catch(() => undefined)
+      await fp('shutdown.drain')
+      for (const run of live.values()) run.stop({ kind: 'interrupted' })
+      const keepBeating = setInterval(() => void beat(database.db, identity.id).catch(() => undefined), beatEveryMs)
+      await Promise.all([...live.values()].map((run) => run.done))
+      clearInterval(keepBeating)
+      for (const cancel of cancels) cancel()
+      await journal.flush()
+      await options.leave()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs'
+import { findProgram } from '../../process/program.ts'
+import { closedAncestor, type Identity } from './mounts.ts'
+
+/** Writable for root alone, so nobody can put a link in our way. Each run lays its own file system over it, seen by that run only. */
+const stagingDirectory = '/run/pawl-walls'
+
+/** The way from root to the user: the words that go before `bwrap`, and where that user finds what it could not reach. */
+export interface Drop {
+  readonly words: readonly string[]
+  readonly sourceOf: (path: string) => string
+  readonly hidden: readonly string[]
+}
+
+/**
+ * Runs as root, in a mount namespace of its own, until its last line. Arguments: the mount program, the staging directory, the paths to
+ * put there, `--`, the next program. Every path is an argument, never part of the script.
+ */
+const stageScript = `
+set -e
+mount=$1 stage=$2
+shift 2
+"$mount" -n -t tmpfs -o mode=0755,nosuid,nodev pawl "$stage"
+n=0
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mkdir "$stage/$n"; else : > "$stage/$n"; fi
+  "$mount" -n --rbind "$1" "$stage/$n"
+  n=$((n + 1))
+  shift
+done
+shift
+exec "$@"
+`
+
+export const noDrop: Drop = { words: [], sourceOf: (path) => path, hidden: [] }
+
+/**
+ * How root becomes `user` for good before `bwrap` starts. All of it is one process from the first word on, because each word executes
+ * the next: killing it from outside needs no forwarding, and it dies with us from the moment of the drop.
+ */
+export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
+  const find = (name: string) => findProgram(name, { path: searchPath, folder: '/' })
+  const setpriv = [
+    await find('setpriv'),
+    '--reuid',
+    String(user.uid),
+    '--regid',
+    String(user.gid),
+    '--clear-groups',
+    '--no-new-privs',
+  ]
+  const drop = [...setpriv, '--inh-caps=-all', '--bounding-set=-all', '--pdeathsig', 'KILL', '--']
+  const closed = paths.filter((path) => closedAncestor(path, user) !== undefined)
+  if (closed.length === 0) return { ...noDrop, words: drop }
+  mkdirSync(stagingDirectory, { recursive: true, mode: 0o755 })
+  const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
+  return {
+    words: [...stage, await find('mount'), stagingDirectory, ...closed, '--', ...drop],
+    sourceOf: (path) => (closed.includes(path) ? `${stagingDirectory}/${closed.indexOf(path)}` : path),
+    hidden: [stagingDirectory],
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * The first program inside the walls when there is a door to open, as source text: inside there is no file of ours.
+ * Arguments: `door` or `plain`, the program that resets signals or an empty string, then the agent's file and arguments.
+ *
+ * It listens on the loopback of the walls, hands the listener out over Node's IPC channel, waits for the answer and becomes the agent.
+ * It never touches stdin, so what was written there is read by the agent. Node marks the descriptors it opens as close-on-exec but
+ * not all those it was given, so these are closed here. Node also ignores SIGPIPE and SIGXFSZ, which an agent's shell would inherit.
+ */
+export const initSource = String.raw`
+const [mode, resetSignals, file, ...args] = process.argv.slice(1)
+const env = {}
+for (const [name, value] of Object.entries(process.env)) {
+  if (name.startsWith('NODE_CHANNEL_')) continue
+  env[name.startsWith('PAWL_KEPT_') ? name.slice(10) : name] = value
+}
+function become() {
+  const fs = require('node:fs')
+  for (const name of fs.readdirSync('/proc/self/fd')) {
+    const fd = Number(name)
+    if (fd < 3) continue
+    let info = ''
+    try { info = fs.readFileSync('/proc/self/fdinfo/' + fd, 'latin1') } catch { continue }
+    const flags = /^flags:\s*([0-7]+)/m.exec(info)
+    if (flags && !(parseInt(flags[1], 8) & 0o2000000)) fs.closeSync(fd)
+  }
+  if (resetSignals) process.execve(resetSignals, ['env', '--default-signal=PIPE,XFSZ', file, ...args], env)
+  process.execve(file, [file, ...args], env)
+}
+if (mode === 'plain') {
+  become()
+} else {
+  const server = require('node:net').createServer()
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address()
+    env.PAWL_DOOR_URL = 'http://127.0.0.1:' + port
+    process.once('disconnect', () => process.exit(1))
+    process.once('message', become)
+    process.send({ port }, server)
+  })
+}
+`
+
+/** Node reads these itself; they are meant for the agent, so they travel past our init under another name. */
+export const keptName = (name: string) => (name.startsWith('NODE_') ? `PAWL_KEPT_${name}` : name)
+
+/** Do we hold descriptors that every child of ours inherits? They came from whoever started us, and may be anything. */
+export function hasLeakingDescriptors(): boolean {
+  if (!existsSync('/proc/self/fdinfo')) return false
+  return readdirSync('/proc/self/fd').some((name) => {
+    if (Number(name) < 3) return false
+    const info = readInfo(name)
+    const flags = /^flags:\s*([0-7]+)/m.exec(info)
+    return flags !== null && (Number.parseInt(flags[1] ?? '0', 8) & 0o2000000) === 0
+  })
+}
+
+function readInfo(fd: string): string {
+  try {
+    return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')
+  } catch (error) {
+    // The descriptor of the listing itself is closed again by now.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

@@ -1,0 +1,133 @@
+import type { Server } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Command } from '../../agent.ts'
+import { type Clock, sleep } from '../../clock.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
+import type { Exit } from '../../process/child.ts'
+import { isAlive, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
+import { createLineSplitter } from '../../process/lines.ts'
+import { systemPath } from '../../process/program.ts'
+import { type Started, start } from '../../process/spawn.ts'
+import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
+import type { Walled, Walls } from '../../sandbox.ts'
+import { commandLine, fds, type LaunchTools } from './command-line.ts'
+
+/** Generous: two hundred launches at once on two cores take several seconds each. */
+const readyWithinMs = 15_000
+const goneWithinMs = 2000
+
+export async function launch(command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
+  const { clock } = tools
+  const { file, args, options } = await commandLine(command, walls, tools)
+  // Bubblewrap's own first process keeps the environment it was started with, readable inside; so that holds nothing but the mark.
+  const env = { PATH: systemPath, LANG: 'C.UTF-8', [killUnitVariable]: walls.unit.marker }
+  const started = await start({ file, args, env, cwd: '/', extra: [walls.door ? 'ipc' : 'pipe', 'pipe', 'pipe'], clock })
+
+  let inner: ProcessIdentity | undefined
+  let running = true
+  started.process.once('exit', () => {
+    running = false
+  })
+  const stop = stopper(
+    {
+      pid: started.pid,
+      exited: started.exited,
+      // Bubblewrap passes no signals on. Its inner process leads the group and session in which the agent starts, and as the first of
+      // a pid namespace is itself deaf to SIGTERM, so this reaches the agent and what it started.
+      ask: () => void (running && inner && signal(-inner.pid, 'SIGTERM')),
+      kill: () => void started.process.kill('SIGKILL'),
+      sweep: () => sweep(inner, walls, clock),
+    },
+    clock,
+  )
+  const late = Promise.withResolvers<never>()
+  const cancel = clock.after(readyWithinMs, () =>
+    late.reject(new Error(`nothing was heard from inside within ${readyWithinMs / 1000} s.`)),
+  )
+  try {
+    send(started, options)
+    const built = Promise.all([innerProcess(started), walls.door ? listener(started) : wallsStand(started)])
+    const [innerPid, server] = await Promise.race([built, late.promise])
+    inner = processIdentity(innerPid)
+    const { pid, stdin, stdout, stderr, exited } = started
+    const child = { pid, stdin, stdout, stderr, exited, stop }
+    if (!server) return { child }
+    const door = { server, url: urlOf(server) }
+    started.process.once('exit', () => server.close())
+    // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
+    started.process.send('go', () => started.process.connected && started.process.disconnect())
+    return { child, door }
+  } catch (error) {
+    await stop({ graceMs: 0 })
+    const said = (await text(started.stderr)).trim().slice(0, 2000)
+    started.stdout.destroy()
+    const reason = said === '' ? messageOf(error) : said
+    throw new PawlError('unavailable', `The walls around "${command.file}" could not be built: ${reason}`, { cause: error })
+  } finally {
+    cancel()
+  }
+}
+
+/** Node's type names five descriptors; there are as many as were asked for. */
+const stdio = (started: Started): readonly unknown[] => started.process.stdio
+
+/** By descriptor, because an environment may hold what an argument list must not show. */
+function send(started: Started, options: readonly string[]): void {
+  const pipe = stdio(started)[fds.args] as Writable
+  // It breaks only if bubblewrap has ended, and that is seen elsewhere.
+  pipe.on('error', () => pipe.destroy())
+  pipe.end(options.map((option) => `${option}\0`).join(''))
+}
+
+/** The first process inside, by its number outside. */
+function innerProcess(started: Started): Promise<number> {
+  return new Promise((done, fail) => {
+    const splitter = createLineSplitter({
+      onLine(line) {
+        const pid = /"child-pid":\s*(\d+)/.exec(line)?.[1]
+        if (pid) done(Number(pid))
+      },
+    })
+    whenEnded(stdio(started)[fds.status] as Readable, started, (chunk) => splitter.push(chunk), fail)
+  })
+}
+
+/** Resolves when the first program inside says so: if we were dead by then, its word would find nobody and it would end. */
+function wallsStand(started: Started): Promise<undefined> {
+  return new Promise((done, fail) => whenEnded(stdio(started)[fds.channel] as Readable, started, () => done(undefined), fail))
+}
+
+/** The listener that our init hands out. It waits for an answer, so nothing starts if we are dead by then. */
+function listener(started: Started): Promise<Server> {
+  return new Promise((done, fail) => {
+    started.process.once('message', (_: unknown, server: unknown) => done(server as Server))
+    void started.exited.then((exit) => fail(endedEarly(exit)))
+  })
+}
+
+/** The end of the pipe decides, not the exit: a short command may have exited before we come to read what was said. */
+function whenEnded(pipe: Readable, started: Started, onData: (chunk: Buffer) => void, fail: (error: Error) => void): void {
+  pipe.on('data', onData)
+  pipe.on('error', () => pipe.destroy())
+  pipe.once('close', () => void started.exited.then((exit) => fail(endedEarly(exit))))
+}
+
+const endedEarly = ({ code, signal }: Exit) =>
+  new Error(`it ended with ${signal ?? `exit code ${code}`} before the agent started.`)
+
+function urlOf(server: Server): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the listener inside has no address.')
+  return `http://127.0.0.1:${address.port}`
+}
+
+/** The kernel kills a whole pid namespace before its first process is gone, so that one is proof for all. */
+async function sweep(inner: ProcessIdentity | undefined, walls: Walls, clock: Clock): Promise<void> {
+  const deadline = clock.monotonic() + goneWithinMs
+  while (inner && isAlive(inner)) {
+    if (clock.monotonic() > deadline) break
+    await sleep(clock, 2)
+  }
+  if (!inner || isAlive(inner)) await endKillUnit(walls.unit, clock)
+}

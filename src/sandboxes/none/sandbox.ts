@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:net'
+import type { Command } from '../../agent.ts'
+import { type Clock, systemClock } from '../../clock.ts'
+import { findProgram, realPath } from '../../process/program.ts'
+import { start } from '../../process/spawn.ts'
+import { endKillUnit, signal, stopper } from '../../process/tree.ts'
+import type { Sandbox, Walled, Walls } from '../../sandbox.ts'
+import { doorVariable, freshEnvironment } from '../environment.ts'
+
+/** No walls: the agent is held together by a process group only, and reads and writes whatever the user of Pawl may. */
+export function createNone(options: { readonly clock?: Clock } = {}): Sandbox {
+  const clock = options.clock ?? systemClock
+  return {
+    name: 'none',
+    probe: async () => ({
+      available: true,
+      enforced: false,
+      detail: 'No walls: agents run with all the rights of this user, and their processes are only found again by a mark.',
+    }),
+    killUnit: (runId, fence) => ({ kind: 'process_group', marker: `${runId}.${fence}`, enforced: false }),
+    launch: (command, walls) => launch(command, walls, clock),
+  }
+}
+
+async function launch(command: Command, walls: Walls, clock: Clock): Promise<Walled> {
+  const cwd = realPath(walls.workspace.source, 'workspace')
+  const env = freshEnvironment(command, walls)
+  const file = await findProgram(command.file, { path: env.PATH ?? '', folder: cwd })
+  const door = walls.door ? await openDoor() : undefined
+  if (door) env[doorVariable] = door.url
+  const started = await start({ file, args: command.args, env, cwd, clock }).catch((error: unknown) => {
+    door?.server.close()
+    throw error
+  })
+  let running = true
+  started.process.once('exit', () => {
+    running = false
+    // What is left of the group dies with its leader, as it does behind walls; later the number could belong to somebody else.
+    signal(-started.pid, 'SIGKILL')
+    door?.server.close()
+  })
+  const stop = stopper(
+    {
+      pid: started.pid,
+      exited: started.exited,
+      ask: () => void (running && signal(-started.pid, 'SIGTERM')),
+      kill: () => void (running && signal(-started.pid, 'SIGKILL')),
+      sweep: async () => void (existsSync('/proc/self/environ') && (await endKillUnit(walls.unit, clock))),
+    },
+    clock,
+  )
+  const { pid, stdin, stdout, stderr, exited } = started
+  return { child: { pid, stdin, stdout, stderr, exited, stop }, door }
+}
+
+async function openDoor(): Promise<{ server: Server; url: string }> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}

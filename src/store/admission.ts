@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import type { Tx } from './database.ts'
+
+/** Any number that no other program is likely to lock with. */
+const lockKey = 7_295_002
+
+export interface Candidate {
+  readonly id: string
+  readonly agent: string
+  readonly session_id: string
+  readonly workspace: string
+  readonly fence: number
+  readonly attempts: number
+}
+
+/** Only one process at a time decides who runs next. Held until the transaction ends. */
+export async function lockAdmission(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockKey})`.execute(tx)
+}
+
+/**
+ * The tasks that may start now, best rank first: per agent as many as it has free slots, whose session and workspace nobody uses and who are first in line
+ * for both among those of their agent. The lanes are found by jumping through the index from one agent to the next, so a full lane of thousands costs nothing.
+ */
+export async function findCandidates(
+  tx: Tx,
+  options: { free: number; perAgent: Readonly<Record<string, number>>; shared: boolean; worker: string; resting: readonly string[] },
+): Promise<Candidate[]> {
+  const mine = (alias: 't' | 'o') => {
+    const bound = sql.ref(`${alias}.bound_to`)
+    return options.shared ? sql`(${bound} is null or ${bound} = ${options.worker})` : sql`${bound} = ${options.worker}`
+  }
+  const { rows } = await sql<Candidate>`
+    with recursive lanes as (
+      (select agent from pawl.tasks where state = 'queued' order by agent limit 1)
+      union all
+      select (select t.agent from pawl.tasks t where t.state = 'queued' and t.agent > lanes.agent order by t.agent limit 1) from lanes where lanes.agent is not null
+    ), running as (
+      select agent, count(*)::int as count from pawl.tasks where state = 'running' group by agent
+    ), room as (
+      select lanes.agent, least(${options.free}::int, coalesce((${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int, ${options.free}::int + coalesce(running.count, 0)) - coalesce(running.count, 0)) as free
+      from lanes left join running on running.agent = lanes.agent
+      where lanes.agent is not null and not (lanes.agent = any(${[...options.resting]}::text[]))
+    )
+    select c.* from room cross join lateral (
+      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank from pawl.tasks t
+      where t.state = 'queued' and t.agent = room.agent and ${mine('t')}
+        and not exists (select 1 from pawl.tasks o where o.state = 'queued' and o.workspace = t.workspace and o.agent = t.agent and ${mine('o')} and (o.rank, o.id) < (t.rank, t.id))
+        and not exists (select 1 from pawl.tasks o where o.state = 'queued' and o.session_id = t.session_id and o.agent = t.agent and ${mine('o')} and (o.rank, o.id) < (t.rank, t.id))
+        and not exists (select 1 from pawl.tasks o where o.state = 'running' and (o.workspace = t.workspace or o.session_id = t.session_id))
+      order by t.rank, t.id limit greatest(room.free, 0)
+    ) c
+    where room.free > 0
+    order by c.rank, c.id limit ${options.free}
+  `.execute(tx)
+  return rows
+}
+
+export async function countRunning(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from pawl.tasks where state = 'running'`.execute(tx)
+  return rows[0]?.count ?? 0
+}
+
+export interface Admitted {
+  readonly task: string
+  readonly run: string
+  readonly session: string
+  readonly agent: string
+  readonly fence: number
+  readonly attempt: number
+}
+
+/** Moves the tasks to running under their next fence, creates their runs and hands each journal to the new fence. */
+export async function admitTasks(tx: Tx, admitted: readonly Admitted[], at: Date): Promise<void> {
+  await sql`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int)
+    ), moved as (
+      update pawl.tasks t set state = 'running', fence = i.fence, reason = null, updated_at = ${at}
+      from input i where t.id = i.task and t.state = 'queued' returning t.id
+    ), heads as (
+      update pawl.journal_heads h set fence = i.fence from input i where h.task_id = i.task
+    )
+    insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, admitted_at)
+    select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, ${at} from input i join moved on moved.id = i.task
+  `.execute(tx)
+}

@@ -1,0 +1,115 @@
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+import { messageOf, PawlError } from '../domain/error.ts'
+import type { Log } from '../log.ts'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+export type Tx = Transaction<Tables>
+
+/** bigint and numeric come as text from the driver; ours all fit a double. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
+
+export interface Database {
+  readonly db: Db
+  readonly pool: pg.Pool
+  /** Calls back for each NOTIFY on the channel and, with an empty text, whenever notifications may have been missed. */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<void>
+  /** Statements that every connection runs before its first use; replaces those set before. */
+  setSessionStatements(statements: string[]): Promise<void>
+  close(): Promise<void>
+}
+
+const maxConnections = 6
+
+/**
+ * One pool for everything of this process, pg-boss included, and one connection that listens. `connect` is asked anew for every listener, so that a
+ * server that has moved or was started again is found.
+ */
+export async function openDatabase(options: { connection: pg.ClientConfig; applicationName: string; log: Log }): Promise<Database> {
+  const { log } = options
+  const config = { ...options.connection, application_name: options.applicationName }
+  let statements: string[] = []
+  const pool = new pg.Pool({ ...config, max: maxConnections, idleTimeoutMillis: 60_000, connectionTimeoutMillis: 10_000 })
+  // An idle connection that breaks is replaced at the next use, which reports its own error.
+  pool.on('error', (error) => log.warn('an idle database connection broke', { error: error.message }))
+  pool.on('connect', (client) => {
+    for (const statement of statements) client.query(statement).catch((error: Error) => log.error('session set-up failed', { error: error.message }))
+  })
+  try {
+    const client = await pool.connect()
+    client.release()
+  } catch (error) {
+    await pool.end()
+    throw new PawlError('unavailable', `Cannot reach the database: ${messageOf(error)}. Check --database-url (or PAWL_DATABASE_URL).`, { cause: error })
+  }
+
+  const listener = createListener(config, log)
+  return {
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    pool,
+    listen: listener.listen,
+    async setSessionStatements(next) {
+      statements = next
+    },
+    async close() {
+      await listener.close()
+      if (!pool.ended) await pool.end()
+    },
+  }
+}
+
+function createListener(config: pg.ClientConfig, log: Log) {
+  const channels = new Map<string, (payload: string) => void>()
+  let client: pg.Client | undefined
+  let closed = false
+  let retry: NodeJS.Timeout | undefined
+
+  const connect = async () => {
+    const next = new pg.Client({ ...config, keepAlive: true })
+    next.on('error', (error) => log.debug('the listening connection broke', { error: error.message }))
+    next.on('end', () => {
+      if (client === next) client = undefined
+      if (!closed && channels.size > 0) again()
+    })
+    next.on('notification', (message) => channels.get(message.channel)?.(message.payload ?? ''))
+    await next.connect()
+    for (const channel of channels.keys()) await next.query(`listen ${pg.escapeIdentifier(channel)}`)
+    client = next
+    for (const onNotify of channels.values()) onNotify('')
+  }
+  const again = () => {
+    retry ??= setTimeout(() => {
+      retry = undefined
+      if (!closed && !client) connect().catch(again)
+    }, 500)
+  }
+
+  return {
+    async listen(channel: string, onNotify: (payload: string) => void) {
+      channels.set(channel, onNotify)
+      if (client) await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      else await connect()
+    },
+    async close() {
+      closed = true
+      clearTimeout(retry)
+      await client?.end()
+    },
+  }
+}
+
+/** True for errors that say nothing about the statement: the server went away, is starting, or refused the connection. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as { code?: unknown }).code
+  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || /^(ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code))) return true
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(error.message)
+}
+
+/** True when the server has no room left: new work is refused, reading and finishing go on. */
+export const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === '53100'
+
+/** True when the server's storage lies to it: going on would be guessing, so the process must stop. */
+export const isStorageBroken = (error: unknown) => ['58030', 'XX001', 'XX002'].includes(String((error as { code?: unknown } | null)?.code))

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { Event, NewEvent } from '../domain/event.ts'
+import type { Db, Tx } from './database.ts'
+
+/** An event on its way into the journal. `runNo` counts the events of one run, so that a batch sent twice is stored once. */
+export interface Entry {
+  readonly task: string
+  readonly run?: string | undefined
+  readonly runNo?: number | undefined
+  /** Given by whoever speaks for a run: the entry is dropped unless this fence holds the task's journal now. */
+  readonly fence?: number | undefined
+  readonly at: Date
+  readonly event: NewEvent
+}
+
+/** What was stored, and so may be shown. */
+export interface Stored {
+  readonly index: number
+  readonly event: Event
+}
+
+/**
+ * Numbers and stores entries. The head rows are locked in the order of their tasks, so writers of many tasks cannot deadlock, and the fence is read from
+ * the locked row itself: a writer that waited for the lock while its run was taken away loses.
+ */
+export async function appendEvents(db: Db | Tx, entries: readonly Entry[]): Promise<Stored[]> {
+  if (entries.length === 0) return []
+  const payload = entries.map((entry, n) => ({
+    n,
+    task: entry.task,
+    run: entry.run ?? null,
+    no: entry.runNo ?? null,
+    fence: entry.fence ?? null,
+    type: entry.event.type,
+    at: entry.at.toISOString(),
+    data: entry.event.data,
+  }))
+  const { rows } = await sql<{ n: number; seq: number }>`
+    with input as materialized (
+      select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb)
+    ), heads as materialized (
+      select h.task_id, h.seq, h.fence from pawl.journal_heads h where h.task_id in (select distinct task from input) order by h.task_id for update
+    ), fresh as materialized (
+      select i.*, h.seq + row_number() over (partition by i.task order by i.n) as seq
+      from input i join heads h on h.task_id = i.task
+      where (i.fence is null or i.fence = h.fence)
+        and (i.no is null or not exists (select 1 from pawl.events e where e.run_id = i.run and e.run_no = i.no))
+    ), moved as (
+      update pawl.journal_heads h set seq = f.last from (select task, max(seq) as last from fresh group by task) f where h.task_id = f.task
+    )
+    insert into pawl.events (task_id, seq, run_id, run_no, type, at, data)
+    select task, seq, run, no, type, at, data from fresh order by task, seq
+    returning seq, (select f.n from fresh f where f.task = events.task_id and f.seq = events.seq) as n
+  `.execute(db)
+  return rows
+    .map((row) => ({ index: row.n, event: toEvent(entries[row.n]!, row.seq) }))
+    .sort((a, b) => a.index - b.index)
+}
+
+function toEvent(entry: Entry, seq: number): Event {
+  const envelope = { seq, at: entry.at.toISOString(), task: entry.task, ...(entry.run === undefined ? {} : { run: entry.run }) }
+  // The pair of type and data is correlated in NewEvent; spreading loses that, the value does not.
+  return { ...envelope, ...entry.event } as Event
+}
+
+/** PostgreSQL's jsonb cannot hold NUL; it is shown as the replacement sign, the raw log keeps the byte. */
+export const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\\u0000', '\\ufffd').replaceAll(/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}/g, '\\ufffd')
+
+/** Events of one task after a number, in order. Asking while they are being written shows no gap: numbers of one task commit in order. */
+export async function readEvents(db: Db, task: string, options: { after: number; limit: number }): Promise<Event[]> {
+  const { rows } = await sql<{ seq: number; type: string; at: Date; run_id: string | null; data: unknown }>`
+    select seq, type, at, run_id, data from pawl.events where task_id = ${task} and seq > ${options.after} order by seq limit ${options.limit}
+  `.execute(db)
+  return rows.map(
+    (row) =>
+      ({ seq: row.seq, at: row.at.toISOString(), task, ...(row.run_id === null ? {} : { run: row.run_id }), type: row.type, data: row.data }) as Event,
+  )
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import type { Category, Outcome } from '../domain/outcome.ts'
+import type { Usage } from '../domain/usage.ts'
+import type { KillUnit } from '../process/child.ts'
+import type { Db, Tx } from './database.ts'
+import { jsonText } from './events.ts'
+import type { RunRow, SessionRow, TaskRow } from './tables.ts'
+
+/** Everything a worker needs to know about a run it has taken. */
+export interface TakenRun {
+  readonly run: RunRow
+  readonly task: TaskRow
+  readonly session: SessionRow
+}
+
+/**
+ * Gives admitted runs to a worker: a lease each. A run that is no longer the task's current one (cancelled or lost meanwhile) is left out; its job is
+ * spent all the same.
+ */
+export async function leaseRuns(tx: Tx, runs: readonly string[], options: { worker: string; at: Date }): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with taken as (
+      update pawl.runs r set state = 'running', worker_id = ${options.worker}, started_at = ${options.at}
+      from pawl.tasks t
+      where r.id = any(${[...runs]}::text[]) and r.state = 'admitted' and t.id = r.task_id and t.state = 'running' and t.fence = r.fence
+      returning r.id, r.task_id, r.fence
+    )
+    insert into pawl.leases (run_id, task_id, fence, worker_id) select id, task_id, fence, ${options.worker} from taken returning run_id as id
+  `.execute(tx)
+  return rows.map((row) => row.id)
+}
+
+export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRun[]> {
+  const runs = await db.selectFrom('pawl.runs').selectAll().where('id', 'in', ids).execute()
+  const [tasks, sessions] = await Promise.all([
+    db.selectFrom('pawl.tasks').selectAll().where('id', 'in', runs.map((run) => run.task_id)).execute(),
+    db.selectFrom('pawl.sessions').selectAll().where('id', 'in', runs.map((run) => run.session_id)).execute(),
+  ])
+  return runs.map((run) => ({
+    run,
+    task: tasks.find((task) => task.id === run.task_id)!,
+    session: sessions.find((session) => session.id === run.session_id)!,
+  }))
+}
+
+/** Written before the spawn, so that whoever comes after us can end what we started. False if the run is no longer ours. */
+export async function recordKillUnit(
+  db: Db,
+  run: { id: string; fence: number },
+  record: { unit: KillUnit; walls: string; enforced: boolean; resumed: boolean },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update pawl.runs r set kill_unit = ${jsonText(record.unit)}::jsonb, walls = ${record.walls}, enforced = ${record.enforced}, resumed = ${record.resumed}
+    from pawl.leases l where r.id = ${run.id} and l.run_id = r.id and l.fence = ${run.fence} returning r.id
+  `.execute(db)
+  return rows.length === 1
+}
+
+export async function recordPid(db: Db, run: { id: string; fence: number }, pid: number): Promise<void> {
+  await sql`update pawl.runs set pid = ${pid} where id = ${run.id} and fence = ${run.fence} and state = 'running'`.execute(db)
+}
+
+export interface RunEnd {
+  readonly outcome: Outcome
+  readonly category?: Category | undefined
+  readonly message?: string | undefined
+  readonly text: string
+  readonly exitCode?: number | null | undefined
+  readonly signal?: string | null | undefined
+  readonly usage?: Usage | undefined
+  readonly costUsd?: number | undefined
+}
+
+/** Ends the run once, gives its lease back and takes the journal from its fence. False if it was ended before. */
+export async function endRun(tx: Tx, run: { id: string; taskId: string }, end: RunEnd, at: Date): Promise<boolean> {
+  const { rows } = await sql`
+    with ended as (
+      update pawl.runs set state = 'ended', outcome = ${end.outcome}, category = ${end.category ?? null}, message = ${cleaned(end.message)}, text = ${cleaned(end.text)},
+        exit_code = ${end.exitCode ?? null}, signal = ${end.signal ?? null}, usage = ${end.usage ? jsonText(end.usage) : null}::jsonb, cost_usd = ${end.costUsd ?? null}, ended_at = ${at}
+      where id = ${run.id} and state <> 'ended' returning id, task_id, fence
+    ), freed as (
+      delete from pawl.leases l using ended where l.run_id = ended.id
+    ), closed as (
+      update pawl.journal_heads h set fence = null from ended where h.task_id = ended.task_id and h.fence = ended.fence
+    )
+    select id from ended
+  `.execute(tx)
+  return rows.length === 1
+}
+
+const cleaned = (text: string | undefined) => text?.replaceAll('\0', '\ufffd') ?? null
+
+export async function runsOfTask(db: Db | Tx, task: string): Promise<RunRow[]> {
+  return db.selectFrom('pawl.runs').selectAll().where('task_id', '=', task).orderBy('fence').execute()
+}
+
+/** What the task has cost so far, over all its runs. */
+export async function costOfTask(tx: Tx, task: string): Promise<number | null> {
+  const { rows } = await sql<{ cost: number | null }>`select sum(cost_usd) as cost from pawl.runs where task_id = ${task}`.execute(tx)
+  return rows[0]?.cost ?? null
+}
+
+/** The program's own id of the conversation, as it came back last. */
+export async function rememberVendorSession(db: Db | Tx, session: string, vendorId: string | null, at: Date): Promise<void> {
+  await sql`update pawl.sessions set vendor_id = ${vendorId}, updated_at = ${at} where id = ${session} and vendor_id is distinct from ${vendorId}`.execute(db)
+}
+
+export async function findSession(db: Db | Tx, id: string): Promise<SessionRow | undefined> {
+  return db.selectFrom('pawl.sessions').selectAll().where('id', '=', id).executeTakeFirst()
+}

@@ -1,0 +1,124 @@
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import type { Reason, TaskState } from '../domain/task.ts'
+import type { Usage } from '../domain/usage.ts'
+import type { KillUnit } from '../process/child.ts'
+
+/** The rows as they lie in the database (migrations/ is their source). */
+export interface Tables {
+  'pawl.sessions': SessionRow
+  'pawl.tasks': TaskRow
+  'pawl.idempotency_keys': { key: string; body_hash: string; task_id: string; created_at: Date }
+  'pawl.workers': WorkerRow
+  'pawl.runs': RunRow
+  'pawl.leases': LeaseRow
+  'pawl.questions': QuestionRow
+}
+
+export interface SessionRow {
+  id: string
+  agent: string
+  adapter: string
+  workspace: string
+  vendor_id: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** What the next run says instead of the task's prompt. */
+export type Continuation = { kind: 'answer'; questionId: string; question: string; answer: string } | { kind: 'retry'; fresh: boolean; note: string }
+
+export interface TaskResult {
+  outcome: string
+  text: string
+  verified: boolean
+  costUsd: number | null
+  usage: Usage | null
+}
+
+export interface TaskRow {
+  id: string
+  state: TaskState
+  reason: Reason | null
+  resume_at: Date | null
+  agent: string
+  agent_config: ResolvedAgent
+  prompt: string
+  continuation: Continuation | null
+  workspace: string
+  workspace_own: boolean
+  session_id: string
+  parent_id: string | null
+  priority: number
+  rank: number
+  tags: string[]
+  extra_args: string[]
+  attended: boolean
+  bound_to: string | null
+  fence: number
+  attempts: number
+  result: TaskResult | null
+  cancel: 'grace' | 'now' | null
+  cancel_by: string | null
+  created_at: Date
+  updated_at: Date
+  ended_at: Date | null
+}
+
+export interface WorkerRow {
+  id: string
+  host: string
+  boot_id: string
+  pid: number
+  start_time: string
+  beat: number
+  started_at: Date
+  ended_at: Date | null
+}
+
+export interface RunRow {
+  id: string
+  task_id: string
+  session_id: string
+  fence: number
+  attempt: number
+  state: 'admitted' | 'running' | 'ended'
+  agent: string
+  worker_id: string | null
+  kill_unit: KillUnit | null
+  pid: number | null
+  walls: string | null
+  enforced: boolean | null
+  resumed: boolean
+  outcome: string | null
+  category: string | null
+  message: string | null
+  text: string | null
+  exit_code: number | null
+  signal: string | null
+  usage: Usage | null
+  cost_usd: number | null
+  admitted_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+}
+
+export interface LeaseRow {
+  run_id: string
+  task_id: string
+  fence: number
+  worker_id: string
+}
+
+export interface QuestionRow {
+  id: string
+  task_id: string
+  run_id: string
+  kind: string
+  text: string
+  options: string[]
+  state: 'pending' | 'answered' | 'expired' | 'cancelled'
+  answer: string | null
+  answered_by: string | null
+  asked_at: Date
+  answered_at: Date | null
+}

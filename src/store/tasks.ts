@@ -1,0 +1,163 @@
+import { sql } from 'kysely'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { type MoveName, moves, type Reason, type TaskState } from '../domain/task.ts'
+import type { Db, Tx } from './database.ts'
+import { jsonText } from './events.ts'
+import type { Continuation, TaskResult, TaskRow } from './tables.ts'
+
+export interface TaskToInsert {
+  readonly id: string
+  readonly session: { readonly id: string; readonly isNew: boolean }
+  readonly agent: ResolvedAgent
+  readonly prompt: string
+  readonly workspace: string
+  readonly workspaceOwn: boolean
+  readonly priority: number
+  readonly rank: number
+  readonly tags: readonly string[]
+  readonly extraArgs: readonly string[]
+  readonly attended: boolean
+  readonly boundTo: string | null
+  readonly at: Date
+  readonly idempotency?: { readonly key: string; readonly bodyHash: string } | undefined
+}
+
+/**
+ * The task, its session, its journal with the first event, and its key: one statement, one commit.
+ * False if the key is already taken; then nothing was written.
+ */
+export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<boolean> {
+  const queued = jsonText({ agent: task.agent.name, priority: task.priority, workspace: task.workspace })
+  const { rows } = await sql<{ id: string }>`
+    with free as (
+      select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
+    ), session as (
+      insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
+      select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
+    ), task as (
+      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, attended, bound_to, created_at, updated_at)
+      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${withoutNul(task.prompt)}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
+        ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[], ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
+      returning id
+    ), key as (
+      insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
+      select ${task.idempotency?.key ?? null}, ${task.idempotency?.bodyHash ?? ''}, id, ${task.at} from task where ${task.idempotency !== undefined}
+    ), head as (
+      insert into pawl.journal_heads (task_id, seq) select id, 1 from task
+    ), event as (
+      insert into pawl.events (task_id, seq, type, at, data) select id, 1, 'task.queued', ${task.at}, ${queued}::jsonb from task
+    )
+    select id from task
+  `.execute(db)
+  return rows.length === 1
+}
+
+const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd')
+
+export async function findByIdempotencyKey(db: Db, key: string): Promise<{ task_id: string; body_hash: string } | undefined> {
+  return db.selectFrom('pawl.idempotency_keys').select(['task_id', 'body_hash']).where('key', '=', key).executeTakeFirst()
+}
+
+export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undefined> {
+  return db.selectFrom('pawl.tasks').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export interface MoveChanges {
+  readonly reason: Reason | null
+  readonly resumeAt?: Date | null
+  readonly result?: TaskResult | null
+  readonly continuation?: Continuation | null
+  readonly rank?: number
+  /** Counted runs so far, where the move changes it. */
+  readonly attempts?: number
+}
+
+/**
+ * The only way a task changes its state. Applies the move if the task is in one of the states the table allows and, for a fenced move, if `fence` is
+ * still the task's; answers the row as it is afterwards, or undefined if somebody else was first.
+ */
+export async function moveTask(
+  tx: Tx,
+  id: string,
+  name: MoveName,
+  options: MoveChanges & { at: Date; fence?: number },
+): Promise<TaskRow | undefined> {
+  const move = moves[name]
+  if (move.fenced !== (options.fence !== undefined)) throw new Error(`the move ${name} ${move.fenced ? 'needs' : 'takes no'} fence`)
+  const isEnd = (['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as TaskState[]).includes(move.to)
+  const { rows } = await sql<TaskRow>`
+    update pawl.tasks set
+      state = ${move.to},
+      reason = ${options.reason === null ? null : jsonText(options.reason)}::jsonb,
+      resume_at = ${options.resumeAt ?? null},
+      result = ${options.result === undefined ? sql`result` : sql`${options.result === null ? null : jsonText(options.result)}::jsonb`},
+      continuation = ${options.continuation === undefined ? sql`continuation` : sql`${options.continuation === null ? null : jsonText(options.continuation)}::jsonb`},
+      rank = ${options.rank === undefined ? sql`rank` : sql`${options.rank}`},
+      attempts = ${options.attempts === undefined ? sql`attempts` : sql`${options.attempts}`},
+      cancel = ${move.to === 'queued' ? null : sql`cancel`},
+      cancel_by = ${move.to === 'queued' ? null : sql`cancel_by`},
+      ended_at = ${isEnd ? options.at : null},
+      updated_at = ${options.at}
+    where id = ${id} and state = any(${[...move.from]}::text[]) and ${options.fence === undefined ? sql`true` : sql`fence = ${options.fence}`}
+    returning *
+  `.execute(tx)
+  return rows[0]
+}
+
+/** Marks a running task as asked to stop; `now` outranks an earlier request with grace. */
+export async function requestCancel(tx: Tx, id: string, options: { now: boolean; by: string; at: Date }): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    update pawl.tasks set cancel = ${options.now ? 'now' : 'grace'}, cancel_by = coalesce(cancel_by, ${options.by}), updated_at = ${options.at}
+    where id = ${id} and state = 'running' and (cancel is null or (cancel = 'grace' and ${options.now}))
+    returning id
+  `.execute(tx)
+  return rows.length === 1
+}
+
+/** Tasks that a process which has ended kept for itself become everybody's. */
+export async function unbindTasks(db: Db | Tx, worker: string): Promise<void> {
+  await sql`update pawl.tasks set bound_to = null where bound_to = ${worker}`.execute(db)
+}
+
+/** Parked tasks whose time has come. */
+export async function dueTasks(db: Db | Tx, now: Date): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from pawl.tasks where state = 'parked' and resume_at <= ${now} order by resume_at limit 500
+  `.execute(db)
+  return rows.map((row) => row.id)
+}
+
+export async function nextWake(db: Db): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date | null }>`select min(resume_at) as at from pawl.tasks where state = 'parked'`.execute(db)
+  return rows[0]?.at ?? undefined
+}
+
+export async function countByState(db: Db): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`select state, count(*) as count from pawl.tasks group by state`.execute(db)
+  return Object.fromEntries(rows.map((row) => [row.state, row.count]))
+}
+
+export interface ListFilter {
+  readonly states?: readonly string[] | undefined
+  readonly agent?: string | undefined
+  readonly tag?: string | undefined
+  readonly text?: string | undefined
+  readonly limit: number
+  readonly before?: { readonly at: Date; readonly id: string } | undefined
+}
+
+/** Newest first. Prompts and answers are cut: a list of a thousand tasks must stay small. */
+export async function listTasks(db: Db, filter: ListFilter): Promise<TaskRow[]> {
+  const { rows } = await sql<TaskRow>`
+    select id, state, reason, resume_at, agent, left(prompt, 200) as prompt, workspace, session_id, parent_id, priority, tags, created_at, updated_at, ended_at,
+      case when result is null then null else jsonb_set(result, '{text}', to_jsonb(left(result->>'text', 500))) end as result
+    from pawl.tasks
+    where ${filter.states ? sql`state = any(${[...filter.states]}::text[])` : sql`true`}
+      and ${filter.agent === undefined ? sql`true` : sql`agent = ${filter.agent}`}
+      and ${filter.tag === undefined ? sql`true` : sql`${filter.tag} = any(tags)`}
+      and ${filter.text === undefined ? sql`true` : sql`position(lower(${filter.text}) in lower(prompt)) > 0`}
+      and ${filter.before ? sql`(created_at, id) < (${filter.before.at}, ${filter.before.id})` : sql`true`}
+    order by created_at desc, id desc limit ${filter.limit}
+  `.execute(db)
+  return rows
+}

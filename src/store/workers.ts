@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { KillUnit } from '../process/child.ts'
+import type { Db, Tx } from './database.ts'
+import type { WorkerRow } from './tables.ts'
+
+export interface WorkerIdentity {
+  readonly id: string
+  readonly host: string
+  readonly bootId: string
+  readonly pid: number
+  readonly startTime: string
+}
+
+export async function registerWorker(db: Db, worker: WorkerIdentity, at: Date): Promise<void> {
+  await sql`
+    insert into pawl.workers (id, host, boot_id, pid, start_time, started_at)
+    values (${worker.id}, ${worker.host}, ${worker.bootId}, ${worker.pid}, ${worker.startTime}, ${at})
+  `.execute(db)
+}
+
+/** Counts one beat and says which runs the worker still holds. Undefined: others have declared it dead. */
+export async function beat(db: Db, worker: string): Promise<string[] | undefined> {
+  const { rows } = await sql<{ runs: string[] | null }>`
+    update pawl.workers set beat = beat + 1 where id = ${worker} and ended_at is null
+    returning (select array_agg(run_id) from pawl.leases where worker_id = ${worker}) as runs
+  `.execute(db)
+  return rows[0] === undefined ? undefined : (rows[0].runs ?? [])
+}
+
+export async function livingWorkers(db: Db): Promise<WorkerRow[]> {
+  return db.selectFrom('pawl.workers').selectAll().where('ended_at', 'is', null).execute()
+}
+
+/** True if this call ended it; a second observer that comes to the same conclusion finds nothing left to do. */
+export async function endWorker(db: Db | Tx, worker: string, at: Date): Promise<boolean> {
+  const { rows } = await sql`update pawl.workers set ended_at = ${at} where id = ${worker} and ended_at is null returning id`.execute(db)
+  return rows.length === 1
+}
+
+export interface OpenRun {
+  readonly run_id: string
+  readonly task_id: string
+  readonly fence: number
+  readonly kill_unit: KillUnit | null
+  readonly worker_id: string
+}
+
+/** Runs that a worker left open. */
+export async function runsOfWorker(db: Db, worker: string): Promise<OpenRun[]> {
+  const { rows } = await sql<OpenRun>`
+    select l.run_id, l.task_id, l.fence, r.kill_unit, l.worker_id from pawl.leases l join pawl.runs r on r.id = l.run_id where l.worker_id = ${worker}
+  `.execute(db)
+  return rows
+}
+
+/** Leases of workers that have ended: what is left when a reaper dies half-way. */
+export async function orphanedWorkers(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct w.id from pawl.workers w join pawl.leases l on l.worker_id = w.id where w.ended_at is not null
+    union select distinct t.bound_to from pawl.tasks t join pawl.workers w on w.id = t.bound_to where t.bound_to is not null and w.ended_at is not null
+  `.execute(db)
+  return rows.map((row) => row.id)
+}
+
+/** Runs that were admitted for one process alone and that it has not taken. */
+export async function strandedRuns(db: Db, worker: string): Promise<{ run_id: string; task_id: string; fence: number }[]> {
+  const { rows } = await sql<{ run_id: string; task_id: string; fence: number }>`
+    select r.id as run_id, r.task_id, r.fence from pawl.tasks t join pawl.runs r on r.task_id = t.id and r.fence = t.fence
+    where t.bound_to = ${worker} and t.state = 'running' and r.state = 'admitted'
+  `.execute(db)
+  return rows
+}

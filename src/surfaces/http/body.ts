@@ -1,0 +1,42 @@
+import type { MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { api, type HttpEnv } from './app.ts'
+import { notJson, Refusal } from './errors.ts'
+
+const kib = 1024
+export const maxBodyBytes = 1024 * kib
+/**
+ * A prompt may have 1,000,000 bytes, and JSON writes a newline or a quote with two: twice the prompt and room for the rest.
+ * A prompt of nothing but control characters (six bytes each) belongs into a file of the workspace.
+ */
+export const maxTaskBodyBytes = 2560 * kib
+
+/** JSON or nothing, as it is or not at all, and not too much of it. Runs after the gate: a stranger's body is never read. */
+export function createBodyCheck(): MiddlewareHandler<HttpEnv> {
+  const general = limitTo(maxBodyBytes)
+  const forTasks = limitTo(maxTaskBodyBytes)
+  return async (c, next) => {
+    if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
+    const encoding = c.req.header('content-encoding')
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw new Refusal(415, 'unsupported', 'A compressed body is not taken; send it as it is.', { Connection: 'close' })
+    }
+    const type = c.req.header('content-type')
+    const hasBody = c.req.header('transfer-encoding') !== undefined || Number(c.req.header('content-length') ?? 0) > 0
+    // A page may send text/plain or a form to any address without asking first; JSON it may not.
+    if ((type !== undefined || hasBody) && !/^application\/json(;|$)/i.test(type ?? '')) throw notJson()
+    return c.req.path === `${api}/tasks` ? forTasks(c, next) : general(c, next)
+  }
+}
+
+function limitTo(maxSize: number): MiddlewareHandler<HttpEnv> {
+  const tooLarge = (): never => {
+    throw new Refusal(413, 'invalid', `The body is larger than ${maxSize} bytes.`, { Connection: 'close' })
+  }
+  const counting = bodyLimit({ maxSize, onError: tooLarge })
+  return (c, next) => {
+    // Counting makes a web stream of the body, which costs; a stated length is held to by the HTTP parser itself.
+    if (c.req.header('transfer-encoding') !== undefined) return counting(c, next)
+    return Number(c.req.header('content-length') ?? 0) > maxSize ? tooLarge() : next()
+  }
+}

@@ -1,0 +1,15 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { type App, api, type Parts } from '../app.ts'
+import { json, problems, schemas, strict } from '../schemas.ts'
+
+const list = createRoute({
+  method: 'get',
+  path: `${api}/agents`,
+  summary: 'The agents this daemon knows, and whether they can work.',
+  request: { query: strict({}) },
+  responses: { 200: json(z.object({ items: z.array(schemas.Agent), next: z.null() }), 'All of them.'), ...problems },
+})
+
+export function agentRoutes(app: App, { runtime }: Parts): void {
+  app.openapi(list, async (c) => c.json({ items: await runtime.listAgents(), next: null }, 200))
+}

@@ -1,0 +1,109 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { TaskId } from '../../../domain/id.ts'
+import { taskStates } from '../../../domain/task.ts'
+import { type App, api, caller, type Parts } from '../app.ts'
+import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
+
+export const TaskPath = z.object({ id: TaskId })
+const nothing = strict({})
+
+const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'an idempotency key has 1 to 255 visible ASCII characters')
+  .optional()
+  .openapi({ description: 'The same key with the same body gives the same task, however often it is sent.' })
+
+/** `state=queued&state=running` and `state=queued,running` say the same. */
+const States = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().flatMap((part) => part.split(',')))
+  .pipe(z.array(z.enum(taskStates)))
+  .optional()
+  .openapi({ type: 'array', items: { type: 'string', enum: [...taskStates] }, description: 'Repeated, or separated by commas.' })
+
+const create = createRoute({
+  method: 'post',
+  path: `${api}/tasks`,
+  summary: 'Ask for work. Durable when it is answered.',
+  request: {
+    query: nothing,
+    headers: z.object({ 'idempotency-key': IdempotencyKey }),
+    body: { required: true, content: { 'application/json': { schema: schemas.NewTask } } },
+  },
+  responses: {
+    201: json(schemas.Task, 'The task was made.'),
+    200: json(schemas.Task, 'The key was seen before: the task it made.'),
+    ...problems,
+  },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: `${api}/tasks`,
+  summary: 'Tasks, newest first.',
+  request: {
+    query: strict({
+      state: States,
+      agent: z.string().max(64).optional(),
+      tag: z.string().max(64).optional(),
+      text: z.string().max(1000).optional().openapi({ description: 'Found in the prompt.' }),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      cursor: z.string().max(500).optional().openapi({ description: 'The `next` of an earlier page.' }),
+    }),
+  },
+  responses: { 200: json(pageOf(schemas.TaskSummary), 'A page of tasks.'), ...problems },
+})
+
+const show = createRoute({
+  method: 'get',
+  path: `${api}/tasks/{id}`,
+  summary: 'One task with its runs and questions.',
+  request: { params: TaskPath, query: nothing },
+  responses: { 200: json(schemas.Task, 'The task.'), ...problems },
+})
+
+const cancel = createRoute({
+  method: 'post',
+  path: `${api}/tasks/{id}/cancel`,
+  summary: 'Stop a task. Asking twice is fine.',
+  request: {
+    params: TaskPath,
+    query: nothing,
+    body: { content: { 'application/json': { schema: strict({ now: z.boolean().default(false) }) } } },
+  },
+  responses: { 200: json(schemas.Task, 'The task, stopped or stopping.'), ...problems },
+})
+
+const retry = createRoute({
+  method: 'post',
+  path: `${api}/tasks/{id}/retry`,
+  summary: 'Queue a task that has come to rest again.',
+  request: {
+    params: TaskPath,
+    query: nothing,
+    body: { content: { 'application/json': { schema: strict({ fresh: z.boolean().default(false) }) } } },
+  },
+  responses: { 200: json(schemas.Task, 'The task, queued.'), ...problems },
+})
+
+export function taskRoutes(app: App, { runtime }: Parts): void {
+  app.openapi(create, async (c) => {
+    const idempotencyKey = c.req.valid('header')['idempotency-key']
+    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...caller, idempotencyKey })
+    if (!created) return c.json(task, 200)
+    return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
+  })
+  app.openapi(list, async (c) => {
+    const { state, ...filter } = c.req.valid('query')
+    return c.json(await runtime.listTasks({ ...filter, states: state }), 200)
+  })
+  app.openapi(show, async (c) => c.json(await runtime.getTask(c.req.valid('param').id), 200))
+  app.openapi(cancel, async (c) => {
+    const { now = false } = c.req.valid('json')
+    return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...caller, now }), 200)
+  })
+  app.openapi(retry, async (c) => {
+    const { fresh = false } = c.req.valid('json')
+    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...caller, fresh }), 200)
+  })
+}

@@ -1,0 +1,151 @@
+import type { ServerResponse } from 'node:http'
+import { type Clock, systemClock } from '../../clock.ts'
+import { messageOf } from '../../domain/error.ts'
+import { type Event, restingEvents } from '../../domain/event.ts'
+import { isAtRest } from '../../domain/task.ts'
+import type { Runtime } from '../../engine/runtime.ts'
+import type { Log } from '../../log.ts'
+import { securityHeaders } from './security-headers.ts'
+
+export const streamHeaders = {
+  ...securityHeaders,
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Proxies that gather an answer before passing it on would hold events back.
+  'X-Accel-Buffering': 'no',
+}
+
+const heartbeatMs = 15_000
+const drainMs = 10_000
+/** What is handed to a socket before it must have taken the rest. So one reader never holds more than this of our memory. */
+const sliceBytes = 64 * 1024
+/** The last line of a stream that was asked to end with the task's rest; without it a reader knows that it was cut. */
+export const restComment = ': at rest\n\n'
+
+export interface FollowRequest {
+  readonly task: string
+  readonly after: number
+  readonly untilRest: boolean
+}
+
+/**
+ * Writes events to raw responses: a thousand readers cost one socket write per batch each, and nothing else. Events are pulled
+ * only as fast as a reader takes them; one that takes nothing for ten seconds is cut, and resumes by Last-Event-ID without a gap.
+ */
+export class EventStreams {
+  readonly #runtime: Runtime
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #open = new Map<ServerResponse, AbortController>()
+  #cancelBeat: (() => void) | undefined
+
+  constructor(options: { runtime: Runtime; log: Log; clock?: Clock | undefined }) {
+    this.#runtime = options.runtime
+    this.#log = options.log
+    this.#clock = options.clock ?? systemClock
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Resolves once the stream is open; rejects before the first byte if the task is unknown. What follows ends with the reader. */
+  async open(response: ServerResponse, request: FollowRequest): Promise<void> {
+    const task = await this.#runtime.getTask(request.task)
+    if (response.destroyed) return
+    const ended = new AbortController()
+    response.once('close', () => {
+      ended.abort()
+      this.#open.delete(response)
+    })
+    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
+    this.#open.set(response, ended)
+    this.#beat()
+    response.writeHead(200, streamHeaders)
+    response.write('retry: 1000\n\n')
+    this.#follow(response, request, isAtRest(task.state), ended.signal).catch((error: unknown) => {
+      if (!ended.signal.aborted) this.#log.info('event stream cut', { task: request.task, cause: messageOf(error) })
+      response.destroy()
+    })
+  }
+
+  /** Cuts every reader; each comes back to whoever serves next and goes on where it was. */
+  stop(): void {
+    this.#cancelBeat?.()
+    this.#cancelBeat = undefined
+    for (const [response, ended] of this.#open) {
+      ended.abort()
+      response.destroy()
+    }
+    this.#open.clear()
+  }
+
+  async #follow(response: ServerResponse, request: FollowRequest, startsAtRest: boolean, signal: AbortSignal): Promise<void> {
+    let { after } = request
+    let resting = startsAtRest
+    // A resting event of the past may be followed by a retry: only the one that nothing follows ends the stream.
+    const isOver = async () =>
+      request.untilRest && resting && (await this.#runtime.readEvents(request.task, { after, limit: 1 })).length === 0
+    if (await isOver()) return void response.end(restComment)
+    for await (const batch of this.#runtime.followEvents(request.task, { after, signal })) {
+      await this.#write(response, batch, signal)
+      for (const event of batch) {
+        if (restingEvents.has(event.type)) resting = true
+        else if (event.type === 'task.requeued' || event.type === 'run.admitted') resting = false
+        after = event.seq
+      }
+      if (await isOver()) return void response.end(restComment)
+    }
+    if (!signal.aborted) response.destroy()
+  }
+
+  async #write(response: ServerResponse, batch: readonly Event[], signal: AbortSignal): Promise<void> {
+    const text = batch.map(frame).join('')
+    if (text.length <= sliceBytes / 4) {
+      // At most three bytes per UTF-16 unit, so this is one slice whatever it holds.
+      if (!response.write(text)) await this.#drained(response, signal)
+      return
+    }
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += sliceBytes) {
+      if (!response.write(bytes.subarray(at, at + sliceBytes))) await this.#drained(response, signal)
+    }
+  }
+
+  #drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (error?: Error) => {
+        cancel()
+        response.off('drain', onDrain)
+        signal.removeEventListener('abort', onAbort)
+        if (error) reject(error)
+        else resolve()
+      }
+      const onDrain = () => done()
+      const onAbort = () => done(new Error('the reader went away'))
+      const cancel = this.#clock.after(drainMs, () => done(new Error(`the reader took nothing for ${drainMs} ms`)))
+      if (signal.aborted) return onAbort()
+      response.once('drain', onDrain)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** One timer for all readers; it rests while there are none. */
+  #beat(): void {
+    this.#cancelBeat ??= this.#clock.after(heartbeatMs, () => {
+      this.#cancelBeat = undefined
+      for (const response of this.#open.keys()) if (!response.writableNeedDrain) response.write(': beat\n\n')
+      if (this.#open.size > 0) this.#beat()
+    })
+  }
+}
+
+/** Many readers of one task share the event object, so each event is put into words once. */
+const frames = new WeakMap<Event, string>()
+
+export function frame(event: Event): string {
+  const known = frames.get(event)
+  if (known !== undefined) return known
+  const text = `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`
+  frames.set(event, text)
+  return text
+}

@@ -1,0 +1,187 @@
+import { conflict, notFound } from '../src/domain/error.ts'
+import type { Event, NewEvent } from '../src/domain/event.ts'
+import { newId } from '../src/domain/id.ts'
+import type { QuestionView, TaskView } from '../src/domain/view.ts'
+import type { Runtime } from '../src/engine/runtime.ts'
+
+/** A runtime in memory for tests of surfaces, which only translate: it keeps what it is told and journals what a test says. */
+export interface FakeRuntime extends Runtime {
+  /** Appends events to a task's journal and wakes its followers with one batch. */
+  emit(task: string, ...events: NewEvent[]): Event[]
+  /** Puts a question of a task into the world. */
+  ask(task: string, text: string): QuestionView
+  /** Every verb that was called, with its arguments. */
+  readonly calls: [verb: string, ...args: unknown[]][]
+  /** How many followers are attached. */
+  readonly followers: () => number
+  setState(task: string, state: TaskView['state']): void
+  failWith(error: unknown): void
+}
+
+export function fakeRuntime(): FakeRuntime {
+  const tasks = new Map<string, TaskView>()
+  const questions = new Map<string, QuestionView>()
+  const journals = new Map<string, Event[]>()
+  const keys = new Map<string, { body: string; id: string }>()
+  const wakers = new Set<() => void>()
+  const calls: FakeRuntime['calls'] = []
+  let failure: { error: unknown } | undefined
+  let followers = 0
+  const at = '2026-01-02T03:04:05.000Z'
+
+  const note = (verb: string, ...args: unknown[]) => {
+    calls.push([verb, ...args])
+    if (failure) throw failure.error
+  }
+  const find = (id: string) => {
+    const task = tasks.get(id)
+    if (!task) throw notFound(`There is no task "${id}".`)
+    return task
+  }
+  const moved = (id: string, state: TaskView['state']) => {
+    const task = { ...find(id), state }
+    tasks.set(id, task)
+    return task
+  }
+  const emit = (task: string, ...events: NewEvent[]) => {
+    const journal = journals.get(task) ?? []
+    const added = events.map((event, i) => ({ seq: journal.length + i + 1, at, task, ...event }) as Event)
+    journals.set(task, [...journal, ...added])
+    for (const wake of [...wakers]) wake()
+    return added
+  }
+
+  return {
+    calls,
+    emit,
+    followers: () => followers,
+    setState: moved,
+    failWith: (error) => {
+      failure = { error }
+    },
+    ask(task, text) {
+      const question: QuestionView = {
+        ...{ id: newId('question', Date.now()), task, kind: 'free', text, options: [], state: 'pending' },
+        ...{ answer: null, askedAt: at, answeredAt: null },
+      }
+      questions.set(question.id, question)
+      return question
+    },
+    async createTask(task, options) {
+      note('createTask', task, options)
+      const body = JSON.stringify(task)
+      const seen = options.idempotencyKey === undefined ? undefined : keys.get(options.idempotencyKey)
+      if (seen && seen.body !== body) throw conflict('That idempotency key was used for another task.')
+      if (seen) return { task: find(seen.id), created: false }
+      const id = newId('task', Date.now())
+      const made: TaskView = {
+        ...{
+          id,
+          state: 'queued',
+          reason: null,
+          resumeAt: null,
+          agent: task.agent ?? 'demo',
+          session: newId('session', Date.now()),
+        },
+        ...{
+          parent: null,
+          priority: task.priority ?? 0,
+          tags: task.tags ?? [],
+          workspace: task.workspace ?? '/ws',
+          prompt: task.prompt,
+        },
+        ...{ createdAt: at, updatedAt: at, endedAt: null, result: null, runs: [], questions: [] },
+      }
+      tasks.set(id, made)
+      if (options.idempotencyKey !== undefined) keys.set(options.idempotencyKey, { body, id })
+      emit(id, { type: 'task.queued', data: { agent: made.agent, priority: made.priority, workspace: made.workspace } })
+      return { task: made, created: true }
+    },
+    async getTask(id) {
+      note('getTask', id)
+      return find(id)
+    },
+    async listTasks(filter) {
+      note('listTasks', filter)
+      const items = [...tasks.values()].filter((task) => !filter.states || filter.states.includes(task.state)).reverse()
+      return { items: items.slice(0, filter.limit), next: items.length > filter.limit ? 'more' : null }
+    },
+    async cancelTask(id, options) {
+      note('cancelTask', id, options)
+      return moved(id, 'cancelled')
+    },
+    async retryTask(id, options) {
+      note('retryTask', id, options)
+      return moved(id, 'queued')
+    },
+    async listQuestions(filter) {
+      note('listQuestions', filter)
+      return [...questions.values()].filter((q) => (filter.task ?? q.task) === q.task && (filter.state ?? q.state) === q.state)
+    },
+    async answerQuestion(id, answer, caller) {
+      note('answerQuestion', id, answer, caller)
+      const question = questions.get(id)
+      if (!question) throw notFound(`There is no question "${id}".`)
+      if (question.answer !== null && question.answer !== answer) throw conflict('The question has another answer already.')
+      const answered: QuestionView = { ...question, state: 'answered', answer, answeredAt: at }
+      questions.set(id, answered)
+      return answered
+    },
+    async readEvents(task, { after, limit }) {
+      note('readEvents', task, { after, limit })
+      find(task)
+      return (journals.get(task) ?? []).slice(after, after + limit)
+    },
+    async *followEvents(task, { after, signal }) {
+      find(task)
+      followers++
+      try {
+        for (let seen = after; !signal.aborted; ) {
+          const batch = (journals.get(task) ?? []).slice(seen, seen + 500)
+          if (batch.length > 0) {
+            seen += batch.length
+            yield batch
+            continue
+          }
+          await new Promise<void>((resolve) => {
+            const wake = () => {
+              wakers.delete(wake)
+              signal.removeEventListener('abort', wake)
+              resolve()
+            }
+            wakers.add(wake)
+            signal.addEventListener('abort', wake, { once: true })
+          })
+        }
+      } finally {
+        followers--
+      }
+    },
+    async listAgents() {
+      note('listAgents')
+      const health = { installed: true, healthy: true, version: '1', loggedIn: null, detail: 'ok', fix: null }
+      return [
+        {
+          name: 'demo',
+          adapter: 'demo',
+          model: null,
+          profile: 'guarded',
+          source: 'built in',
+          isDefault: true,
+          can: ['ask'],
+          health,
+        },
+      ]
+    },
+    async health() {
+      note('health')
+      return {
+        ...{ version: '0.0.0', home: '/home', pid: 1, startedAt: at, database: { kind: 'embedded', version: '18' }, tasks: {} },
+        walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null },
+      }
+    },
+    async ready() {
+      note('ready')
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import type { Requirement } from './requirement.ts'
+
+/** S2 and W2: guarded runs with profiles, walls, skills, guardrails and checkpoints. */
+export const agentCore = {
+  // How a run is judged
+  'S2-1': { means: "The agent's own `request_status` header is read; tool errors alone do not decide.", open: 5 },
+  'S2-2': { means: 'Complete, partial, failed and error each have an outcome; an unexpected throw is one too.', open: 5 },
+  'S2-3': { means: 'The header is a block of keys at the start or end of the text; "none" and the like are empty.', open: 5 },
+
+  // Models through the gateway
+  'S2-4': {
+    means: 'A model listed in the config is reached through the gateway, at an address that names the session.',
+    open: 6,
+  },
+  'S2-5': { means: 'A model that is not listed goes direct where allowed; an undefined provider is warned about.', open: 6 },
+  'S2-6': { means: '`:mode=thinking` turns thinking on; the provider sees the base name, our records the full one.', open: 6 },
+
+  // A profile is mandatory
+  'S2-7': { means: "A program's own bypass mode beside the profile is refused, with the reason.", open: 4 },
+  'S2-8': { means: 'No run without a resolved profile; its decisions are events.', open: 4 },
+
+  // Mounts the agent is told of
+  'S2-9': { means: 'Mounts are named and described to the agent; a bad entry is skipped and fails no run.', open: 4 },
+  'S2-10': { means: 'An original path is listed once; the first source wins.', open: 4 },
+
+  // Skills
+  'S2-11': { means: "Each run sees the global and its user's skills, the user's winning; one bad skill is a warning.", open: 4 },
+  'S2-12': { means: "No user sees another's skills, nor the agent's own configuration from inside the walls.", open: 4 },
+  'S2-13': { means: 'The skill tool and project settings are there only when skills are on.', open: 4 },
+  'S2-14': { means: 'Skills that are scripts are served as tools only inside walls; those that are text always work.', open: 4 },
+
+  // Tools and permissions
+  'S2-15': { means: 'From the profile follow which tools are free, asked for, or absent; resolved for each run.', open: 4 },
+  'S2-16': {
+    means: 'Our own file, search, fetch, shell and ask tools stand in for native ones, for subagents as well.',
+    open: 4,
+  },
+  'S2-17': { means: 'SSH tools exist only when the profile has hosts for them.', open: 4 },
+  'S2-18': { means: "The profile's subagents replace the built-in ones or switch them off.", open: 4 },
+  'S2-19': { means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.', open: 4 },
+  'S2-20': { means: 'Permission answers carry a sentence on what the walls allow.', open: 4 },
+  'S2-21': { means: 'That a conversation was compacted is an event.', open: 3 },
+
+  // Walls and paths
+  'S2-22': { means: "The agent works in the workspace and cannot see Pawl's logs or store.", open: 4 },
+  'S2-23': { means: 'Extra directories: relative ones from the workspace, absolute ones as they are.', open: 4 },
+  'S2-24': { means: 'Environment comes from global, then user settings; only names are logged.', open: 4 },
+  'S2-25': {
+    means: 'Without walls the run says so; with a uid given, privileges are dropped; missing mounts are named.',
+    open: 4,
+  },
+  'S2-26': { means: 'Only authorised mounts exist inside, at the same paths, read-only before writable.', open: 4 },
+  'S2-27': { means: "A user's persistent directory is writable at its own path.", open: 4 },
+  'S2-28': { means: 'Mounts named with a task have base, subpath, alias and mode.', open: 4 },
+  'S2-29': { means: 'A host path may be mounted under its original name; it is bound once per mode.', open: 4 },
+  'S2-30': { means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.', open: 4 },
+  'S2-31': { means: 'Output shows the paths the user knows.', open: 4 },
+
+  // Prompts from templates
+  'S2-32': {
+    means: 'A system prompt is given or rendered with role, model, rules and mounts; an empty one is an error.',
+    open: 5,
+  },
+  'S2-33': { means: 'A task prompt may come from a template; empty task, missing template, empty result are errors.', open: 5 },
+
+  // The run
+  'S2-34': { means: 'Every run has a time limit: its own, else the configured one, else 1800 s.', open: 2 },
+  'S2-35': { means: 'A session is named by the caller or made; a session home that exists already is no error.', open: 3 },
+  'S2-36': { means: 'Resume only with files, else say so and start fresh; a session can be forked.', open: 3 },
+  'S2-37': { means: 'Files that a program crashes without are seeded into its home.', open: 3 },
+  'S2-38': { means: 'Each session has its own home for the program.', open: 3 },
+  'S2-39': { means: 'Each message is stored first, then shown, then judged by the guardrails.', open: 5 },
+  'S2-40': { means: 'Guardrail limits depend on the model and are configurable.', open: 5 },
+  'S2-41': {
+    means: 'A tripped breaker ends the run as `tripped`, with its event, its subagents closed, its figures kept.',
+    open: 5,
+  },
+  'S2-42': { means: 'No result, an error result and a turn limit are three different failures.', open: 3 },
+  'S2-43': { means: 'Turns are shown without mere todo updates, and never below 0.', open: 5 },
+  'S2-44': { means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.', open: 5 },
+  'S2-45': { means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.', open: 5 },
+  'S2-46': { means: 'Every way out cleans up, and failing to clean up changes no outcome.', open: 5 },
+  'S2-47': { means: 'A conversation can be rebuilt in the format of the program itself.', open: 3 },
+  'S2-48': { means: "The program's stderr is kept line by line.", open: 3 },
+
+  // Operations on a session
+  'S2-49': { means: 'A session can be compacted; tokens before and after are told.', open: 'later: checkpoints' },
+  'S2-50': {
+    means: 'Checkpoints come after changing tools, by hand and per turn, with turn, tool and file.',
+    open: 'later: checkpoints',
+  },
+  'S2-51': { means: 'A rewind restores the files of a checkpoint; later ones are dropped.', open: 'later: checkpoints' },
+  'S2-52': { means: 'A result can be asked for by JSON schema: natively, else validated by us and asked once more.', open: 3 },
+  'S2-53': { means: 'Partial messages can be followed live and are not stored.', open: 3 },
+
+  // Defects
+  'W2-1': { means: 'A run that times out has its error, its one end, its clean-up, and names the limit in force.', open: 2 },
+  'W2-2': { means: 'A run that fails has its end too, with cost and partial text.', open: 3 },
+  'W2-3': { means: 'A missing header proves nothing; hard facts outrank what the agent says.', open: 5 },
+  'W2-4': { means: 'A stop at the turn limit is reported as that, not as a server error.', open: 3 },
+  'W2-5': { means: 'A later run of a task or session destroys no earlier log.', open: 2 },
+  'W2-6': {
+    means: 'Checkpoints and rules hold whatever name a tool goes by, and the caller gets them.',
+    open: 'later: checkpoints',
+  },
+  'W2-7': { means: 'Compact and rewind happen in the session home, under its profile and walls.', open: 'later: checkpoints' },
+  'W2-8': { means: 'The gate asks for the file of this id; any other file does not count.', open: 3 },
+  'W2-9': { means: 'A rebuilt conversation has its tool calls, and nothing twice.', open: 3 },
+  'W2-10': { means: 'Mounts without walls are refused by name, and not blamed on something else.', open: 4 },
+  'W2-11': { means: 'A path asked for both read-only and writable is bound once, and which is said.', open: 4 },
+  'W2-12': { means: 'A required mount that is missing stops the run before it starts.', open: 4 },
+  'W2-13': { means: 'A tripped run keeps its text, turns and cost.', open: 5 },
+  'W2-14': { means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.', open: 5 },
+  'W2-15': { means: "One run's permissions never reach another that runs beside it.", open: 4 },
+  'W2-16': { means: 'Tool inputs are redacted before they are logged; names are checked before they become paths.', open: 4 },
+  'W2-17': { means: 'What is not enforced is never called enforced.', open: 4 },
+  'W2-18': { means: "Runs side by side do not break each other's skills.", open: 4 },
+  'W2-19': { means: 'A message that cannot be stored as it is does not kill the run.', open: 2 },
+  'W2-20': {
+    means: 'A rewind really restores, shell changes included: checkpoints are our own snapshots.',
+    open: 'later: checkpoints',
+  },
+} as const satisfies Record<string, Requirement>

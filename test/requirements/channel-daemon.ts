@@ -1,0 +1,41 @@
+import type { Requirement } from './requirement.ts'
+
+/** S3 and W3: messages pulled from elsewhere, answered by an agent, delivered once. */
+export const channelDaemon = {
+  // Messages in, replies out
+  'S3-1': { means: 'A channel polls for messages; an empty poll is no message.', open: 'later: channels' },
+  'S3-2': { means: 'Each message is one task; its reply is the trimmed answer.', open: 'later: channels' },
+  'S3-3': {
+    means: 'A user gets the reply as a message, a peer as the answer to its own; then the row is acknowledged.',
+    open: 'later: channels',
+  },
+  'S3-4': { means: 'A message is acknowledged only when its reply is safe; until then it comes again.', open: 'later: channels' },
+  'S3-5': { means: 'One session per counterpart, kept over restarts.', open: 'later: channels' },
+  'S3-6': { means: 'The text parts of a message are joined.', open: 9 },
+
+  // Running the program
+  'S3-7': { means: 'A missing program is refused at once, with how to install it and how to name another path.', open: 2 },
+  'S3-8': { means: 'An adapter keeps no state between runs; Pawl keeps the sessions.', open: 3 },
+  'S3-9': { means: 'codex runs without a person, outside a git repository, and resumes by id.', open: 3 },
+  'S3-10': { means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.', open: 3 },
+  'S3-11': { means: 'Bad bytes are replaced; the end of stderr is kept with the run.', open: 2 },
+  'S3-12': { means: 'A session id may be read from what the program prints; not finding one is no error.', open: 7 },
+  'S3-13': { means: 'A finished run is one unchanging record: text, session id, exit code, end of stderr.', open: 3 },
+  'S3-14': { means: 'A bad exit is told to whoever asked.', open: 2 },
+  'S3-15': { means: 'Tests start real programs that are fake on purpose; starting is never mocked.', open: 2 },
+  'S3-16': { means: 'A bridge says when it is no longer needed, and can be switched off.', open: 'later: channels' },
+
+  // Defects
+  'W3-1': { means: 'How to resume is chosen by the probed version.', open: 3 },
+  'W3-2': { means: 'A stale session id is dropped; no session is broken for ever.', open: 3 },
+  'W3-3': {
+    means: 'A reply that could not be delivered is sent again from the outbox; the task is not run again.',
+    open: 'later: channels',
+  },
+  'W3-4': { means: 'A message that keeps failing ends as dead and is shown.', open: 'later: channels' },
+  'W3-5': { means: 'A reply to a peer is tied to its question and makes no new task; hops are limited.', open: 'later: teams' },
+  'W3-6': { means: 'A long run holds up no other session.', open: 2 },
+  'W3-7': { means: 'A timeout is never an answer; its partial text is kept and the whole tree is gone.', open: 2 },
+  'W3-8': { means: 'A session id is read only from the declared stream, so a tool cannot forge one.', open: 7 },
+  'W3-9': { means: 'Every run has its workspace, its walls, a fresh environment, and its prompt outside argv.', open: 2 },
+} as const satisfies Record<string, Requirement>

@@ -1,0 +1,115 @@
+import type { Requirement } from './requirement.ts'
+
+/** S0 and W0: any command-line program as an agent, and the gate before a session is resumed. */
+export const cliExecutor = {
+  // The session gate
+  'S0-1': { means: "A session is resumed only if the program's own file for exactly that id exists.", open: 3 },
+  'S0-2': {
+    means: 'The gate knows every place where a program keeps sessions, tries them in order, stops at the first hit.',
+    open: 3,
+  },
+  'S0-3': { means: 'Nothing found: the id is dropped and this very run goes on without it, not a later one.', open: 3 },
+  'S0-4': { means: 'No id: no look at the disk. A hit in the first place: one look only.', open: 3 },
+  'S0-5': { means: 'A dropped id is logged at info with the session and a fixed tag one can search for.', open: 3 },
+  'S0-6': { means: 'Every start passes the gate, also after a restart; no command is built from the stored id alone.', open: 3 },
+  'S0-7': { means: "claude-code's project folder is computed from the working directory as the program does it.", open: 3 },
+  'S0-8': { means: 'A person can force a fresh conversation with --reset-session.', open: 3 },
+  'S0-9': { means: 'A scheduled or idle tick that failed is shown as failed, however healthy the agent looks.', open: 5 },
+  'S0-10': { means: 'The packed package runs outside the repository; every module resolves from the install.', open: 2 },
+
+  // Choosing the program and building its command line
+  'S0-11': { means: 'The Molecule form picks an agent by `runtime`; an unknown name is refused with every valid one.', open: 7 },
+  'S0-12': { means: 'All `runtime_config` keys are understood, the two deprecated ones included.', open: 7 },
+  'S0-13': { means: 'A preset is data: command, args, where prompt, model and system prompt go, login, MCP.', open: 7 },
+  'S0-14': {
+    means: 'The codex preset with the flags of the first system.',
+    notOurs: 'C-22: those flags belong to another program; W0-20 and C-16 say how codex is really driven',
+  },
+  'S0-15': { means: 'ollama needs a model and no login, and works without MCP.', open: 7 },
+  'S0-16': { means: 'gemini-cli: GEMINI.md and MCP settings are seeded into the session home; key by GEMINI_API_KEY.', open: 7 },
+  'S0-17': { means: 'custom: the configured command with its own args; nothing is added but the prompt.', open: 2 },
+  'S0-18': { means: 'A configured command replaces the one an adapter would start, whichever agent it is.', open: 7 },
+  'S0-19': { means: 'Extra args come after all generated ones; where a prompt must be in argv it is the last.', open: 2 },
+  'S0-20': { means: 'Generated args have one fixed order: base, model, system prompt, settings, MCP, extra.', open: 3 },
+  'S0-21': { means: 'A model is passed on only if one is configured.', open: 3 },
+  'S0-22': { means: "doctor and the agent's health say before any run that its program is not on PATH.", open: 2 },
+
+  // Login
+  'S0-23': {
+    means: 'A token is looked for in a fixed order: named variables, preset variable, token file, preset file.',
+    open: 3,
+  },
+  'S0-24': { means: "The token reaches the program under the variable's name that the agent's entry asks for.", open: 3 },
+  'S0-25': { means: 'With apiKeyHelper, a 0700 script prints the token; only its path is given to the program.', open: 3 },
+  'S0-26': { means: 'Temporary files are listed for removal when made, and gone at the end whatever happens.', open: 3 },
+
+  // Our tools and the system prompt
+  'S0-27': { means: "Programs that speak MCP get our one server, `pawl`, at the run's door.", open: 3 },
+  'S0-28': {
+    means: 'The system prompt file is read again for each run; the configured text stands in for a missing one.',
+    open: 3,
+  },
+  'S0-29': {
+    means: 'Team instructions follow the system prompt, in an MCP and in a command-line version.',
+    open: 'later: teams',
+  },
+  'S0-30': { means: 'An agent without sessions gets the system prompt with every run.', open: 3 },
+
+  // The turn
+  'S0-31': { means: 'A message without text gets the fixed sentence as its reply; no task, no run, no memory.', open: 9 },
+  'S0-32': { means: 'A task keeps the text as it was asked; whatever is put around it belongs to the run.', open: 5 },
+  'S0-33': { means: 'A running task shows its current action in one line at once, and no longer when it ends.', open: 5 },
+  'S0-34': { means: 'Delegation results that came meanwhile stand before the message, under their label.', open: 'later: teams' },
+  'S0-35': { means: 'Memories stand outermost, in every run of an agent without sessions.', open: 'later: teams' },
+  'S0-36': { means: 'After each turn, good or bad, a short memory of what was asked is kept.', open: 'later: teams' },
+  'S0-37': { means: "A run works in its task's workspace, looked up anew for each run.", open: 2 },
+  'S0-38': { means: 'Programs are started without a shell; stdout and stderr are kept apart.', open: 2 },
+  'S0-39': { means: 'The time limit comes from task or agent; 0 said outright means none.', open: 2 },
+  'S0-40': { means: 'A failure worth repeating is tried three times in all, after 5 s and then 10 s.', open: 2 },
+  'S0-41': { means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.', open: 2 },
+  'S0-42': { means: 'Text printed before a bad exit is kept and shown; the log has code, text and stderr, cut.', open: 2 },
+  'S0-43': {
+    means: 'A bad exit without text shows its code or signal and the end of stderr; the table says if it is retried.',
+    open: 2,
+  },
+  'S0-44': { means: 'The user reads a category with a plain sentence; the details are in the log.', open: 2 },
+  'S0-45': { means: 'At the time limit the tree is killed and reaped within bounds: `timed_out`, no retry.', open: 2 },
+  'S0-46': { means: 'An unexpected throw becomes `internal`: a plain sentence for the user, the trace for the log.', open: 2 },
+  'S0-47': { means: 'Cancel works: it ends the run and everything the run has started.', open: 2 },
+  'S0-48': { means: 'The debug log has at most 200 characters of a prompt.', open: 2 },
+
+  // Defects: ending a program, reading its output
+  'W0-1': { means: 'A cancelled run leaves no program behind.', open: 2 },
+  'W0-2': { means: 'Grandchildren and double-forked children die with the run.', open: 2 },
+  'W0-3': { means: 'What was printed before a timeout is kept.', open: 2 },
+  'W0-4': { means: 'Output is followed live; it is capped on disk and takes bounded memory.', open: 2 },
+  'W0-5': { means: 'Bytes that are not UTF-8 do not turn an answer into an error.', open: 2 },
+  'W0-6': { means: 'A bad exit is a failure whatever was printed.', open: 2 },
+  'W0-7': { means: 'An empty answer does not make a program with side effects run again.', open: 2 },
+
+  // Defects: errors and retries
+  'W0-8': { means: 'A refused login is not retried; a lost session is not retried with the same command.', open: 3 },
+  'W0-9': {
+    means: 'Categories come from fields and anchored text; limits, quota, network and overflow are told apart.',
+    open: 3,
+  },
+  'W0-10': { means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.', open: 3 },
+
+  // Defects: arguments, login, environment
+  'W0-11': { means: 'A prompt is in no process list, may be 1 MB, and may start with a dash.', open: 2 },
+  'W0-12': { means: 'ollama without a model is refused with a sentence; the prompt is never taken for a model.', open: 7 },
+  'W0-13': { means: 'A variable that is configured but not set does not hide the next place to look for a token.', open: 3 },
+  'W0-14': { means: 'A token goes to the program under the name it was found under.', open: 3 },
+  'W0-15': { means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.', open: 3 },
+  'W0-16': { means: "A program never reads Pawl's own stdin.", open: 2 },
+
+  // Defects: order, delivery, honesty
+  'W0-17': { means: 'Two tasks never work in one workspace at once.', open: 2 },
+  'W0-18': { means: 'Delegation results are used up only when the run that saw them has settled.', open: 'later: teams' },
+  'W0-19': { means: 'A failure reaches other agents as a failed task, never as ordinary text.', open: 9 },
+  'W0-20': { means: 'codex is started with flags its probed version really has.', open: 3 },
+  'W0-21': { means: 'Automatic memories are useful, redacted, and do not push better ones out.', open: 'later: teams' },
+  'W0-22': { means: 'Without configuration there is a time limit.', open: 2 },
+  'W0-23': { means: 'A missing program is an unhealthy agent with a cure, not a failure of every task.', open: 2 },
+  'W0-24': { means: 'A2A tasks and push notifications survive a restart; only what works is advertised.', open: 9 },
+} as const satisfies Record<string, Requirement>

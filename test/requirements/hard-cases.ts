@@ -1,0 +1,20 @@
+import type { Requirement } from './requirement.ts'
+
+/** H: nobody asks for these, and everybody who looks hard tries them. */
+export const hardCases = {
+  'H-1': { means: 'A crash at any point loses no question, answer, reply, result or cost.', open: 5 },
+  'H-2': { means: 'Two tasks on one session never overlap; two sessions do.', open: 2 },
+  'H-3': { means: 'Secrets are never in argv, logs, memories, events or error texts.', open: 4 },
+  'H-4': { means: 'A 5 MB line, a 1 MB prompt, binary output and a prompt that starts with a dash all work.', open: 2 },
+  'H-5': { means: 'A grandchild that keeps stdout open does not hang a run.', open: 2 },
+  'H-6': { means: 'Time is passed in; the 5 s and 10 s waits are tested without waiting.', open: 2 },
+  'H-7': { means: 'Every adapter is tested with real processes: the real program, or one that is fake on purpose.', open: 7 },
+  'H-8': { means: 'Pawl works without network, container or bubblewrap, and says "not enforced" where that is so.', open: 4 },
+  'H-9': { means: 'Every limit and preset can be seen and changed, with checks and hints.', open: 8 },
+  'H-10': { means: 'A stuck or silently failing agent is on the first screen.', open: 8 },
+  'H-11': { means: 'Resuming keeps every restriction.', open: 5 },
+  'H-12': { means: 'Agents cannot answer each other for ever.', open: 'later: teams' },
+  'H-13': { means: 'A stale session heals by itself within one turn.', open: 3 },
+  'H-14': { means: 'Each time a task comes to rest there is exactly one closing event, and followers end there.', open: 2 },
+  'H-15': { means: 'A retry repeats no side effect without saying so.', open: 3 },
+} as const satisfies Record<string, Requirement>

@@ -1,0 +1,45 @@
+import type { Requirement } from './requirement.ts'
+
+/** S4 and W4: a queue of tasks with logs, cost, questions and subtasks. */
+export const taskRunner = {
+  // Starting
+  'S4-1': { means: "The path of an agent's program is configurable; `claude` is found without.", open: 3 },
+  'S4-2': { means: 'A workspace that does not exist is refused by name before anything else happens.', open: 2 },
+  'S4-3': { means: 'Each run has its own folder, 0700, for raw stdout and stderr, known before the start.', open: 2 },
+  'S4-4': { means: 'A session id is assigned before the start where the program allows it.', open: 3 },
+  'S4-5': { means: "The agent learns the API's address, its task and its question file, under the old names as well.", open: 5 },
+  'S4-6': { means: 'Cancel ends the whole tree of a run.', open: 2 },
+  'S4-7': { means: 'Output is stored and read at the same time, and drained before the run is judged.', open: 2 },
+  'S4-8': { means: 'Cost and exit code are recorded on failure too.', open: 3 },
+  'S4-9': { means: 'A retry waits 5 s, then doubles, says so, and stops at once when cancelled.', open: 3 },
+  'S4-10': { means: 'A question file left at the end blocks the task with that question and its session.', open: 5 },
+
+  // Command lines and streams of claude-code
+  'S4-11': { means: 'Resume: the answer is the prompt, with the session id, profile and model.', open: 3 },
+  'S4-12': {
+    means: 'New conversation: id, model, budget, tools, directories, system prompt in a fixed order, extra args last.',
+    open: 3,
+  },
+  'S4-13': { means: 'A planning preamble comes first unless the task skips it.', open: 5 },
+  'S4-14': { means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.', open: 3 },
+  'S4-15': { means: 'A line of any length is read.', open: 2 },
+  'S4-16': { means: 'A task can set model, budget, rules, tools, context, system prompt, extra args, planning.', open: 5 },
+
+  // Defects
+  'W4-1': { means: 'A retry never reuses an id that the program will call taken.', open: 3 },
+  'W4-2': { means: 'Each run has its own logs and its own cost.', open: 2 },
+  'W4-3': { means: 'A huge line neither stops reading nor loses the result.', open: 2 },
+  'W4-4': { means: 'A question is stored before its file goes, checked, read on every exit, cleared before a run.', open: 5 },
+  'W4-5': { means: 'A resumed run has every limit and rule of the first.', open: 5 },
+  'W4-6': { means: 'After a second question the session is still the right one.', open: 5 },
+  'W4-7': {
+    means: 'After a normal end no child is left; a held stdout hangs nothing; kills have grace and no pid mix-up.',
+    open: 2,
+  },
+  'W4-8': { means: 'The failure text of stream and stderr counts, whatever the exit code.', open: 3 },
+  'W4-9': { means: 'Denials are known by structure, and an agent that recovers is not failed for one.', open: 3 },
+  'W4-10': { means: "claude's prompt is not in argv.", open: 3 },
+  'W4-11': { means: 'Subtasks are limited in number, depth and budget, and a forbidden tool stays forbidden.', open: 5 },
+  'W4-12': { means: 'Total and silence limits hold, the environment is fresh, logs are capped and redacted.', open: 4 },
+  'W4-13': { means: 'A spent budget is an outcome of its own.', open: 5 },
+} as const satisfies Record<string, Requirement>
