@@ -1,27 +1,28 @@
-// Which Node runs Pawl. ES5 only: see bin/pawl.
+// Which Node runs Pawl. Nothing newer than ES2015: see bin/pawl.
+// biome-ignore-all lint/style/useNodejsImportProtocol: old Node does not know it
 'use strict'
 
-var childProcess = require('child_process')
-var fs = require('fs')
-var os = require('os')
-var path = require('path')
+const childProcess = require('child_process')
+const fs = require('fs')
+const os = require('os')
+const path = require('path')
 
-var floor = '22.18'
+const floor = '22.18'
 
 /** True if a Node of this version can run Pawl. */
 function isNewEnough(version) {
-  var has = version.split('.').map(Number)
-  var needs = floor.split('.').map(Number)
+  const has = version.split('.').map(Number)
+  const needs = floor.split('.').map(Number)
   return has[0] > needs[0] || (has[0] === needs[0] && has[1] >= needs[1])
 }
 
 /** The Node that came with the install: beside the package, or hoisted to a folder above it. Undefined if there is none. */
 function findBundledNode(from, platform, arch) {
-  for (var folder = from; ; folder = path.dirname(folder)) {
-    var modules = path.join(folder, 'node_modules')
-    var own = path.join(modules, 'node-' + platform + '-' + arch)
+  for (let folder = from; ; folder = path.dirname(folder)) {
+    const modules = path.join(folder, 'node_modules')
+    const own = path.join(modules, `node-${platform}-${arch}`)
     if (isNewEnough(packageVersion(own))) return path.join(own, 'bin', 'node')
-    var linked = path.join(modules, '.bin', 'node')
+    const linked = path.join(modules, '.bin', 'node')
     if (fs.existsSync(linked) && isNewEnough(versionOf(linked))) return linked
     if (folder === path.dirname(folder)) return undefined
   }
@@ -38,35 +39,30 @@ function packageVersion(folder) {
 }
 
 function versionOf(program) {
-  var answer = childProcess.spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8', timeout: 10000 })
+  const answer = childProcess.spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8', timeout: 10000 })
   return answer.status === 0 ? answer.stdout.trim() : '0'
 }
 
 /** Goes on as that Node: same arguments, streams, signals and exit code. */
 function become(program, args) {
-  if (process.execve) return process.execve(program, [program].concat(args), process.env)
-  var child = childProcess.spawn(program, args, { stdio: 'inherit' })
+  if (process.execve) process.execve(program, [program].concat(args), process.env)
+  const child = childProcess.spawn(program, args, { stdio: 'inherit' })
   // A terminal sends Ctrl-C to the whole foreground group, the child included; passing it on would make it twice.
-  var atTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
-  var passOn = function (signal) {
-    process.on(signal, function () {
-      if (signal !== 'SIGINT' || !atTerminal) child.kill(signal)
-    })
-  }
-  ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(passOn)
-  child.on('error', function (error) {
-    process.stderr.write('pawl: cannot start ' + program + ': ' + error.message + '\n')
+  const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  process.on('SIGINT', () => isAtTerminal || child.kill('SIGINT'))
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  process.on('SIGHUP', () => child.kill('SIGHUP'))
+  child.on('error', (error) => {
+    process.stderr.write(`pawl: cannot start ${program}: ${error.message}\n`)
     process.exit(2)
   })
-  child.on('exit', function (code, signal) {
+  child.on('exit', (code, signal) => {
     if (!signal) process.exit(code)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
     // Reached only if the signal does not end a process by itself.
-    setTimeout(function () {
-      process.exit(128 + (os.constants.signals[signal] || 0))
-    }, 1000)
+    setTimeout(() => process.exit(128 + (os.constants.signals[signal] || 0)), 1000)
   })
 }
 
-module.exports = { floor: floor, isNewEnough: isNewEnough, findBundledNode: findBundledNode, become: become }
+module.exports = { floor, isNewEnough, findBundledNode, become }

@@ -18,12 +18,12 @@ import { createSettler } from './engine/settle.ts'
 import { createWorker } from './engine/worker.ts'
 import { armFailpoint } from './failpoint.ts'
 import type { Log } from './log.ts'
-import { processIdentity } from './process/identity.ts'
-import { claimHome, ensureToken, publishUrl, releaseHome } from './run-file.ts'
+import { isAlive, processIdentity } from './process/identity.ts'
+import { claimHome, ensureToken, findDaemon, publishUrl, releaseHome } from './run-file.ts'
 import { chooseSandbox } from './sandboxes/index.ts'
-import { openDatabase } from './store/database.ts'
-import { type EmbeddedServer, openEmbedded } from './store/embedded/server.ts'
-import { migrate, refuseNewerQueue } from './store/migrate.ts'
+import { stopEmbedded } from './store/embedded/server.ts'
+import { migrateStore } from './store/migrate.ts'
+import { openStore } from './store/open.ts'
 import { version } from './version.ts'
 
 /** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
@@ -81,9 +81,10 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       await claimHome(config.home, { ...identity, url: '', version })
       closers.push(() => releaseHome(config.home, identity.pid))
     }
-    const store = await openStore(config, log, closers)
+    const store = await openStore({ home: config.home, url: config.database.url, log })
+    closers.push(() => store.close())
     const { database } = store
-    const migrated = await migrateStore(store.database, clock)
+    const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
     const bus = createBus({ database, clock, log, self })
@@ -186,67 +187,20 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   }
 }
 
-interface Store {
-  readonly database: Awaited<ReturnType<typeof openDatabase>>
-  readonly kind: 'embedded' | 'url'
-  readonly serverVersion: string
-  /** The bundled server's process, where there is one. */
-  readonly serverPid: number | undefined
-}
-
-async function openStore(config: Config, log: Log, closers: (() => Promise<unknown>)[]): Promise<Store> {
-  const url = config.database.url
-  let server: EmbeddedServer | undefined
-  let leaving = false
-  if (url === undefined) {
-    server = await openEmbedded({ home: config.home, log })
-    /** The bundled server dies alone at times (out of memory, a kill): it is started again, and everybody's next query finds it. */
-    const keep = (current: EmbeddedServer) => {
-      void current.lost.then(async () => {
-        while (!leaving) {
-          try {
-            log.warn('the embedded database is gone; starting it again', { reason: 'database_lost' })
-            await current.release()
-            server = await openEmbedded({ home: config.home, log })
-            return keep(server)
-          } catch (error) {
-            log.error('the embedded database does not start', { error: String(error) })
-            await new Promise((again) => setTimeout(again, 500))
-          }
-        }
-      })
+/** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */
+export async function stopEverything(home: string): Promise<{ daemon: 'stopped' | 'not_running'; database: 'stopped' | 'not_running' }> {
+  const daemon = await findDaemon(home)
+  if (daemon) {
+    const { createClient } = await import('./client/index.ts')
+    const client = createClient(daemon)
+    // One that does not answer is asked by signal; its own handler stops it the same way.
+    await client.shutdown().catch(() => process.kill(daemon.pid, 'SIGTERM'))
+    for (let waitedMs = 0; isAlive(daemon) !== false; waitedMs += 50) {
+      if (waitedMs > 20_000) throw unavailable(`The daemon (pid ${daemon.pid}) did not stop within 20 s; end it with: kill -9 ${daemon.pid}`)
+      await new Promise((again) => setTimeout(again, 50))
     }
-    keep(server)
-    closers.push(async () => {
-      leaving = true
-      await server?.release()
-    })
   }
-  const connection = url === undefined ? server!.connection : { connectionString: url }
-  const database = await openDatabase({ connection, applicationName: 'pawl', log })
-  closers.push(async () => {
-    leaving = true
-    await database.close()
-  })
-  const { rows } = await database.pool.query<{ server_version: string }>('show server_version')
-  return {
-    database,
-    kind: url === undefined ? 'embedded' : 'url',
-    serverVersion: rows[0]?.server_version ?? '',
-    get serverPid() {
-      return server?.pid
-    },
-  }
-}
-
-async function migrateStore(database: Store['database'], clock: Clock): Promise<number> {
-  const client = await database.pool.connect()
-  try {
-    await refuseNewerQueue(client, queueSchemaVersion)
-    return await migrate(client, new Date(clock.now()))
-  } finally {
-    client.release()
-  }
+  return { daemon: daemon ? 'stopped' : 'not_running', database: await stopEmbedded(home) }
 }
 
 /** New work is refused while there is still room to finish and to read. */

@@ -6,7 +6,12 @@ import { oneLine, plain } from './plain.ts'
 /** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
 export async function askPerson(cli: Cli, question: QuestionView): Promise<string | undefined> {
   const title = question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:'
-  const lines = [title, ...plain(question.text).split('\n').map((line) => `  ${line}`)]
+  const lines = [
+    title,
+    ...plain(question.text)
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ]
   lines.push(...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`))
   process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
   const prompt = question.options.length > 0 ? `Number or answer (Ctrl-C leaves it open): ` : 'Answer (Ctrl-C leaves it open): '

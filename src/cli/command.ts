@@ -10,7 +10,10 @@ export async function runCommand(module: CommandModule, argv: string[], cli: Cli
   module.define(command, cli)
   addGlobals(command)
   // Errors are thrown and said in our own words; help goes to stdout.
-  command.exitOverride().configureOutput({ writeErr: () => {} }).configureHelp({ helpWidth: 100 })
+  command
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .configureHelp({ helpWidth: 100 })
   command.hook('preAction', () => {
     cli.globals = command.opts<Globals>()
   })

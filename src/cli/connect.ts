@@ -56,7 +56,11 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
 }
 
 /** Opens a connection for one piece of work and closes it whatever happens. */
-export async function withConnection<T>(cli: Cli, options: { work: Work }, use: (connection: Connection) => Promise<T>): Promise<T> {
+export async function withConnection<T>(
+  cli: Cli,
+  options: { work: Work },
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
   const connection = await connect(cli, options)
   try {
     return await use(connection)

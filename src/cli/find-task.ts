@@ -18,7 +18,8 @@ export async function findTask(runtime: Pick<Runtime, 'listTasks'>, named: strin
   if (!/^[0-9a-z_]{4,20}$/.test(named))
     throw invalid(`"${oneLine(named, 60)}" names no task; give its id, the last 4 or more characters of it, or "last".`)
   const found = await endingWith(runtime, named)
-  if (found.length > 1) throw invalid(`"${named}" is the end of ${found.length} ids; which one?\n${found.map(candidate).join('\n')}`)
+  if (found.length > 1)
+    throw invalid(`"${named}" is the end of ${found.length} ids; which one?\n${found.map(candidate).join('\n')}`)
   if (found.length === 0) throw notFound(`There is no task "${named}" among the newest ${searched}; "pawl ls" lists them.`)
   return found[0]!.id
 }

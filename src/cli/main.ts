@@ -56,8 +56,11 @@ async function withoutCommand(options: string[], cli: Cli, at: { path: string[];
   }
   const help = at.path.length === 1 ? mainHelp(at.commands) : groupHelp(at.path.join(' '), at.commands)
   const known = ['--help', '-h', '--json', '--quiet', '--no-color', '--trust', '--version', '--home', '--database-url']
-  const unknown = options.find((option, i) => option.startsWith('-') && !known.includes(option.split('=')[0]!) && !takesValue(options[i - 1]))
-  if (unknown !== undefined) throw invalid(`Unknown option "${unknown}"${didYouMean(unknown, known)} See "${at.path.join(' ')} --help".`)
+  const unknown = options.find(
+    (option, i) => option.startsWith('-') && !known.includes(option.split('=')[0]!) && !takesValue(options[i - 1]),
+  )
+  if (unknown !== undefined)
+    throw invalid(`Unknown option "${unknown}"${didYouMean(unknown, known)} See "${at.path.join(' ')} --help".`)
   if (options.includes('--help') || options.includes('-h')) {
     cli.out(help)
     return 0
@@ -76,4 +79,6 @@ function splitCommand(argv: string[]): { before: string[]; name?: string; rest: 
   return { before: argv, rest: [] }
 }
 
-const takesValue = (option: string | undefined) => option === '--home' || option === '--database-url'
+function takesValue(option: string | undefined): boolean {
+  return option === '--home' || option === '--database-url'
+}

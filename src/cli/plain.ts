@@ -32,17 +32,15 @@ export function widthOf(text: string): number {
 
 // Whole sequences go with their contents: a window title, a link's target or clipboard contents were never meant to be read.
 // Bounded and within one line, so that an unfinished one hides nothing that follows; its introducer is then stripped as a control.
-const escapeSequences =
-  // biome-ignore lint/complexity/useRegexLiterals: in parts, so that it can be read
-  new RegExp(
-    [
-      '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
-      '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]', // CSI
-      '\\x1b[ -/]{1,4}[0-~]', // character sets and the like
-      '\\x1b[0-Z\\\\^-~]', // two-character sequences
-    ].join('|'),
-    'g',
-  )
+const escapeSequences = new RegExp(
+  [
+    '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
+    '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]', // CSI
+    '\\x1b[ -/]{1,4}[0-~]', // character sets and the like
+    '\\x1b[0-Z\\\\^-~]', // two-character sequences
+  ].join('|'),
+  'g',
+)
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 // Bidi controls, line and paragraph separators, tag characters.
 const deceivers = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
@@ -61,7 +59,8 @@ function cut(text: string, columns: number, alreadyCut: boolean): string {
 }
 
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}]$/u
-const wide = /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u
+const wide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u
 
 function charWidth(char: string): number {
   if (char.charCodeAt(0) < 0x300) return 1

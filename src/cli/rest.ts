@@ -1,10 +1,16 @@
-import type { TaskView } from '../domain/view.ts'
+import type { QuestionView, TaskView } from '../domain/view.ts'
 import { formatTime, shortId } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 import { blockedOn } from './render.ts'
 
+export interface RestContext {
+  readonly isDaemon: boolean
+  /** The questions stand on the screen already. */
+  readonly isAsked: boolean
+}
+
 /** For a task that waits: what for, and what makes it go on. Nothing for any other. */
-export function restLines(task: TaskView, context: { isDaemon: boolean }): string[] {
+export function restLines(task: TaskView, context: RestContext): string[] {
   const goesOn = context.isDaemon
     ? 'The daemon goes on with it then.'
     : `Nothing runs it meanwhile: "pawl serve" or "pawl task wait ${shortId(task.id)}" goes on with it then.`
@@ -17,8 +23,7 @@ export function restLines(task: TaskView, context: { isDaemon: boolean }): strin
     if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
     return [
       ...asked.flatMap((question) => [
-        `The agent asks: ${plain(question.text).replaceAll('\n', '\n  ')}`,
-        ...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
+        ...(context.isAsked ? [] : questionLines(question)),
         `Answer with: pawl answer ${question.id} "…"`,
       ]),
       goesOn,
@@ -26,3 +31,8 @@ export function restLines(task: TaskView, context: { isDaemon: boolean }): strin
   }
   return []
 }
+
+const questionLines = (question: QuestionView) => [
+  `The agent asks: ${plain(question.text).replaceAll('\n', '\n  ')}`,
+  ...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
+]

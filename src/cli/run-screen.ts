@@ -6,7 +6,7 @@ import { LiveLine } from './live-line.ts'
 import { oneLine, plain } from './plain.ts'
 import { renderEvent } from './render.ts'
 import { restLines } from './rest.ts'
-import { eventLines, isInner } from './show-events.ts'
+import { eventLines } from './show-events.ts'
 
 export type OutputFormat = 'text' | 'json' | 'stream-json'
 
@@ -18,6 +18,7 @@ export class RunScreen {
   readonly #isProgressShown: boolean
   #state = 'starting'
   #changed: string | undefined
+  #isAsked = false
   /** Where stdout and stderr are one screen, the last message may be the result itself, which must not stand there twice. */
   #held: Event | undefined
   #heldTimer: NodeJS.Timeout | undefined
@@ -39,11 +40,12 @@ export class RunScreen {
 
   show(event: Event): void {
     if (this.#format === 'stream-json') this.#cli.json(event)
+    if (event.type === 'question.asked') this.#isAsked = this.#isProgressShown
     if (event.type === 'workspace.changed') this.#changed = event.data.summary
     this.#state = stateAfter(event) ?? this.#state
     if (!this.#isProgressShown) return
     if (event.type === 'agent.message' && this.#isOneScreen) this.#hold(event)
-    else if (!isInner(event)) {
+    else if (!this.#isSaidElsewhere(event)) {
       this.#flush()
       this.#print(event)
     }
@@ -62,7 +64,7 @@ export class RunScreen {
     this.#live.clear()
   }
 
-  end(task: TaskView, context: { isDaemon: boolean }): void {
+  end(task: TaskView, { isDaemon }: { isDaemon: boolean }): void {
     const text = task.result?.text ?? ''
     const isHeld = this.#held?.type === 'agent.message' && this.#held.data.text === text
     if (isHeld) this.#drop()
@@ -73,7 +75,7 @@ export class RunScreen {
       if (text !== '' && !isOnScreen) this.#cli.out(plain(text).trimEnd())
     } else this.#cli.json({ ...(this.#format === 'stream-json' ? { type: 'result' } : {}), ...runResult(task) })
     if (this.#format === 'stream-json') return
-    for (const line of restLines(task, context)) this.#cli.say(this.#cli.style('ask', line))
+    for (const line of restLines(task, { isDaemon, isAsked: this.#isAsked })) this.#cli.say(this.#cli.style('ask', line))
     this.#cli.say(this.#summary(task))
   }
 
@@ -92,6 +94,19 @@ export class RunScreen {
     ]
     const tone = task.state === 'completed' ? 'good' : why === '' ? 'normal' : 'bad'
     return this.#cli.style(tone, `• ${parts.filter((part) => part !== undefined).join(' · ')}`)
+  }
+
+  /** By the first line, by the summary at the end, or by the question as it is put to the person. */
+  #isSaidElsewhere(event: Event): boolean {
+    switch (event.type) {
+      case 'run.ended':
+        return event.data.outcome === 'succeeded' || event.data.outcome === 'blocked'
+      case 'question.asked':
+      case 'task.blocked':
+        return this.#cli.isInteractive
+      default:
+        return unshown.has(event.type)
+    }
   }
 
   get #isOneScreen(): boolean {
@@ -120,6 +135,19 @@ export class RunScreen {
     this.#live.print(eventLines(this.#cli, event, { time: false, stream: process.stderr }))
   }
 }
+
+const unshown: ReadonlySet<Event['type']> = new Set([
+  'task.queued',
+  'task.completed',
+  'task.review',
+  'task.failed',
+  'task.timed_out',
+  'task.cancelled',
+  'task.over_budget',
+  'run.admitted',
+  'agent.session',
+  'workspace.changed',
+])
 
 /** The shape of `pawl run --json`, which outside programs rely on. */
 export function runResult(task: TaskView) {

@@ -1,7 +1,7 @@
 import { adapters } from '../agents/index.ts'
-import { type Config, type ConfigFlags, loadConfig } from '../config.ts'
 import { findAgent } from '../config/load.ts'
 import { trustFile } from '../config/trust.ts'
+import { type Config, type ConfigFlags, loadConfig } from '../config.ts'
 import { pickDefaultAgent } from '../describe.ts'
 import { invalid, PawlError } from '../domain/error.ts'
 import type { NewTask } from '../domain/view.ts'
@@ -24,7 +24,9 @@ export async function readSettings(cli: Cli, options: { askTrust: boolean; flags
     return config
   }
   const { confirm } = await import('./confirm.ts')
-  const message = plain(`${file} wants to decide what only a trusted file may:\n${keys.map((key) => `  ${key}`).join('\n')}\nTrust it as it stands?`)
+  const message = plain(
+    `${file} wants to decide what only a trusted file may:\n${keys.map((key) => `  ${key}`).join('\n')}\nTrust it as it stands?`,
+  )
   if (!(await confirm(message))) {
     cli.say('Not trusted: these settings do not count. "pawl trust" trusts the file later.')
     return config
@@ -37,7 +39,11 @@ export async function readSettings(cli: Cli, options: { askTrust: boolean; flags
  * The agent for a task, resolved from the settings of this folder and sent whole with the task, so that a daemon started elsewhere runs it right.
  * Nobody named one: the configured default, else the first configured, else the first that works here.
  */
-export async function resolveAgent(cli: Cli, config: Config, named: string | undefined): Promise<Required<Pick<NewTask, 'agent' | 'agentConfig'>>> {
+export async function resolveAgent(
+  cli: Cli,
+  config: Config,
+  named: string | undefined,
+): Promise<Required<Pick<NewTask, 'agent' | 'agentConfig'>>> {
   const { source, ...agentConfig } = findNamed(config, named ?? (await pickDefaultAgent(config)))
   if (named === undefined && config.defaultAgent === undefined && source === 'builtin')
     cli.say(`No agent is configured; using "${agentConfig.name}", the first that works here. "pawl agents" lists them.`)

@@ -13,7 +13,3 @@ export function eventLines(cli: Cli, event: Event, options: { time: boolean; str
   const text = renderEvent(event).trimEnd().replaceAll('\n', indent)
   return cli.style(toneOf(event), `${margin}${marker}${text}`, options.stream)
 }
-
-/** What matters to people of tools and programs rather than to somebody who waits for a result. */
-export const isInner = (event: Event) =>
-  event.type === 'run.admitted' || event.type === 'agent.session' || event.type === 'task.queued' || event.type === 'workspace.changed'

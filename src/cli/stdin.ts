@@ -8,8 +8,12 @@ export async function readStdin(maxBytes: number): Promise<string> {
     bytes += chunk.length
     // One more character than allowed is enough to know; a closing newline is not counted.
     if (bytes > maxBytes + 2)
-      throw invalid(`Standard input is longer than ${maxBytes} bytes; put the material into a file of the workspace and point at it.`)
+      throw invalid(
+        `Standard input is longer than ${maxBytes} bytes; put the material into a file of the workspace and point at it.`,
+      )
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8').replace(/\r?\n$/, '')
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
 }

@@ -24,7 +24,10 @@ export interface TaskOptions {
 /** The arguments of every command that makes a task. */
 export function defineTask(command: Command): Command {
   return command
-    .argument('[prompt...]', 'what the agent should do; "-" or nothing reads it from stdin; "--" before one that begins with a dash')
+    .argument(
+      '[prompt...]',
+      'what the agent should do; "-" or nothing reads it from stdin; "--" before one that begins with a dash',
+    )
     .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
     .option('--model <name>', 'which model the agent uses')
     .option('--workspace <dir>', 'where it works; this folder if left out')
@@ -37,7 +40,11 @@ export function defineTask(command: Command): Command {
 }
 
 /** Checks what can be checked before anything is made. Everything but the agent, which the settings decide. */
-export async function taskRequest(cli: Cli, words: string[], options: TaskOptions): Promise<Omit<NewTask, 'agent' | 'agentConfig'>> {
+export async function taskRequest(
+  cli: Cli,
+  words: string[],
+  options: TaskOptions,
+): Promise<Omit<NewTask, 'agent' | 'agentConfig'>> {
   const prompt = await promptOf(words)
   const workspace = await workspaceOf(cli.cwd, options.workspace)
   return {
@@ -57,7 +64,8 @@ const collect = (value: string, before: string[] | undefined) => [...(before ?? 
 
 async function promptOf(words: string[]): Promise<string> {
   const fromStdin = words.length === 1 ? words[0] === '-' : words.length === 0 && process.stdin.isTTY !== true
-  if (words.length === 0 && !fromStdin) throw invalid('There is no prompt; say what the agent should do, for example: pawl run "fix the failing test"')
+  if (words.length === 0 && !fromStdin)
+    throw invalid('There is no prompt; say what the agent should do, for example: pawl run "fix the failing test"')
   const prompt = fromStdin ? await readStdin(maxPromptBytes) : words.join(' ')
   if (prompt.trim() === '') throw invalid('The prompt is empty; say what the agent should do.')
   if (Buffer.byteLength(prompt) > maxPromptBytes)
@@ -81,7 +89,9 @@ async function workspaceOf(cwd: string, named: string | undefined): Promise<stri
         throw invalid(`The workspace ${path} does not exist; make it first, or name another with --workspace.`)
       case 'EACCES':
       case 'EPERM':
-        throw invalid(`The workspace ${path} cannot be read by this user; change its permissions, or name another with --workspace.`)
+        throw invalid(
+          `The workspace ${path} cannot be read by this user; change its permissions, or name another with --workspace.`,
+        )
       default:
         throw error
     }
@@ -97,7 +107,8 @@ function sessionOf(named: string): string {
 function priorityOf(level: string): number {
   if (Object.hasOwn(priorities, level)) return priorities[level as keyof typeof priorities]
   const number = /^-?\d{1,3}$/.test(level) ? Number(level) : Number.NaN
-  if (!(number >= -100 && number <= 100)) throw invalid('--priority must be high, normal, low, or a whole number from -100 to 100.')
+  if (!(number >= -100 && number <= 100))
+    throw invalid('--priority must be high, normal, low, or a whole number from -100 to 100.')
   return number
 }
 

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path'
+import { notFound, PawlError } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
 import { readDocument, type SettingsDocument } from './document.ts'
 import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
 import { guardProject } from './guard.ts'
@@ -9,8 +11,6 @@ import { formatPath, type Problem, refuse } from './problems.ts'
 import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
 import { FileSettings } from './schema.ts'
 import { hashOf, isTrusted } from './trust.ts'
-import { notFound, PawlError } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 
 export interface ConfigOptions {
   /** Where the project's file is looked for, upward; the process's own folder if left out. */
@@ -24,6 +24,7 @@ export interface ConfigOptions {
 export interface ConfigFlags {
   readonly home?: string | undefined
   readonly port?: number | undefined
+  readonly host?: string | undefined
   readonly databaseUrl?: string | undefined
   /** Trust the project's file for this one call. */
   readonly trust?: boolean | undefined
@@ -157,12 +158,13 @@ function flagLayer(flags: ConfigFlags, problems: Problem[]): Layer {
     return {}
   }
   const port = flags.port === undefined ? {} : check('port', 'a port between 0 and 65535', { server: { port: flags.port } })
+  const host = flags.host === undefined ? {} : check('host', 'a host name or address', { server: { host: flags.host } })
   const database =
     flags.databaseUrl === undefined ? {} : check('database-url', 'a postgres:// URL', { database: { url: flags.databaseUrl } })
   return {
     kind: 'override',
-    settings: { ...port, ...database },
-    sourceOf: ([block]) => `flag --${block === 'server' ? 'port' : 'database-url'}`,
+    settings: { ...database, ...(port.server || host.server ? { server: { ...port.server, ...host.server } } : {}) },
+    sourceOf: ([block, key]) => `flag --${block === 'server' ? key : 'database-url'}`,
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, Command, LaunchSpec, Verdict } from '../agent.ts'
 import type { Clock } from '../clock.ts'
@@ -263,10 +263,18 @@ async function installed(command: Command, folder: string): Promise<Command> {
   throw new RunFailure('binary_missing', `The agent's program ${what} "pawl agents" shows what is there.`)
 }
 
+/** The home belongs to the agent, who may have left a link of that name there: the old entry goes first, and the new one is made, never followed. */
 async function writeSessionFiles(command: Command, home: string, user: AgentUser | undefined): Promise<void> {
   for (const [name, text] of Object.entries(command.files ?? {})) {
-    await writeFile(join(home, name), text, { mode: 0o600 })
-    if (user) await chown(join(home, name), user.uid, user.gid)
+    const path = join(home, name)
+    await rm(path, { force: true, recursive: true })
+    const file = await open(path, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      if (user) await file.chown(user.uid, user.gid)
+    } finally {
+      await file.close()
+    }
   }
 }
 

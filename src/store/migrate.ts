@@ -1,10 +1,22 @@
 import type pg from 'pg'
 import { PawlError } from '../domain/error.ts'
 import { fp } from '../failpoint.ts'
+import type { Database } from './database.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Any number that no other program is likely to lock with; pg-boss has its own. */
 const lockKey = 7_295_001
+
+/** Both schemas of the store: refuses a newer queue, then brings ours up to date; answers how many steps that took. */
+export async function migrateStore(database: Database, options: { now: Date; queueVersion: number }): Promise<number> {
+  const client = await database.pool.connect()
+  try {
+    await refuseNewerQueue(client, options.queueVersion)
+    return await migrate(client, options.now)
+  } finally {
+    client.release()
+  }
+}
 
 /** Brings the schema to this program's version, in one transaction under one lock; refuses a schema that is newer. */
 export async function migrate(client: pg.ClientBase, now: Date, list = migrations): Promise<number> {

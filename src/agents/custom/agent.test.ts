@@ -37,7 +37,7 @@ test.each([
   const [args, ...rest] = verdict.text.split('\n')
   const seen = {
     stdin: { args: '[]', rest: ['--version; rm -rf'] },
-    file: { args: JSON.stringify([join(place.home, '.pawl/prompt.txt')]), rest: [] },
+    file: { args: JSON.stringify([join(place.home, '.pawl-prompt.txt')]), rest: [] },
     flag: { args: promptFlag === '-p' ? '["-p"," --version; rm -rf"]' : '["--prompt=--version; rm -rf"]', rest: [] },
     arg: { args: '["--","--version; rm -rf"]', rest: [] },
   }[prompt]

@@ -5,7 +5,7 @@ import type { CustomOptions } from './options.ts'
 
 /** Linux takes 128 KiB for one argument; the rest is room for a flag. */
 const maxArgumentBytes = 100 * 1024
-const promptFile = '.pawl/prompt.txt'
+const promptFile = '.pawl-prompt.txt'
 
 /** Fixed arguments, model, system prompt, extra arguments, and the prompt last. */
 export function customCommand(spec: LaunchSpec<CustomOptions>): Command {

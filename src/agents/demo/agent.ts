@@ -40,7 +40,7 @@ export const demo: Adapter<DemoOptions> = {
   }),
 }
 
-const programFile = '.pawl/demo.mjs'
+const programFile = '.pawl-demo.mjs'
 const sessionId = /^demo-[0-9a-f]{16}$/
 
 /** The program travels as a file of the session home: inside the walls, Pawl's own folder may not be readable. */

@@ -4,8 +4,8 @@ import { withConnection } from '../connect.ts'
 import { createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
 
 export function define(command: Command, cli: Cli): void {
-  defineTask(command.description('Queue a task for the daemon and print its id.')).action((words: string[], options: TaskOptions) =>
-    add(cli, words, options),
+  defineTask(command.description('Queue a task for the daemon and print its id.')).action(
+    (words: string[], options: TaskOptions) => add(cli, words, options),
   )
 }
 

@@ -21,7 +21,13 @@ async function agents(cli: Cli): Promise<void> {
     oneLine(agent.source),
     healthOf(agent),
   ])
-  cli.out(table(['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'HEALTH'], rows, process.stdout.isTTY ? process.stdout.columns : undefined))
+  cli.out(
+    table(
+      ['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'HEALTH'],
+      rows,
+      process.stdout.isTTY ? process.stdout.columns : undefined,
+    ),
+  )
   for (const agent of views) if (agent.health.fix !== null) cli.say(`${oneLine(agent.name)}: ${oneLine(agent.health.fix)}`)
   cli.say('* is used when no agent is named.')
 }

@@ -37,7 +37,9 @@ async function answer(
   const answered = await connection.runtime.answerQuestion(question.id, text, { by: 'cli' })
   if (given.wait) return resumeWatching(cli, connection, question.task)
   if (cli.globals.json) cli.json(answered)
-  const then = connection.isDaemon ? 'the daemon goes on with it' : `"pawl serve" or "pawl task wait ${shortId(question.task)}" goes on with it`
+  const then = connection.isDaemon
+    ? 'the daemon goes on with it'
+    : `"pawl serve" or "pawl task wait ${shortId(question.task)}" goes on with it`
   cli.say(`Answered; ${then}.`)
   return 0
 }
@@ -60,13 +62,16 @@ async function ask(cli: Cli, question: QuestionView): Promise<string> {
 async function findQuestion(runtime: Runtime, named: string): Promise<QuestionView> {
   if (named.startsWith('q_')) {
     const found = (await runtime.listQuestions({})).find((question) => question.id === named)
-    if (!found) throw notFound(`There is no question "${oneLine(named, 60)}"; "pawl ls --state blocked" lists the tasks that wait.`)
+    if (!found)
+      throw notFound(`There is no question "${oneLine(named, 60)}"; "pawl ls --state blocked" lists the tasks that wait.`)
     return found
   }
   const task = await findTask(runtime, named)
   const open = await runtime.listQuestions({ state: 'pending', task })
   if (open.length === 0) throw notFound(`Task ${task} asks nothing at the moment.`)
   if (open.length > 1)
-    throw conflict(`Task ${task} asks ${open.length} questions; name one:\n${open.map((each) => `  ${each.id}  ${oneLine(each.text, 70)}`).join('\n')}`)
+    throw conflict(
+      `Task ${task} asks ${open.length} questions; name one:\n${open.map((each) => `  ${each.id}  ${oneLine(each.text, 70)}`).join('\n')}`,
+    )
   return open[0]!
 }

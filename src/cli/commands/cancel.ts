@@ -19,6 +19,9 @@ async function cancel(cli: Cli, named: string, now: boolean): Promise<void> {
     const task = await runtime.cancelTask(id, { by: 'cli', now })
     if (cli.globals.json) return cli.json(task)
     if (isEnded(before.state)) cli.say(`Task ${id} had ended already (${before.state}).`)
-    else cli.say(isEnded(task.state) ? `Task ${id} is ${task.state}.` : `Task ${id} is being stopped; "pawl logs -f ${id}" shows how.`)
+    else
+      cli.say(
+        isEnded(task.state) ? `Task ${id} is ${task.state}.` : `Task ${id} is being stopped; "pawl logs -f ${id}" shows how.`,
+      )
   })
 }

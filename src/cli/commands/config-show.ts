@@ -17,7 +17,9 @@ async function show(cli: Cli): Promise<void> {
     cli.out(table(['SETTING', 'FROM', 'VALUE'], cells, undefined))
   }
   if (config.untrusted)
-    cli.say(`${oneLine(config.untrusted.file)} is not trusted, so this does not count: ${config.untrusted.keys.map((key) => oneLine(key)).join(', ')}`)
+    cli.say(
+      `${oneLine(config.untrusted.file)} is not trusted, so this does not count: ${config.untrusted.keys.map((key) => oneLine(key)).join(', ')}`,
+    )
 }
 
 const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

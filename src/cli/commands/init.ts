@@ -12,7 +12,10 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function init(cli: Cli, force: boolean): Promise<void> {
-  const [{ initTemplate }, { adapters }] = await Promise.all([import('../../config/template.ts'), import('../../agents/index.ts')])
+  const [{ initTemplate }, { adapters }] = await Promise.all([
+    import('../../config/template.ts'),
+    import('../../agents/index.ts'),
+  ])
   const file = join(cli.cwd, 'pawl.yaml')
   try {
     await writeFile(file, initTemplate(adapters), { flag: force ? 'w' : 'wx' })

@@ -46,20 +46,23 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
 
 function stateOf(task: TaskSummary): string {
   if (task.state === 'parked' && task.resumeAt !== null) return `parked until ${formatTime(task.resumeAt)}`
-  if (task.state === 'blocked' || task.state === 'failed') return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
+  if (task.state === 'blocked' || task.state === 'failed')
+    return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
   return task.state
 }
 
 function parseStates(written: string): TaskState[] {
   return written.split(',').map((state) => {
     const known = taskStates.find((candidate) => candidate === state)
-    if (known === undefined) throw invalid(`There is no state "${oneLine(state, 40)}"${didYouMean(state, taskStates)} States: ${taskStates.join(', ')}.`)
+    if (known === undefined)
+      throw invalid(`There is no state "${oneLine(state, 40)}"${didYouMean(state, taskStates)} States: ${taskStates.join(', ')}.`)
     return known
   })
 }
 
 function parseCount(written: string): number {
   const count = Number(written)
-  if (!Number.isInteger(count) || count < 1 || count > 100) throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
+  if (!Number.isInteger(count) || count < 1 || count > 100)
+    throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
   return count
 }

@@ -24,7 +24,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     import('../../daemon.ts'),
     import('../settings.ts'),
     import('../../log.ts'),
-    import('../../config.ts'),
+    import('../../config/trust.ts'),
   ])
   const flags = { port: options.port, host: options.host }
   let config = await readSettings(cli, { askTrust: false, flags })

@@ -19,14 +19,17 @@ async function show(cli: Cli, named: string): Promise<void> {
     const task = await runtime.getTask(await findTask(runtime, named))
     if (cli.globals.json) return cli.json(task)
     for (const line of describe(task)) cli.out(line)
-    for (const line of restLines(task, { isDaemon })) cli.say(line)
+    for (const line of restLines(task, { isDaemon, isAsked: true })) cli.say(line)
   })
 }
 
 function describe(task: TaskView): string[] {
   const facts: [string, string | undefined][] = [
     ['task', task.id],
-    ['state', `${task.state}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`],
+    [
+      'state',
+      `${task.state}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
+    ],
     ['resumes', task.resumeAt === null ? undefined : formatTime(task.resumeAt)],
     ['agent', oneLine(task.agent)],
     ['session', task.session],
@@ -35,7 +38,12 @@ function describe(task: TaskView): string[] {
     ['tags', task.tags.length > 0 ? task.tags.map((tag) => oneLine(tag)).join(', ') : undefined],
     ['created', formatTime(task.createdAt)],
     ['prompt', indented(task.prompt)],
-    ['result', task.result === null ? undefined : `${task.result.outcome}${task.result.verified ? ', verified' : ''}${cost(task.result.costUsd)}`],
+    [
+      'result',
+      task.result === null
+        ? undefined
+        : `${task.result.outcome}${task.result.verified ? ', verified' : ''}${cost(task.result.costUsd)}`,
+    ],
     ['text', task.result?.text ? indented(task.result.text) : undefined],
   ]
   return [
@@ -50,7 +58,9 @@ function describe(task: TaskView): string[] {
 
 function describeRun(run: TaskView['runs'][number]): string {
   const took =
-    run.startedAt === null || run.endedAt === null ? undefined : formatElapsed(Date.parse(run.endedAt) - Date.parse(run.startedAt))
+    run.startedAt === null || run.endedAt === null
+      ? undefined
+      : formatElapsed(Date.parse(run.endedAt) - Date.parse(run.startedAt))
   const parts = [
     run.id,
     `attempt ${run.attempt}`,
@@ -63,4 +73,7 @@ function describeRun(run: TaskView['runs'][number]): string {
 }
 
 const cost = (usd: number | null) => (usd === null ? '' : ` · ${formatMoney(usd)}`)
-const indented = (text: string) => plain(text).trimEnd().replaceAll('\n', `\n${' '.repeat(11)}`)
+const indented = (text: string) =>
+  plain(text)
+    .trimEnd()
+    .replaceAll('\n', `\n${' '.repeat(11)}`)

@@ -12,8 +12,10 @@ interface TrustOptions {
 
 export function define(command: Command, cli: Cli): void {
   command
-    .description('Trust a pawl.yaml as it stands, so that it may run things and widen rights. Any change of the file ends the trust.')
-    .argument('[file]', "the nearest pawl.yaml of this folder if left out")
+    .description(
+      'Trust a pawl.yaml as it stands, so that it may run things and widen rights. Any change of the file ends the trust.',
+    )
+    .argument('[file]', 'the nearest pawl.yaml of this folder if left out')
     .option('--list', 'print what is trusted')
     .option('--remove', 'trust it no longer')
     .action((named: string | undefined, options: TrustOptions) => trust(cli, named, options))

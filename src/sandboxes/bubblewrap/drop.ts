@@ -36,7 +36,9 @@ export const noDrop: Drop = { words: [], sourceOf: (path) => path, hidden: [] }
 
 /**
  * How root becomes `user` for good before `bwrap` starts. All of it is one process from the first word on, because each word executes
- * the next: killing it from outside needs no forwarding, and it dies with us from the moment of the drop.
+ * the next, so killing it from outside needs no forwarding. It is not tied to our life before bubblewrap does so itself: if bubblewrap's
+ * outer process dies while the inner one waits for its first word, the inner one waits for ever (0.8.0). What starts without us
+ * notices at the handshake (launch.ts) and ends.
  */
 export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
   const find = (name: string) => findProgram(name, { path: searchPath, folder: '/' })
@@ -49,7 +51,7 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
     '--clear-groups',
     '--no-new-privs',
   ]
-  const drop = [...setpriv, '--inh-caps=-all', '--bounding-set=-all', '--pdeathsig', 'KILL', '--']
+  const drop = [...setpriv, '--inh-caps=-all', '--bounding-set=-all', '--']
   const closed = paths.filter((path) => closedAncestor(path, user) !== undefined)
   if (closed.length === 0) return { ...noDrop, words: drop }
   mkdirSync(stagingDirectory, { recursive: true, mode: 0o755 })

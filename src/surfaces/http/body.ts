@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { api, type HttpEnv } from './app.ts'
 import { notJson, Refusal } from './errors.ts'
 
@@ -29,14 +28,21 @@ export function createBodyCheck(): MiddlewareHandler<HttpEnv> {
   }
 }
 
-function limitTo(maxSize: number): MiddlewareHandler<HttpEnv> {
-  const tooLarge = (): never => {
-    throw new Refusal(413, 'invalid', `The body is larger than ${maxSize} bytes.`, { Connection: 'close' })
-  }
-  const counting = bodyLimit({ maxSize, onError: tooLarge })
-  return (c, next) => {
-    // Counting makes a web stream of the body, which costs; a stated length is held to by the HTTP parser itself.
-    if (c.req.header('transfer-encoding') !== undefined) return counting(c, next)
-    return Number(c.req.header('content-length') ?? 0) > maxSize ? tooLarge() : next()
+function limitTo(maxBytes: number): MiddlewareHandler<HttpEnv> {
+  const tooLarge = () => new Refusal(413, 'invalid', `The body is larger than ${maxBytes} bytes.`, { Connection: 'close' })
+  return async (c, next) => {
+    // A stated length is held to by the HTTP parser itself; a body in chunks is counted here.
+    if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+    if (c.req.header('transfer-encoding') !== undefined) {
+      const chunks: Uint8Array[] = []
+      let size = 0
+      for await (const chunk of c.req.raw.body ?? []) {
+        size += chunk.length
+        if (size > maxBytes) throw tooLarge()
+        chunks.push(chunk)
+      }
+      c.req.raw = new Request(c.req.url, { method: c.req.method, headers: c.req.header(), body: Buffer.concat(chunks) })
+    }
+    return next()
   }
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../../clock.ts'
@@ -56,6 +56,8 @@ const maxConnections = 2_048
 /** How long requests in flight may take to finish once the server stops. */
 const stopGraceMs = 3_000
 
+const malformed = new Refusal(400, 'invalid', 'The request is malformed.', { Connection: 'close' })
+
 export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   const { log } = options
   const hosts = new AllowedHosts(options.allowedHosts)
@@ -69,10 +71,7 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   const listener = getRequestListener(app.fetch, {
     // Pawl is also a library: the program around it keeps its own Request and Response.
     overrideGlobalObjects: false,
-    errorHandler: () =>
-      withSecurityHeaders(
-        problemResponse(new Refusal(400, 'invalid', 'The request is malformed.', { Connection: 'close' }), log),
-      ),
+    errorHandler: (thrown) => withSecurityHeaders(problemResponse(thrown instanceof RequestError ? malformed : thrown, log)),
   })
   let server: Server | undefined
 

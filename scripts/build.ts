@@ -1,0 +1,25 @@
+/** Builds the package: the command line and the library as bundles of our own code, the types beside them. Dependencies stay dependencies. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const root = resolve(import.meta.dirname, '..')
+const dist = resolve(root, 'dist')
+rmSync(dist, { recursive: true, force: true })
+
+const bundle = await rolldown({
+  cwd: root,
+  input: { cli: 'src/cli/main.ts', index: 'src/index.ts', agent: 'src/agent.ts', client: 'src/client/index.ts' },
+  platform: 'node',
+  external: /^[^./]/,
+})
+await bundle.write({ dir: dist, format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false })
+await bundle.close()
+
+// The demo's program is not part of our process: it is started, so it stays a file.
+mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
+cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
+
+const tsc = ['--project', 'tsconfig.json', '--noEmit', 'false', '--emitDeclarationOnly', '--declaration', '--outDir', 'dist/types', '--rootDir', 'src']
+execFileSync(resolve(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', ...tsc.slice(2)], { cwd: root, stdio: 'inherit' })

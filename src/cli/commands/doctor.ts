@@ -1,0 +1,70 @@
+import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
+import type { Cli } from '../cli.ts'
+import { formatBytes } from '../format.ts'
+import { oneLine } from '../plain.ts'
+
+interface DoctorOptions {
+  fix?: boolean
+  yes?: boolean
+}
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('Check this machine for everything Pawl needs. Ends with 1 if something fails.')
+    .option('--fix', 'repair what can be repaired, asking first')
+    .option('--yes', 'with --fix: do not ask')
+    .action(async (options: DoctorOptions) => {
+      cli.exitCode = await doctor(cli, options)
+    })
+}
+
+async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
+  const [{ inspect }, { readSettings }] = await Promise.all([import('../../doctor.ts'), import('../settings.ts')])
+  const config = await readSettings(cli, { askTrust: false })
+  let report = await inspect(config)
+  if (options.fix && (await repair(cli, report.rows, options.yes === true))) report = await inspect(config)
+  if (cli.globals.json) cli.json(report)
+  else {
+    const width = Math.max(...report.rows.map((row) => row.name.length))
+    cli.out(`home ${oneLine(report.home)} (${formatBytes(report.sizeBytes)})`)
+    for (const row of report.rows) {
+      const line = `${marks[row.level].padEnd(4)}  ${oneLine(row.name).padEnd(width)}  ${oneLine(row.detail)}`
+      cli.out(cli.style(tones[row.level], line, process.stdout))
+      if (row.fix !== undefined && row.level !== 'ok') cli.out(`${' '.repeat(width + 8)}→ ${oneLine(row.fix)}`)
+    }
+  }
+  return report.rows.some((row) => row.level === 'fail') ? 1 : 0
+}
+
+const marks = { ok: 'ok', warn: 'WARN', fail: 'FAIL' } as const
+const tones = { ok: 'good', warn: 'ask', fail: 'bad' } as const
+
+interface Row {
+  readonly name: string
+  readonly level: 'ok' | 'warn' | 'fail'
+  readonly fix?: string | undefined
+}
+
+/** Runs the fixes that are known to be safe commands. True if something was done. */
+async function repair(cli: Cli, rows: readonly Row[], isSure: boolean): Promise<boolean> {
+  const { findRepairs, runRepair } = await import('../repair.ts')
+  const repairs = await findRepairs(rows.filter((row) => row.level !== 'ok'))
+  if (repairs.length === 0) {
+    cli.say('There is nothing that Pawl can repair by itself here.')
+    return false
+  }
+  let isDone = false
+  for (const each of repairs) {
+    if (!isSure) {
+      if (!cli.isInteractive)
+        throw invalid(`"pawl doctor --fix" asks before it runs "${each.shown}"; without a terminal, add --yes.`)
+      const { confirm } = await import('../confirm.ts')
+      if (!(await confirm(`${oneLine(each.name)}: run "${each.shown}"?`))) continue
+    }
+    cli.say(`Running: ${each.shown}`)
+    await runRepair(each)
+    isDone = true
+  }
+  return isDone
+}

@@ -1,0 +1,136 @@
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Config } from './config.ts'
+import { describeAgents } from './describe.ts'
+import { messageOf } from './domain/error.ts'
+import { findDaemon } from './run-file.ts'
+import { chooseSandbox } from './sandboxes/index.ts'
+import { embeddedStatus } from './store/embedded/server.ts'
+
+/** One thing that was looked at: how it is, and what to do about it. */
+export interface Finding {
+  readonly name: string
+  readonly level: 'ok' | 'warn' | 'fail'
+  readonly detail: string
+  readonly fix?: string
+}
+
+export interface DoctorReport {
+  readonly home: string
+  readonly sizeBytes: number
+  readonly rows: readonly Finding[]
+}
+
+/** Looks at everything a run will need. Changes nothing, starts nothing, never throws. */
+export async function inspect(config: Config): Promise<DoctorReport> {
+  const checks: [string, () => Promise<Omit<Finding, 'name'>>][] = [
+    ['node', async () => ({ level: 'ok', detail: `Node ${process.versions.node}` })],
+    ['home', () => home(config)],
+    ['disk', () => disk(config)],
+    ['database', () => database(config)],
+    ['walls', walls],
+    ['daemon', () => daemon(config)],
+    ['settings', () => settings(config)],
+  ]
+  const findings = await Promise.all(
+    checks.map(async ([name, check]): Promise<Finding> => {
+      try {
+        return { name, ...(await check()) }
+      } catch (error) {
+        return { name, level: 'fail', detail: messageOf(error) }
+      }
+    }),
+  )
+  return { home: config.home, sizeBytes: await sizeOf(config.home), rows: [...findings, ...(await agents(config))] }
+}
+
+async function home(config: Config): Promise<Omit<Finding, 'name'>> {
+  const { mode } = await stat(config.home)
+  if ((mode & 0o077) !== 0) return { level: 'warn', detail: `${config.home} can be read by others`, fix: `chmod 700 ${config.home}` }
+  return { level: 'ok', detail: config.home }
+}
+
+async function disk(config: Config): Promise<Omit<Finding, 'name'>> {
+  const found = await statfs(config.home)
+  const freeMiB = Math.round((found.bavail * found.bsize) / 1024 / 1024)
+  if (freeMiB < 512) return { level: 'fail', detail: `only ${freeMiB} MiB free; no new work is taken below 512`, fix: 'free some space on that disk' }
+  if (freeMiB < 2_048) return { level: 'warn', detail: `${freeMiB} MiB free`, fix: 'free some space on that disk' }
+  return { level: 'ok', detail: `${Math.round(freeMiB / 1024)} GiB free` }
+}
+
+async function database(config: Config): Promise<Omit<Finding, 'name'>> {
+  if (config.database.url !== undefined) {
+    const client = new pg.Client({ connectionString: config.database.url, connectionTimeoutMillis: 5_000 })
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ server_version: string }>('show server_version')
+      return { level: 'ok', detail: `PostgreSQL ${rows[0]?.server_version} by URL` }
+    } catch (error) {
+      return { level: 'fail', detail: `the database URL does not work: ${messageOf(error)}`, fix: 'check PAWL_DATABASE_URL or database.url' }
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+  const status = await embeddedStatus(config.home)
+  const size = `${Math.round(status.sizeBytes / 1024 / 1024)} MiB`
+  if (status.running) return { level: 'ok', detail: `embedded PostgreSQL ${status.version}, running (pid ${status.pid}), ${size}` }
+  return { level: 'ok', detail: status.version ? `embedded PostgreSQL ${status.version}, ${size}; starts when needed` : 'embedded PostgreSQL; made at the first start' }
+}
+
+async function walls(): Promise<Omit<Finding, 'name'>> {
+  const { sandbox, health } = await chooseSandbox()
+  if (health.enforced) return { level: 'ok', detail: `${sandbox.name}: ${health.detail}` }
+  return { level: 'warn', detail: `not enforced: ${health.detail}`, ...(health.fix ? { fix: health.fix } : {}) }
+}
+
+async function daemon(config: Config): Promise<Omit<Finding, 'name'>> {
+  const found = await findDaemon(config.home)
+  if (!found) return { level: 'ok', detail: 'none is running; "pawl serve" starts one' }
+  const answers = await canConnect(new URL(found.url))
+  return answers
+    ? { level: 'ok', detail: `running at ${found.url} (pid ${found.pid})` }
+    : { level: 'fail', detail: `pid ${found.pid} lives but ${found.url} does not answer`, fix: 'pawl stop, then pawl serve' }
+}
+
+const canConnect = (url: URL) =>
+  new Promise<boolean>((done) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port), timeout: 2_000 })
+    const end = (answers: boolean) => {
+      socket.destroy()
+      done(answers)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false)).once('timeout', () => end(false))
+  })
+
+async function settings(config: Config): Promise<Omit<Finding, 'name'>> {
+  const files = [config.files.project, config.files.home].filter((file) => file !== undefined)
+  if (config.untrusted) {
+    return { level: 'warn', detail: `${config.untrusted.file} is not trusted; these do not count: ${config.untrusted.keys.join(', ')}`, fix: `read it, then: pawl trust ${config.untrusted.file}` }
+  }
+  return { level: 'ok', detail: files.length > 0 ? files.join(', ') : 'none; the built-in agents are there ("pawl init" writes a file)' }
+}
+
+/** An agent that somebody configured must work; a built-in one may be missing. */
+async function agents(config: Config): Promise<Finding[]> {
+  return (await describeAgents(config)).map((agent) => ({
+    name: `agent ${agent.name}`,
+    level: agent.health.healthy ? 'ok' : agent.source === 'builtin' ? 'warn' : 'fail',
+    detail: agent.health.detail,
+    ...(agent.health.fix ? { fix: agent.health.fix } : {}),
+  }))
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    if (!entry.isFile()) continue
+    bytes += await stat(join(entry.parentPath, entry.name)).then(
+      (found) => found.size,
+      // Gone meanwhile: logs and the database move their files about.
+      () => 0,
+    )
+  }
+  return bytes
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/**
+ * What may import what. A part is a folder of src, or a file directly in it; `a/b` narrows to one file or folder. Everything may import domain,
+ * clock, log and failpoint, which know nobody.
+ */
+const allowed: Record<string, readonly string[]> = {
+  domain: [],
+  clock: [],
+  log: [],
+  failpoint: [],
+  version: [],
+  agent: ['process/child'],
+  sandbox: ['agent', 'process/child'],
+  process: [],
+  agents: ['agent', 'process'],
+  sandboxes: ['sandbox', 'agent', 'process'],
+  config: ['agent'],
+  store: ['process'],
+  engine: ['agent', 'sandbox', 'store', 'process'],
+  surfaces: ['engine/runtime'],
+  client: [],
+  'run-file': ['process/identity'],
+  cli: ['client', 'config', 'run-file', 'version', 'describe', 'daemon', 'doctor', 'agents/index', 'engine/runtime'],
+  describe: ['agent', 'agents', 'config'],
+  doctor: ['*'],
+  daemon: ['*'],
+  index: ['*'],
+}
+const everybody = ['domain', 'clock', 'log', 'failpoint']
+
+const src = resolve(import.meta.dirname, '../src')
+const files = (readdirSync(src, { recursive: true }) as string[]).filter((file) => /\.(ts|js)$/.test(file))
+const sources = files.filter((file) => !/\.test\.ts$|(^|\/)(fixture|testing)\.ts$/.test(file))
+const textOf = (file: string) => readFileSync(join(src, file), 'utf8')
+const partOf = (file: string) => file.replace(/\.(ts|js)$/, '').split('/')[0]!
+
+const importsOf = (file: string) =>
+  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!).filter((path) => path.startsWith('.'))
+
+describe('the architecture', () => {
+  it('lets each part import only what its row allows', () => {
+    const offenders = sources.flatMap((file) => {
+      const part = partOf(file)
+      const row = allowed[part]
+      if (!row) return [`${part} has no row in the table`]
+      return importsOf(file).flatMap((path) => {
+        const target = relative(src, resolve(src, dirname(file), path)).replace(/\.(ts|js|json)$/, '')
+        const targetPart = target.split('/')[0]!
+        const isAllowed =
+          targetPart === part ||
+          targetPart === '..' ||
+          everybody.includes(targetPart) ||
+          row.some((entry) => entry === '*' || entry === targetPart || target === entry || target.startsWith(`${entry}/`))
+        return isAllowed ? [] : [`${file} imports ${target}`]
+      })
+    })
+    expect(offenders).toEqual([])
+  })
+
+  it('keeps adapters, sandboxes and surfaces ignorant of each other', () => {
+    const offenders = sources.flatMap((file) => {
+      const [part, folder, rest] = file.split('/')
+      if (!['agents', 'sandboxes', 'surfaces'].includes(part!) || rest === undefined) return []
+      return importsOf(file).flatMap((path) => {
+        const target = relative(src, resolve(src, dirname(file), path)).split('/')
+        return target[0] === part && target.length > 2 && target[1] !== folder ? [`${file} imports ${target.join('/')}`] : []
+      })
+    })
+    expect(offenders).toEqual([])
+  })
+
+  it('keeps the domain free of input, output and libraries but the schema library', () => {
+    const offenders = sources
+      .filter((file) => file.startsWith('domain/'))
+      .flatMap((file) => [...textOf(file).matchAll(/from '([^'.][^']*)'/g)].map((match) => `${file} imports ${match[1]}`))
+      .filter((line) => !line.endsWith(' zod'))
+    expect(offenders).toEqual([])
+  })
+
+  it('reads the environment in config.ts alone', () => {
+    // The init is the source text of another program, which runs inside the walls.
+    const readers = ['config.ts', 'sandboxes/bubblewrap/init.ts']
+    expect(sources.filter((file) => !readers.includes(file) && file.endsWith('.ts') && /process\.env\b/.test(textOf(file)))).toEqual([])
+  })
+
+  it('never asks the database for the time', () => {
+    const clocks = /\bnow\(\)|current_timestamp|clock_timestamp|statement_timestamp|localtimestamp/i
+    const offenders = sources.filter((file) => /^(store|engine)\//.test(file)).flatMap((file) => [...textOf(file).matchAll(/`[^`]*`/gs)].filter((text) => /\b(select|insert|update|delete)\b/i.test(text[0]) && clocks.test(text[0].replaceAll(/\$\{[^}]*\}/g, ''))).map(() => file))
+    expect(offenders).toEqual([])
+  })
+
+  it('names no agent program outside agents/', () => {
+    const names = /claude|codex|gemini|ollama|opencode/i
+    expect(sources.filter((file) => !/^(agents|gateway)\//.test(file) && names.test(textOf(file)))).toEqual([])
+  })
+
+  it('uses no words that say nothing in file names', () => {
+    expect(files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc|manager|enhanced|advanced)(\.|\/|-)/.test(file))).toEqual([])
+  })
+})

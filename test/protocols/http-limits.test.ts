@@ -1,0 +1,200 @@
+import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { maxBodyBytes, maxTaskBodyBytes } from '../../src/surfaces/http/body.ts'
+import { fakeRuntime } from '../fake-runtime.ts'
+import { bearer, exchange, type Listening, listening, surfaceOver } from '../http-peer.ts'
+
+let peer: Listening
+let task: string
+beforeAll(async () => {
+  peer = await listening()
+  task = (await peer.runtime.createTask({ prompt: 'p' }, { by: 'test' })).task.id
+})
+afterAll(() => peer.surface.stop())
+
+/** A POST on a connection that the client would keep: only the server closes it. */
+const post = (path: string, headers: string[], body: string | Buffer) => {
+  const head = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${peer.port}`, `Authorization: ${bearer}`, ...headers, '', ''].join(
+    '\r\n',
+  )
+  return exchange(peer.port, Buffer.concat([Buffer.from(head), Buffer.from(body)]))
+}
+const json = 'Content-Type: application/json'
+const closing = 'Connection: close'
+const withLength = (body: string | Buffer) => [json, `Content-Length: ${Buffer.byteLength(body)}`]
+const createdSince = (count: number) => peer.runtime.calls.slice(count).filter(([verb]) => verb === 'createTask').length
+
+test('a prompt of a million bytes is taken, newlines and all', async () => {
+  for (const prompt of ['x'.repeat(1_000_000), '"\n'.repeat(500_000), 'ü'.repeat(500_000)]) {
+    const body = JSON.stringify({ prompt })
+    expect((await post('/api/v1/tasks', [...withLength(body), closing], body)).status).toBe(201)
+  }
+})
+
+test('a prompt over a million bytes is refused with a sentence that says what to do', async () => {
+  const body = JSON.stringify({ prompt: 'x'.repeat(1_000_001) })
+  const answer = await post('/api/v1/tasks', [...withLength(body), closing], body)
+  expect(answer.status).toBe(400)
+  expect(answer.text).toContain('put the material into a file of the workspace')
+})
+
+test('a body over the limit is answered with 413 within a second and the connection is closed', async () => {
+  const calls = peer.runtime.calls.length
+  for (const [path, limit] of [
+    ['/api/v1/tasks', maxTaskBodyBytes],
+    [`/api/v1/tasks/${task}/cancel`, maxBodyBytes],
+  ] as const) {
+    const body = 'x'.repeat(limit + 1)
+    const stated = await post(path, withLength(body), body)
+    const onlyStated = await post(path, [json, `Content-Length: ${10 * limit}`], '{')
+    const chunked = await post(path, [json, 'Transfer-Encoding: chunked'], `${(limit + 1).toString(16)}\r\n${body}\r\n0\r\n\r\n`)
+    for (const answer of [stated, onlyStated, chunked]) {
+      expect(answer.status).toBe(413)
+      expect(answer.text).toMatch(/connection: close/i)
+      expect(answer.ms).toBeLessThan(1_000)
+    }
+  }
+  expect(peer.runtime.calls.length).toBe(calls)
+})
+
+test('a chunked body within the limit is taken', async () => {
+  const body = '{"prompt":"chunked"}'
+  const answer = await post(
+    '/api/v1/tasks',
+    [json, 'Transfer-Encoding: chunked', closing],
+    `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+  )
+  expect(answer.status).toBe(201)
+})
+
+test('a compressed body is refused unread', async () => {
+  const calls = peer.runtime.calls.length
+  const bomb = gzipSync(Buffer.alloc(10_000_000, '{"prompt":"'))
+  for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity', 'GZIP']) {
+    const answer = await post('/api/v1/tasks', [...withLength(bomb), `Content-Encoding: ${encoding}`], bomb)
+    expect(answer.status).toBe(415)
+  }
+  expect(createdSince(calls)).toBe(0)
+})
+
+test('only JSON is taken', async () => {
+  const calls = peer.runtime.calls.length
+  const body = '{"prompt":"p"}'
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    'application/problem+json',
+    '',
+  ]
+  for (const type of types) {
+    const headers = [...(type ? [`Content-Type: ${type}`] : []), `Content-Length: ${body.length}`, closing]
+    expect((await post('/api/v1/tasks', headers, body)).status, type).toBe(415)
+  }
+  expect(createdSince(calls)).toBe(0)
+  const withCharset = ['Content-Type: Application/JSON; charset=utf-8', `Content-Length: ${body.length}`, closing]
+  expect((await post('/api/v1/tasks', withCharset, body)).status).toBe(201)
+})
+
+test('broken JSON and JSON of another shape are refused, deep nesting included', async () => {
+  for (const body of [
+    '',
+    '{',
+    '{"prompt":"p"}x',
+    '[]',
+    'null',
+    '1',
+    '"p"',
+    '{"prompt":1}',
+    '{}',
+    '['.repeat(500_000),
+    '{"__proto__":{"prompt":"p"}}',
+    '\u0000',
+  ]) {
+    const answer = await post('/api/v1/tasks', [...withLength(body), closing], body)
+    expect(answer.status, body.slice(0, 20)).toBe(400)
+    expect(answer.text).not.toMatch(/node_modules|\.ts|at .*:\d+/)
+  }
+})
+
+test('malformed and smuggling HTTP is answered with 400 and a closed connection, without a word about our insides', async () => {
+  const calls = peer.runtime.calls.length
+  const host = `Host: 127.0.0.1:${peer.port}\r\nAuthorization: ${bearer}\r\n${json}\r\n`
+  const hidden = `GET /api/v1/tasks HTTP/1.1\r\n${host}\r\n`
+  const attempts = {
+    'length and chunks': `POST /api/v1/tasks HTTP/1.1\r\n${host}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    'two lengths': `POST /api/v1/tasks HTTP/1.1\r\n${host}Content-Length: 4\r\nContent-Length: 40\r\n\r\n{}  ${hidden}`,
+    'bad chunk size': `POST /api/v1/tasks HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    'negative length': `POST /api/v1/tasks HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
+    'chunked twice': `POST /api/v1/tasks HTTP/1.1\r\n${host}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+    'bare LF': `GET /api/v1/tasks HTTP/1.1\n${host.replaceAll('\r\n', '\n')}\n`,
+    'space before the colon': `GET /api/v1/tasks HTTP/1.1\r\nHost : 127.0.0.1:${peer.port}\r\n\r\n`,
+    'no HTTP at all': '\u0016\u0003\u0001\u0000\r\n\r\n',
+    'unknown version': `GET /api/v1/tasks HTTP/9.9\r\n${host}\r\n`,
+  }
+  for (const [name, text] of Object.entries(attempts)) {
+    const answer = await exchange(peer.port, text)
+    expect([400, 505], name).toContain(answer.status)
+    expect(answer.text.match(/HTTP\/1\.1 /g), name).toHaveLength(1)
+    expect(answer.text, name).not.toMatch(/node_modules|\.ts|Error|at .*:\d+/)
+  }
+  expect(peer.runtime.calls.length).toBe(calls)
+})
+
+test('headers over 16 KiB are refused', async () => {
+  const answer = await exchange(
+    peer.port,
+    `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\nX-Big: ${'x'.repeat(17_000)}\r\n\r\n`,
+  )
+  expect(answer.status).toBe(431)
+})
+
+test('a stranger with a large body is sent away unread', async () => {
+  const head = `POST /api/v1/tasks HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\n${json}\r\nContent-Length: 2000000\r\n\r\n`
+  const answer = await exchange(peer.port, head + 'x'.repeat(100))
+  expect(answer.status).toBe(401)
+  expect(answer.ms).toBeLessThan(1_000)
+})
+
+test('the same create sent 50 times at once with one key makes one task', async () => {
+  const body = '{"prompt":"once"}'
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => post('/api/v1/tasks', [...withLength(body), 'Idempotency-Key: k-50', closing], body)),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(49).fill(200), 201])
+  expect(new Set(answers.map(({ text }) => /"id":"(t_[^"]+)"/.exec(text)?.[1])).size).toBe(1)
+})
+
+test('a taken port is a clear refusal if it was asked for by name, and another one if not', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const address = other.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const surface = surfaceOver(fakeRuntime())
+  await expect(surface.start({ host: '127.0.0.1', port, portAsked: true })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `Port ${port} is taken; choose another with --port or stop the other program.`,
+  })
+  const { port: found, url } = await surface.start({ host: '127.0.0.1', port, portAsked: false })
+  expect(found).not.toBe(port)
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  await surface.stop()
+  await new Promise((resolve) => other.close(resolve))
+})
+
+test('listening beyond loopback is refused unless plain HTTP was asked for by name', async () => {
+  const surface = surfaceOver(fakeRuntime())
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.test']) {
+    await expect(surface.start({ host, port: 0, portAsked: false })).rejects.toMatchObject({ code: 'invalid' })
+  }
+  const { port } = await surface.start({ host: '0.0.0.0', port: 0, portAsked: false, insecurePlainHttp: true })
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(401)
+  await surface.stop()
+})
+
+test('a token that is easy to guess is refused at the start', () => {
+  expect(() => surfaceOver(fakeRuntime(), { token: '' })).toThrow(/fewer than 16/)
+})
