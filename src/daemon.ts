@@ -10,7 +10,7 @@ import { newId } from './domain/id.ts'
 import type { HealthView } from './domain/view.ts'
 import { createAdmission } from './engine/admission.ts'
 import { createBus } from './engine/bus.ts'
-import { createDispatch, queueSchemaVersion } from './engine/dispatch.ts'
+import { createDispatch, type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
 import { createJournal } from './engine/journal.ts'
 import { createRecovery } from './engine/recovery.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
@@ -44,6 +44,8 @@ export interface DaemonOptions {
   readonly serveShared: boolean
   readonly insecurePlainHttp?: boolean
   readonly clock?: Clock
+  /** pg-boss's own clock, for tests that move both. */
+  readonly queueClock?: QueueClock
 }
 
 /** Agents of a root Pawl run as this user; no account is needed for it. */
@@ -87,7 +89,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
-    const bus = createBus({ database, clock, log, self })
+    const bus = createBus({ database, log, self })
     await bus.start()
     closers.push(() => bus.stop())
     const journal = createJournal({ db: database.db, bus, clock, log, onBroken: (error) => abort(log, error) })
@@ -122,7 +124,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
 
     if (options.work) {
       const settler = createSettler({ journal, bus, clock, log })
-      const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log })
+      const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log, clock: options.queueClock })
       await dispatch.start()
       closers.push(() => dispatch.stop())
       const recovery = createRecovery({ db: database.db, settler, bus, clock, log, self })

@@ -62,7 +62,7 @@ const lines = {
   'run.ended': ({ data }) => {
     const how = data.signal ? ` (${oneLine(data.signal)})` : data.exitCode ? ` (exit code ${data.exitCode})` : ''
     const cost = data.costUsd === undefined ? '' : `, ${formatMoney(data.costUsd)}`
-    return `run ${data.outcome}${data.category ? `, ${data.category}` : ''}${how}${cost}${detail(data.message)}`
+    return `run ${oneLine(data.outcome)}${data.category ? `, ${oneLine(data.category)}` : ''}${how}${cost}${detail(data.message)}`
   },
   'run.noted': ({ data }) => `note (${oneLine(data.code)}): ${oneLine(data.detail)}`,
   'agent.message': ({ data }) => plain(data.text),
@@ -79,7 +79,7 @@ const lines = {
       ...data.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
     ].join('\n'),
   'question.answered': ({ data }) => `answered by ${oneLine(data.by)}: ${plain(data.answer)}`,
-  'question.closed': ({ data }) => `question ${data.state}`,
+  'question.closed': ({ data }) => `question ${oneLine(data.state)}`,
 } satisfies Renderers
 
 const requeued: Record<Extract<Event, { type: 'task.requeued' }>['data']['why'], string> = {

@@ -9,19 +9,17 @@ export interface Repair {
   readonly shown: string
 }
 
-/** The fixes of failed rows that are commands we know. What a fix says is text for people: only these ever run. */
-export async function findRepairs(rows: readonly { name: string; fix?: string | undefined }[]): Promise<Repair[]> {
+/** The fixes of bad rows that are commands we know. What a fix says is text for people: only these ever run. */
+export async function findRepairs(rows: readonly { name: string; fix?: string | undefined }[], home: string): Promise<Repair[]> {
   const canInstall = process.platform === 'linux' && process.getuid?.() === 0 && (await isExecutable(aptGet))
-  return rows.flatMap((row) => {
-    const packages = installable.filter(
-      (name) => row.fix?.includes(`apt-get install ${name}`) || row.fix?.includes(`apt-get install -y ${name}`),
-    )
+  return rows.flatMap(({ name, fix = '' }): Repair[] => {
+    if (fix === `chmod 700 ${home}`) return [{ name, commands: [['/bin/chmod', '700', home]], shown: fix }]
+    const packages = installable.filter((each) => new RegExp(`apt-get install (-y )?${each}\\b`).test(fix))
     if (packages.length === 0 || !canInstall) return []
-    const commands = [
-      [aptGet, 'update'],
-      [aptGet, 'install', '-y', '--no-install-recommends', ...packages],
+    const install = [aptGet, 'install', '-y', '--no-install-recommends', ...packages]
+    return [
+      { name, commands: [[aptGet, 'update'], install], shown: `apt-get update && apt-get install -y ${packages.join(' ')}` },
     ]
-    return [{ name: row.name, commands, shown: `apt-get update && apt-get install -y ${packages.join(' ')}` }]
   })
 }
 
@@ -42,7 +40,7 @@ export async function runRepair(repair: Repair): Promise<void> {
 }
 
 const aptGet = '/usr/bin/apt-get'
-const installable = ['bubblewrap', 'git']
+const installable = ['bubblewrap', 'util-linux', 'git']
 
 const isExecutable = (path: string) =>
   access(path, constants.X_OK).then(

@@ -1,4 +1,5 @@
 import type { Event } from '../domain/event.ts'
+import type { Reason } from '../domain/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { formatElapsed, formatMoney, shortId } from './format.ts'
@@ -19,6 +20,7 @@ export class RunScreen {
   #state = 'starting'
   #changed: string | undefined
   #isAsked = false
+  #isFailureShown = false
   /** Where stdout and stderr are one screen, the last message may be the result itself, which must not stand there twice. */
   #held: Event | undefined
   #heldTimer: NodeJS.Timeout | undefined
@@ -42,6 +44,7 @@ export class RunScreen {
     if (this.#format === 'stream-json') this.#cli.json(event)
     if (event.type === 'question.asked') this.#isAsked = this.#isProgressShown
     if (event.type === 'workspace.changed') this.#changed = event.data.summary
+    if (event.type === 'run.ended') this.#isFailureShown = this.#isProgressShown && event.data.message !== undefined
     this.#state = stateAfter(event) ?? this.#state
     if (!this.#isProgressShown) return
     if (event.type === 'agent.message' && this.#isOneScreen) this.#hold(event)
@@ -85,14 +88,15 @@ export class RunScreen {
   }
 
   #summary(task: TaskView): string {
-    const why = task.state === 'failed' || task.state === 'timed_out' || task.state === 'over_budget' ? reasonOf(task) : ''
+    const isBad = task.state === 'failed' || task.state === 'timed_out' || task.state === 'over_budget'
+    const why = isBad && task.reason ? reasonOf(task.reason, { isDetailed: !this.#isFailureShown }) : ''
     const parts = [
       `${task.state.replace('_', ' ')}${why} after ${formatElapsed(this.#live.elapsedMs)}`,
       task.result?.costUsd == null ? undefined : formatMoney(task.result.costUsd),
       this.#changed === undefined ? undefined : oneLine(this.#changed),
       `pawl logs ${shortId(task.id)}`,
     ]
-    const tone = task.state === 'completed' ? 'good' : why === '' ? 'normal' : 'bad'
+    const tone = task.state === 'completed' ? 'good' : isBad ? 'bad' : 'normal'
     return this.#cli.style(tone, `• ${parts.filter((part) => part !== undefined).join(' · ')}`)
   }
 
@@ -156,8 +160,8 @@ export function runResult(task: TaskView) {
   return { task: { id, state, reason, resumeAt, agent, session }, result: task.result, questions }
 }
 
-const reasonOf = (task: TaskView) =>
-  task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail, 300)}` : ''})` : ''
+const reasonOf = (reason: Reason, { isDetailed }: { isDetailed: boolean }) =>
+  ` (${oneLine(reason.kind)}${isDetailed && reason.detail ? `: ${oneLine(reason.detail, 300)}` : ''})`
 
 function stateAfter(event: Event): string | undefined {
   if (event.type === 'task.requeued') return 'queued'

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { newId } from '../domain/id.ts'
 import type { Log } from '../log.ts'
-import { admitTasks, type Admitted, type Candidate, countRunning, findCandidates, lockAdmission } from '../store/admission.ts'
+import { admitTasks, type Admitted, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
 import { dueTasks, moveTask, nextWake } from '../store/tasks.ts'
 import type { Db } from '../store/database.ts'
 import type { Bus } from './bus.ts'
@@ -52,12 +52,12 @@ export function createAdmission(options: {
   }
 
   const round = async (): Promise<number> => {
-    await wakeParked()
+    const around = await lookAround(db, { running: limits.running, now: new Date(clock.now()) })
+    if (around.hasDue) await wakeParked()
+    else if (!around.mayAdmit) return 0
     const admitted = await journal.transact('task.admit', async (tx, record) => {
       await lockAdmission(tx)
-      const free = limits.running - (await countRunning(tx))
-      if (free <= 0) return []
-      const candidates = await findCandidates(tx, { free, perAgent: limits.perAgent, shared, worker, resting: [] })
+      const candidates = await findCandidates(tx, { running: limits.running, perAgent: limits.perAgent, shared, worker, resting: [] })
       const chosen = firstOfEach(candidates).map((task) => admission(task, clock.now()))
       if (chosen.length === 0) return []
       await admitTasks(tx, chosen, new Date(clock.now()))

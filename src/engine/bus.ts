@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 
@@ -31,11 +30,11 @@ const channel = 'pawl'
 const minGapMs = 50
 const maxPayloadBytes = 7_000
 
-export function createBus(options: { database: Database; clock: Clock; log: Log; self: string }): Bus {
-  const { database, clock, log, self } = options
+export function createBus(options: { database: Database; log: Log; self: string }): Bus {
+  const { database, log, self } = options
   const listeners = new Map<Topic, Set<(value: never) => void>>()
   const outgoing = { admission: false, dispatch: false, cancel: new Set<string>(), events: new Set<string>() }
-  let cancelTimer: (() => void) | undefined
+  let timer: NodeJS.Timeout | undefined
   let stopped = false
 
   const deliver = (topic: Topic, value: string | undefined) => {
@@ -43,7 +42,7 @@ export function createBus(options: { database: Database; clock: Clock; log: Log;
   }
 
   const send = async () => {
-    cancelTimer = undefined
+    timer = undefined
     const message = { from: self, admission: outgoing.admission, dispatch: outgoing.dispatch, cancel: [...outgoing.cancel], events: [...outgoing.events] }
     outgoing.admission = outgoing.dispatch = false
     outgoing.cancel.clear()
@@ -58,7 +57,7 @@ export function createBus(options: { database: Database; clock: Clock; log: Log;
     }
   }
   const soon = () => {
-    if (!stopped) cancelTimer ??= clock.after(minGapMs, () => void send())
+    if (!stopped) timer ??= setTimeout(() => void send(), minGapMs)
   }
 
   const receive = (payload: string) => {
@@ -96,7 +95,7 @@ export function createBus(options: { database: Database; clock: Clock; log: Log;
     start: () => database.listen(channel, receive),
     async stop() {
       stopped = true
-      cancelTimer?.()
+      clearTimeout(timer)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { type Clock as BossClock, fromKysely, PgBoss } from 'pg-boss'
+import { type Clock as QueueClock, fromKysely, PgBoss } from 'pg-boss'
 import type { Log } from '../log.ts'
 import type { Database, Tx } from '../store/database.ts'
 
@@ -16,6 +16,8 @@ export interface Dispatch {
   stop(): Promise<void>
 }
 
+export type { QueueClock }
+
 /** The schema version of pg-boss that this program brings. */
 export const queueSchemaVersion: number = createRequire(import.meta.url)('pg-boss/package.json').pgboss.schema
 
@@ -23,7 +25,7 @@ export const queueSchemaVersion: number = createRequire(import.meta.url)('pg-bos
 const dueSince = '2000-01-01T00:00:00Z'
 const keptForSeconds = 2_000_000_000
 
-export function createDispatch(options: { database: Database; worker: string; shared: boolean; log: Log; clock?: BossClock | undefined }): Dispatch {
+export function createDispatch(options: { database: Database; worker: string; shared: boolean; log: Log; clock?: QueueClock | undefined }): Dispatch {
   const { database, log } = options
   const boss = new PgBoss({
     db: {

@@ -30,6 +30,7 @@ export interface Journal {
 const lingerMs = 15
 const maxBacklogBytes = 4 * 1024 * 1024
 const pageSize = 500
+const maxWaitingBatches = 64
 
 export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Log; redact?: (text: string) => string; onBroken: (error: unknown) => void }): Journal {
   const { db, bus, clock, log, onBroken } = options
@@ -39,7 +40,8 @@ export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Lo
   let waitingBytes = 0
   let writing: Promise<void> | undefined
   let room: PromiseWithResolvers<void> | undefined
-  let cancelLinger: (() => void) | undefined
+  // Pacing of our own work, not a fact about time: real timers, whatever clock the rest goes by.
+  let linger: NodeJS.Timeout | undefined
 
   const write = async (batch: Entry[]) => {
     for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2_000)) {
@@ -54,14 +56,14 @@ export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Lo
         if (isStorageBroken(error)) onBroken(error)
         if (!isConnectionLoss(error)) throw error
         log.warn('the journal waits for the database', { error: String(error) })
-        await new Promise<void>((done) => void clock.after(delayMs, done))
+        await new Promise((done) => setTimeout(done, delayMs))
       }
     }
   }
 
   const startWriting = () => {
-    cancelLinger?.()
-    cancelLinger = undefined
+    clearTimeout(linger)
+    linger = undefined
     writing ??= (async () => {
       while (waiting.length > 0) {
         const batch = waiting
@@ -95,7 +97,7 @@ export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Lo
       const clean = redacted(entry)
       waiting.push(clean)
       waitingBytes += sizeOf(clean)
-      if (!writing) cancelLinger ??= clock.after(lingerMs, startWriting)
+      if (!writing) linger ??= setTimeout(startWriting, lingerMs)
       if (waitingBytes < maxBacklogBytes) return undefined
       startWriting()
       room ??= Promise.withResolvers()
@@ -157,6 +159,8 @@ function redactEntry(redact: (text: string) => string) {
 
 interface Reader {
   batches: Event[][]
+  /** Too slow to be told everything: it reads what it missed from the store. */
+  isBehind: boolean
   wake: () => void
 }
 
@@ -171,7 +175,8 @@ function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
     if (!set) return
     tails.set(task, Math.max(tails.get(task) ?? 0, batch.at(-1)!.seq))
     for (const reader of set) {
-      reader.batches.push(batch)
+      if (reader.batches.length < maxWaitingBatches) reader.batches.push(batch)
+      else reader.isBehind = true
       reader.wake()
     }
   }
@@ -198,7 +203,7 @@ function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
     },
     async *follow(task: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
       let woken = Promise.withResolvers<void>()
-      const reader: Reader = { batches: [], wake: () => woken.resolve() }
+      const reader: Reader = { batches: [], isBehind: false, wake: () => woken.resolve() }
       const set = readers.get(task) ?? new Set()
       readers.set(task, set.add(reader))
       signal.addEventListener('abort', reader.wake)
@@ -225,6 +230,10 @@ function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
               if (fresh[0]!.seq !== last + 1) continue replay
               last = fresh.at(-1)!.seq
               yield fresh
+            }
+            if (reader.isBehind) {
+              reader.isBehind = false
+              continue replay
             }
             if (reader.batches.length > 0) continue
             await woken.promise

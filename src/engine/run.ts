@@ -88,10 +88,8 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
     end = judgeFailure(error, watch, log)
   }
   await parts.journal.flush()
-  if (isLost(watch)) {
-    log.warn('the run was taken from this worker; its result is dropped', { reason: 'lease_lost' })
-    return
-  }
+  // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
+  if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
   await fp('outcome.record')
   await persistently(parts, log, () =>
     parts.settler.settleRun({ id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }, end, { vendorSession, startedAtMs }),

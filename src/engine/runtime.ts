@@ -93,6 +93,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (const questionId of await questions.closeQuestions(tx, task)) record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
   }
 
+  let roomSeenAt = Number.NEGATIVE_INFINITY
+  /** Asking the file system costs as much as a query, and a second of tasks does not fill the reserve. */
+  const assertRoom = async () => {
+    if (clock.monotonic() - roomSeenAt < 1_000) return
+    await parts.assertRoom()
+    roomSeenAt = clock.monotonic()
+  }
+
   const resolveAgent = async (task: NewTask): Promise<ResolvedAgent> => {
     let agent = task.agentConfig
     if (!agent) {
@@ -121,7 +129,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         if (seen) return repeated(seen, bodyHash, view)
       }
       const agent = await resolveAgent(input)
-      await parts.assertRoom()
+      await assertRoom()
       const id = newId('task', clock.now())
       const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
       const session = input.session === undefined ? undefined : await findSession(db, input.session)
@@ -147,18 +155,19 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, bodyHash },
         }).catch((error: unknown) => {
           // Two requests with one key at the same moment: the primary key lets one through.
-          if (idempotencyKey !== undefined && (error as { code?: unknown }).code === '23505') return false
+          if (idempotencyKey !== undefined && (error as { code?: unknown }).code === '23505') return undefined
           throw error
         }),
       )
       await fp('task.create.after')
-      if (!inserted && idempotencyKey !== undefined) {
-        const seen = await tasks.findByIdempotencyKey(db, idempotencyKey)
+      if (!inserted) {
+        const seen = idempotencyKey === undefined ? undefined : await tasks.findByIdempotencyKey(db, idempotencyKey)
         if (seen) return repeated(seen, bodyHash, view)
+        throw new Error(`task ${id} was not stored, and no other has its key`)
       }
       journal.announce(id)
       bus.tell('admission')
-      return { task: taskView(await existing(id), [], []), created: true }
+      return { task: taskView(inserted, [], []), created: true }
     },
 
     getTask: (id) => guarded(() => view(id)),

@@ -23,6 +23,9 @@ export interface Worker {
 export const beatEveryMs = 5_000
 /** Others may start our runs again after 15 s without a beat; we stop them well before. */
 export const giveUpAfterMs = 10_000
+/** A timer of one second that comes this late means that nobody here was awake. */
+const sleptMs = 3_000
+const confirmWithinMs = 2_000
 const lookEveryMs = 5_000
 
 export function createWorker(options: {
@@ -80,12 +83,17 @@ export function createWorker(options: {
       .catch((error: unknown) => log.warn('a beat was missed', { error: String(error) }))
       .finally(() => later(beatEveryMs, beating))
   }
-  const selfFencing = () => {
+  let lookedAt = clock.monotonic()
+  const selfFencing = async () => {
+    // We were stopped or asleep ourselves: ask whether the runs are still ours before we judge by a time that passed without us.
+    const slept = clock.monotonic() - lookedAt > sleptMs
+    if (slept) await Promise.race([beatOnce().catch(() => undefined), new Promise((done) => setTimeout(done, confirmWithinMs))])
+    lookedAt = clock.monotonic()
     if (clock.monotonic() - confirmedAt > giveUpAfterMs && live.size > 0) {
       log.error('no confirmed beat for too long; this worker stops its runs', { runs: live.size, reason: 'self_fence' })
       for (const run of live.values()) run.stop({ kind: 'lease_lost' })
     }
-    later(1_000, selfFencing)
+    later(1_000, () => void selfFencing())
   }
 
   const takeOnce = async () => {
@@ -156,7 +164,8 @@ export function createWorker(options: {
         bus.on('cancel', (task) => void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) }))),
       )
       later(beatEveryMs, beating)
-      later(1_000, selfFencing)
+      lookedAt = clock.monotonic()
+      later(1_000, () => void selfFencing())
       looking()
     },
     async stop() {

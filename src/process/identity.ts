@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Names a process for ever: a pid alone is given again, and means nothing on another machine. */
 export interface ProcessIdentity {
@@ -22,6 +22,18 @@ export function isAlive(identity: ProcessIdentity): boolean | undefined {
   return found !== undefined && found.startTime === identity.startTime && !/[ZXx]/.test(found.state)
 }
 
+/** Is that process waiting for something, rather than running or gone? */
+export const isWaiting = (pid: number) => stat(pid)?.state === 'S'
+
+/** The direct children of a process. Empty where the system does not tell. */
+export function childrenOf(pid: number): number[] {
+  const listed = orUndefined(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'))
+  if (listed !== undefined) return listed.split(' ').filter(Boolean).map(Number)
+  // Kernels built without that list, or a process that is gone.
+  const pids = orUndefined(() => readdirSync('/proc')) ?? []
+  return pids.filter((name) => /^\d+$/.test(name) && stat(Number(name))?.parent === pid).map(Number)
+}
+
 let knownBootId: string | undefined
 function bootId(): string {
   knownBootId ??= orUndefined(() => {
@@ -32,12 +44,12 @@ function bootId(): string {
   return knownBootId ?? ''
 }
 
-function stat(pid: number): { state: string; startTime: number } | undefined {
+function stat(pid: number): { state: string; parent: number; startTime: number } | undefined {
   const text = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   if (text === undefined) return undefined
   // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '', startTime: Number(fields[19]) }
+  return { state: fields[0] ?? '', parent: Number(fields[1]), startTime: Number(fields[19]) }
 }
 
 function exists(pid: number): boolean {

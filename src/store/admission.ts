@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from './database.ts'
+import type { Db, Tx } from './database.ts'
 
 /** Any number that no other program is likely to lock with. */
 const lockKey = 7_295_002
@@ -13,6 +13,15 @@ export interface Candidate {
   readonly attempts: number
 }
 
+/** Whether a round could do anything: asked without a lock, because most of the time the answer is no. Whoever changes it later tells admission. */
+export async function lookAround(db: Db, options: { running: number; now: Date }): Promise<{ readonly hasDue: boolean; readonly mayAdmit: boolean }> {
+  const { rows } = await sql<{ hasDue: boolean; mayAdmit: boolean }>`
+    select exists (select 1 from pawl.tasks where state = 'parked' and resume_at <= ${options.now}) as "hasDue",
+      exists (select 1 from pawl.tasks where state = 'queued') and (select count(*) from pawl.tasks where state = 'running') < ${options.running} as "mayAdmit"
+  `.execute(db)
+  return rows[0]!
+}
+
 /** Only one process at a time decides who runs next. Held until the transaction ends. */
 export async function lockAdmission(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey})`.execute(tx)
@@ -24,7 +33,7 @@ export async function lockAdmission(tx: Tx): Promise<void> {
  */
 export async function findCandidates(
   tx: Tx,
-  options: { free: number; perAgent: Readonly<Record<string, number>>; shared: boolean; worker: string; resting: readonly string[] },
+  options: { running: number; perAgent: Readonly<Record<string, number>>; shared: boolean; worker: string; resting: readonly string[] },
 ): Promise<Candidate[]> {
   const mine = (alias: 't' | 'o') => {
     const bound = sql.ref(`${alias}.bound_to`)
@@ -35,11 +44,13 @@ export async function findCandidates(
       (select agent from pawl.tasks where state = 'queued' order by agent limit 1)
       union all
       select (select t.agent from pawl.tasks t where t.state = 'queued' and t.agent > lanes.agent order by t.agent limit 1) from lanes where lanes.agent is not null
-    ), running as (
+    ), running as materialized (
       select agent, count(*)::int as count from pawl.tasks where state = 'running' group by agent
+    ), spare as materialized (
+      select greatest(${options.running}::int - coalesce(sum(count), 0)::int, 0) as slots from running
     ), room as (
-      select lanes.agent, least(${options.free}::int, coalesce((${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int, ${options.free}::int + coalesce(running.count, 0)) - coalesce(running.count, 0)) as free
-      from lanes left join running on running.agent = lanes.agent
+      select lanes.agent, least(spare.slots, (${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int - coalesce(running.count, 0)) as free
+      from spare cross join lanes left join running on running.agent = lanes.agent
       where lanes.agent is not null and not (lanes.agent = any(${[...options.resting]}::text[]))
     )
     select c.* from room cross join lateral (
@@ -51,14 +62,9 @@ export async function findCandidates(
       order by t.rank, t.id limit greatest(room.free, 0)
     ) c
     where room.free > 0
-    order by c.rank, c.id limit ${options.free}
+    order by c.rank, c.id limit (select slots from spare)
   `.execute(tx)
   return rows
-}
-
-export async function countRunning(tx: Tx): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from pawl.tasks where state = 'running'`.execute(tx)
-  return rows[0]?.count ?? 0
 }
 
 export interface Admitted {

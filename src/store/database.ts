@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { messageOf, PawlError } from '../domain/error.ts'
 import type { Log } from '../log.ts'
+import { preparing } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -31,12 +32,17 @@ export async function openDatabase(options: { connection: pg.ClientConfig; appli
   const { log } = options
   const config = { ...options.connection, application_name: options.applicationName }
   let statements: string[] = []
-  const pool = new pg.Pool({ ...config, max: maxConnections, idleTimeoutMillis: 60_000, connectionTimeoutMillis: 10_000 })
+  const pool = new pg.Pool({
+    ...config,
+    max: maxConnections,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: 10_000,
+    async onConnect(client) {
+      for (const statement of statements) await client.query(statement)
+    },
+  })
   // An idle connection that breaks is replaced at the next use, which reports its own error.
   pool.on('error', (error) => log.warn('an idle database connection broke', { error: error.message }))
-  pool.on('connect', (client) => {
-    for (const statement of statements) client.query(statement).catch((error: Error) => log.error('session set-up failed', { error: error.message }))
-  })
   try {
     const client = await pool.connect()
     client.release()
@@ -47,7 +53,7 @@ export async function openDatabase(options: { connection: pg.ClientConfig; appli
 
   const listener = createListener(config, log)
   return {
-    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) }),
     pool,
     listen: listener.listen,
     async setSessionStatements(next) {

@@ -24,11 +24,11 @@ export interface TaskToInsert {
 
 /**
  * The task, its session, its journal with the first event, and its key: one statement, one commit.
- * False if the key is already taken; then nothing was written.
+ * Answers the row; undefined if the key is already taken, then nothing was written.
  */
-export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<boolean> {
+export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
   const queued = jsonText({ agent: task.agent.name, priority: task.priority, workspace: task.workspace })
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<TaskRow>`
     with free as (
       select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
     ), session as (
@@ -38,7 +38,7 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<boole
       insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, attended, bound_to, created_at, updated_at)
       select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${withoutNul(task.prompt)}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
         ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[], ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
-      returning id
+      returning *
     ), key as (
       insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
       select ${task.idempotency?.key ?? null}, ${task.idempotency?.bodyHash ?? ''}, id, ${task.at} from task where ${task.idempotency !== undefined}
@@ -47,9 +47,9 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<boole
     ), event as (
       insert into pawl.events (task_id, seq, type, at, data) select id, 1, 'task.queued', ${task.at}, ${queued}::jsonb from task
     )
-    select id from task
+    select * from task
   `.execute(db)
-  return rows.length === 1
+  return rows[0]
 }
 
 const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd')

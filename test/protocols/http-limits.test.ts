@@ -1,6 +1,7 @@
-import { createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
 import { maxBodyBytes, maxTaskBodyBytes } from '../../src/surfaces/http/body.ts'
 import { fakeRuntime } from '../fake-runtime.ts'
 import { bearer, exchange, type Listening, listening, surfaceOver } from '../http-peer.ts'
@@ -66,6 +67,23 @@ test('a chunked body within the limit is taken', async () => {
     `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   )
   expect(answer.status).toBe(201)
+})
+
+test('a client that leaves in the middle of its body makes no task and is no failure of ours', async () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', format: 'json', now: () => 0, write: (line) => lines.push(line) })
+  const own = await listening({ log })
+  const head = `POST /api/v1/tasks HTTP/1.1\r\nHost: 127.0.0.1:${own.port}\r\nAuthorization: ${bearer}\r\n${json}\r\n`
+  for (const [i, framing] of [
+    'Content-Length: 100\r\n\r\n{"prompt"',
+    'Transfer-Encoding: chunked\r\n\r\n64\r\n{"prompt"',
+  ].entries()) {
+    await exchange(own.port, head + framing, (socket) => void setTimeout(() => socket.destroy(), 50))
+    await expect.poll(() => lines.filter((line) => line.includes('"status":400')).length).toBe(i + 1)
+  }
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  expect(own.runtime.calls).toEqual([])
+  await own.surface.stop()
 })
 
 test('a compressed body is refused unread', async () => {
@@ -156,6 +174,23 @@ test('a stranger with a large body is sent away unread', async () => {
   const answer = await exchange(peer.port, head + 'x'.repeat(100))
   expect(answer.status).toBe(401)
   expect(answer.ms).toBeLessThan(1_000)
+})
+
+test('300 clients that never finish their headers do not hold back the others', async () => {
+  const slow = Array.from({ length: 300 }, () =>
+    connect(peer.port, '127.0.0.1', function (this: Socket) {
+      this.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\nX-Slow: `)
+    }),
+  )
+  try {
+    for (let i = 0; i < 20; i++) {
+      const good = await exchange(peer.port, `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\n${closing}\r\n\r\n`)
+      expect(good.status).toBe(200)
+      expect(good.ms).toBeLessThan(500)
+    }
+  } finally {
+    for (const socket of slow) socket.destroy()
+  }
 })
 
 test('the same create sent 50 times at once with one key makes one task', async () => {

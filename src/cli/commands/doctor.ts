@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { DoctorReport } from '../../doctor.ts'
 import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { formatBytes } from '../format.ts'
@@ -23,7 +24,7 @@ async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
   const [{ inspect }, { readSettings }] = await Promise.all([import('../../doctor.ts'), import('../settings.ts')])
   const config = await readSettings(cli, { askTrust: false })
   let report = await inspect(config)
-  if (options.fix && (await repair(cli, report.rows, options.yes === true))) report = await inspect(config)
+  if (options.fix && (await repair(cli, report, options.yes === true))) report = await inspect(config)
   if (cli.globals.json) cli.json(report)
   else {
     const width = Math.max(...report.rows.map((row) => row.name.length))
@@ -40,16 +41,13 @@ async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
 const marks = { ok: 'ok', warn: 'WARN', fail: 'FAIL' } as const
 const tones = { ok: 'good', warn: 'ask', fail: 'bad' } as const
 
-interface Row {
-  readonly name: string
-  readonly level: 'ok' | 'warn' | 'fail'
-  readonly fix?: string | undefined
-}
-
 /** Runs the fixes that are known to be safe commands. True if something was done. */
-async function repair(cli: Cli, rows: readonly Row[], isSure: boolean): Promise<boolean> {
+async function repair(cli: Cli, report: DoctorReport, isSure: boolean): Promise<boolean> {
   const { findRepairs, runRepair } = await import('../repair.ts')
-  const repairs = await findRepairs(rows.filter((row) => row.level !== 'ok'))
+  const repairs = await findRepairs(
+    report.rows.filter((row) => row.level !== 'ok'),
+    report.home,
+  )
   if (repairs.length === 0) {
     cli.say('There is nothing that Pawl can repair by itself here.')
     return false

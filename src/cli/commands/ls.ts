@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { type TaskState, taskStates } from '../../domain/task.ts'
@@ -62,7 +62,6 @@ function parseStates(written: string): TaskState[] {
 
 function parseCount(written: string): number {
   const count = Number(written)
-  if (!Number.isInteger(count) || count < 1 || count > 100)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
+  if (!Number.isInteger(count) || count < 1 || count > 100) throw invalid('--limit must be a whole number from 1 to 100.')
   return count
 }

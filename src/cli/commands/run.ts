@@ -51,6 +51,8 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
   let connection: Connection | undefined
   try {
     connection = await connect(cli, { work: 'own' })
+    // It may have to ask whether this folder's settings are trusted.
+    screen.pause()
     const agent = await connection.chooseAgent(options.agent)
     if (interruption.count > 0) return interruption.exitCode
     const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })

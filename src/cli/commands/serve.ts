@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 
@@ -70,6 +71,6 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
 
 function parsePort(written: string): number {
   const port = Number(written)
-  if (!/^\d{1,5}$/.test(written) || port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  if (!/^\d{1,5}$/.test(written) || port > 65_535) throw invalid('--port must be a port from 0 to 65535.')
   return port
 }

@@ -20,16 +20,16 @@ export interface LaunchTools {
 }
 
 /** Descriptors of the outermost process; none of them reaches the agent. */
-export const fds = { channel: 3, status: 4, args: 5 } as const
+export const fds = { channel: 3, args: 4 } as const
 
 /**
- * The first program inside. Sets the limits, tells us over descriptor 3 that the walls stand (unless that is the IPC channel), and goes on.
+ * The first program inside. Sets the limits, tells us that the walls stand and waits for our answer, unless that is left to our init.
  * A limit that is above what we have ourselves is refused, and the lower one stays.
  */
 const insideScript = `
 ulimit -n "$1" 2>/dev/null
 [ "$2" = 0 ] || ulimit -p "$2" 2>/dev/null || ulimit -u "$2" 2>/dev/null
-[ "$3" = door ] || { echo >&3; exec 3>&-; }
+[ "$3" = door ] || { echo >&3; read -r answer <&3 || exit 1; exec 3>&-; }
 shift 3
 exec "$@"
 `
@@ -71,7 +71,7 @@ export async function commandLine(
   const options = [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(walls.network === 'none' ? ['--unshare-net'] : []),
-    ...['--die-with-parent', '--new-session', '--json-status-fd', String(fds.status)],
+    ...['--die-with-parent', '--new-session'],
     ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'],
     ...mounts.flatMap((mount) => mountOptions(mount, drop.sourceOf)),
     ...mounts.flatMap((mount) => (mount.kind === 'empty' && mount.path !== temporary() ? ['--remount-ro', mount.path] : [])),

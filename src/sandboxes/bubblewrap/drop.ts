@@ -36,9 +36,8 @@ export const noDrop: Drop = { words: [], sourceOf: (path) => path, hidden: [] }
 
 /**
  * How root becomes `user` for good before `bwrap` starts. All of it is one process from the first word on, because each word executes
- * the next, so killing it from outside needs no forwarding. It is not tied to our life before bubblewrap does so itself: if bubblewrap's
- * outer process dies while the inner one waits for its first word, the inner one waits for ever (0.8.0). What starts without us
- * notices at the handshake (launch.ts) and ends.
+ * the next, so killing it from outside needs no forwarding. It is not tied to our life before bubblewrap does so itself: what starts
+ * without us notices at the handshake (launch.ts) and ends, while a bubblewrap killed too early leaves its child waiting (0.8.0).
  */
 export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
   const find = (name: string) => findProgram(name, { path: searchPath, folder: '/' })

@@ -31,13 +31,14 @@ function become() {
 if (mode === 'plain') {
   become()
 } else {
+  // Whoever started us may be dead: then nothing must start. While a handle is under way Node does not emit "disconnect".
+  setInterval(() => process.connected || process.exit(1), 50)
+  process.once('message', become)
   const server = require('node:net').createServer()
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address()
     env.PAWL_DOOR_URL = 'http://127.0.0.1:' + port
-    process.once('disconnect', () => process.exit(1))
-    process.once('message', become)
-    process.send({ port }, server)
+    process.send({ port }, server, (error) => error && process.exit(1))
   })
 }
 `

@@ -1,12 +1,11 @@
 import type { Server } from 'node:net'
-import type { Readable, Writable } from 'node:stream'
+import type { Duplex, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from '../../agent.ts'
 import { type Clock, sleep } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { Exit } from '../../process/child.ts'
-import { isAlive, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
-import { createLineSplitter } from '../../process/lines.ts'
+import { childrenOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'
 import { type Started, start } from '../../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
@@ -22,7 +21,7 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
   const { file, args, options } = await commandLine(command, walls, tools)
   // Bubblewrap's own first process keeps the environment it was started with, readable inside; so that holds nothing but the mark.
   const env = { PATH: systemPath, LANG: 'C.UTF-8', [killUnitVariable]: walls.unit.marker }
-  const started = await start({ file, args, env, cwd: '/', extra: [walls.door ? 'ipc' : 'pipe', 'pipe', 'pipe'], clock })
+  const started = await start({ file, args, env, cwd: '/', extra: [walls.door ? 'ipc' : 'pipe', 'pipe'], clock })
 
   let inner: ProcessIdentity | undefined
   let running = true
@@ -47,16 +46,14 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
   )
   try {
     send(started, options)
-    const built = Promise.all([innerProcess(started), walls.door ? listener(started) : wallsStand(started)])
-    const [innerPid, server] = await Promise.race([built, late.promise])
-    inner = processIdentity(innerPid)
+    const inside = await Promise.race([walls.door ? listener(started) : greeting(started), late.promise])
+    inner = await Promise.race([firstInside(started.pid, clock), late.promise])
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }
-    if (!server) return { child }
-    const door = { server, url: urlOf(server) }
-    started.process.once('exit', () => server.close())
+    const door = inside.server && { server: inside.server, url: urlOf(inside.server) }
+    started.process.once('exit', () => door?.server.close())
     // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
-    started.process.send('go', () => started.process.connected && started.process.disconnect())
+    inside.go()
     return { child, door }
   } catch (error) {
     await stop({ graceMs: 0 })
@@ -80,37 +77,41 @@ function send(started: Started, options: readonly string[]): void {
   pipe.end(options.map((option) => `${option}\0`).join(''))
 }
 
-/** The first process inside, by its number outside. */
-function innerProcess(started: Started): Promise<number> {
-  return new Promise((done, fail) => {
-    const splitter = createLineSplitter({
-      onLine(line) {
-        const pid = /"child-pid":\s*(\d+)/.exec(line)?.[1]
-        if (pid) done(Number(pid))
-      },
-    })
-    whenEnded(stdio(started)[fds.status] as Readable, started, (chunk) => splitter.push(chunk), fail)
-  })
+/** What inside waits for. If we are dead before we say `go`, it notices and ends, and no agent starts. */
+interface Inside {
+  readonly server?: Server
+  go(): void
 }
 
-/** Resolves when the first program inside says so: if we were dead by then, its word would find nobody and it would end. */
-function wallsStand(started: Started): Promise<undefined> {
-  return new Promise((done, fail) => whenEnded(stdio(started)[fds.channel] as Readable, started, () => done(undefined), fail))
-}
-
-/** The listener that our init hands out. It waits for an answer, so nothing starts if we are dead by then. */
-function listener(started: Started): Promise<Server> {
+function greeting(started: Started): Promise<Inside> {
   return new Promise((done, fail) => {
-    started.process.once('message', (_: unknown, server: unknown) => done(server as Server))
+    const channel = stdio(started)[fds.channel] as Duplex
+    channel.once('data', () => done({ go: () => void channel.end('go\n') }))
+    channel.on('error', () => channel.destroy())
     void started.exited.then((exit) => fail(endedEarly(exit)))
   })
 }
 
-/** The end of the pipe decides, not the exit: a short command may have exited before we come to read what was said. */
-function whenEnded(pipe: Readable, started: Started, onData: (chunk: Buffer) => void, fail: (error: Error) => void): void {
-  pipe.on('data', onData)
-  pipe.on('error', () => pipe.destroy())
-  pipe.once('close', () => void started.exited.then((exit) => fail(endedEarly(exit))))
+function listener(started: Started): Promise<Inside> {
+  const { process: child, exited } = started
+  return new Promise((done, fail) => {
+    const go = () => void child.send('go', () => child.connected && child.disconnect())
+    child.once('message', (_: unknown, server: unknown) => done({ server: server as Server, go }))
+    void exited.then((exit) => fail(endedEarly(exit)))
+  })
+}
+
+/**
+ * Bubblewrap's only child, once it dies with its parent: it arranges that last, beside the first program inside, and then it waits.
+ * Bubblewrap would name it over a descriptor, but if we are dead by then it breaks off and leaves that child waiting for ever (0.8.0).
+ */
+async function firstInside(pid: number, clock: Clock): Promise<ProcessIdentity | undefined> {
+  for (;;) {
+    const child = childrenOf(pid)[0]
+    if (child === undefined) return undefined
+    if (isWaiting(child)) return processIdentity(child)
+    await sleep(clock, 1)
+  }
 }
 
 const endedEarly = ({ code, signal }: Exit) =>

@@ -1,7 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Runtime } from '../../engine/runtime.ts'
-import type { Log } from '../../log.ts'
 import type { EventStreams } from './sse.ts'
 
 /** The Node objects are there for requests that came over a socket. */
@@ -13,7 +12,6 @@ export type App = OpenAPIHono<HttpEnv>
 /** What the routes need. */
 export interface Parts {
   readonly runtime: Runtime
-  readonly log: Log
   readonly streams: EventStreams
   readonly version: string
   /** Stops the daemon; without it `POST /shutdown` is refused. */

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
+import { PawlError } from '../../domain/error.ts'
 import { api, type HttpEnv } from './app.ts'
 import { notJson, Refusal } from './errors.ts'
 
@@ -34,15 +35,25 @@ function limitTo(maxBytes: number): MiddlewareHandler<HttpEnv> {
     // A stated length is held to by the HTTP parser itself; a body in chunks is counted here.
     if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
     if (c.req.header('transfer-encoding') !== undefined) {
-      const chunks: Uint8Array[] = []
-      let size = 0
-      for await (const chunk of c.req.raw.body ?? []) {
-        size += chunk.length
-        if (size > maxBytes) throw tooLarge()
-        chunks.push(chunk)
-      }
-      c.req.raw = new Request(c.req.url, { method: c.req.method, headers: c.req.header(), body: Buffer.concat(chunks) })
+      const body = await readAtMost(maxBytes, c.req.raw.body)
+      if (!body) throw tooLarge()
+      c.req.raw = new Request(c.req.url, { method: c.req.method, headers: c.req.header(), body })
     }
     return next()
   }
+}
+
+async function readAtMost(maxBytes: number, stream: AsyncIterable<Uint8Array> | null) {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of stream ?? []) {
+      size += chunk.length
+      if (size > maxBytes) return undefined
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw new PawlError('invalid', 'The body broke off before its end.', { cause: error })
+  }
+  return Buffer.concat(chunks)
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
@@ -72,11 +71,6 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   log.error('request failed', { id, cause: describe(error.cause ?? error) })
   return send({ ...base, detail: `Pawl made a mistake; its log has the details under ${id}.`, id }, headers)
 }
-
-export const onError =
-  (log: Log) =>
-  (thrown: Error, _c: Context): Response =>
-    problemResponse(thrown, log)
 
 function toPawlError(thrown: unknown): PawlError {
   if (thrown instanceof PawlError) return thrown

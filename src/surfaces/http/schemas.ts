@@ -22,15 +22,29 @@ export const schemas = {
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next: z.string().nullable().describe('Give it back to get what follows; null at the end.') })
 
-/** An object that refuses a key it does not know, by name and with the nearest known one. */
+/** An object that refuses a key it does not know, by name and with the nearest known one, and text that no database can keep. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape)
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `"${key.slice(0, 100)}" is not known here${didYouMean(key, known)}`).join(' ')
-        : undefined,
-  })
+  const unknownKeys = (keys: readonly string[]) =>
+    keys.map((key) => `"${key.slice(0, 100)}" is not known here${didYouMean(key, known)}`).join(' ')
+  return z
+    .strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys) : undefined) })
+    .superRefine((value, context) => {
+      for (const path of unkeepable(value)) {
+        context.addIssue({ code: 'custom', path, message: 'text cannot hold a NUL character or half a surrogate pair' })
+      }
+    })
+}
+
+function* unkeepable(value: unknown, path: string[] = []): Generator<string[]> {
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) yield path
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      yield* unkeepable(key, [...path, '(key)'])
+      yield* unkeepable(inner, [...path, key])
+    }
+  }
 }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({

@@ -70,6 +70,19 @@ test('a wrong body is refused with every mistake by path', async () => {
   expect(answer.json.errors[2].message).toBe('"agnet" is not known here; did you mean "agent"?')
 })
 
+test('text that no database can keep is refused where it stands', async () => {
+  const { surface, runtime } = peers()
+  const path = async (method: string, where: string, json?: unknown) => {
+    const answer = await ask(surface, method, where, { json })
+    expect(answer.status).toBe(400)
+    return answer.json.errors.map((error: { path: string }) => error.path)
+  }
+  expect(await path('POST', '/api/v1/tasks', '{"prompt":"a\\u0000b"}')).toEqual(['prompt'])
+  expect(await path('POST', '/api/v1/tasks', '{"prompt":"a","extraArgs":["ok","\\ud800"]}')).toEqual(['extraArgs.1'])
+  expect(await path('GET', '/api/v1/tasks?text=%00&cursor=%00')).toEqual(['text', 'cursor'])
+  expect(runtime.calls).toEqual([])
+})
+
 test('cancel and retry take their option, or no body at all', async () => {
   const { surface, runtime } = peers()
   const { id } = await newTask(runtime)

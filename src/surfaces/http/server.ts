@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts'
 import type { App, HttpEnv } from './app.ts'
 import { AllowedHosts, createGate, isLoopback } from './auth.ts'
 import { createBodyCheck } from './body.ts'
-import { onError, problemResponse, Refusal } from './errors.ts'
+import { problemResponse, Refusal } from './errors.ts'
 import { createMethodCheck } from './methods.ts'
 import { addRoutes } from './routes/index.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -63,7 +63,7 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   const hosts = new AllowedHosts(options.allowedHosts)
   const streams = new EventStreams(options)
   const app: App = new OpenAPIHono<HttpEnv>({ defaultHook: onInvalid })
-  app.onError(onError(log))
+  app.onError((thrown) => problemResponse(thrown, log))
   app.use(logAccess(log), createGate({ token: options.token, hosts }), createBodyCheck())
   addRoutes(app, { ...options, streams })
   app.notFound(createMethodCheck(app))
@@ -86,13 +86,13 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
       }
       server = createServer(limits, (request, response) => void listener(request, response))
       server.maxConnections = maxConnections
-      server.on('error', (error) => log.error('http server failed', { cause: messageOf(error) }))
       try {
         await listen(server, host, port, portAsked)
       } catch (error) {
         server = undefined
         throw error
       }
+      server.on('error', (error) => log.error('http server failed', { cause: messageOf(error) }))
       const bound = (server.address() as AddressInfo).port
       hosts.bind(host, bound)
       return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound }

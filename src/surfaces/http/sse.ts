@@ -19,7 +19,7 @@ const drainMs = 10_000
 /** What is handed to a socket before it must have taken the rest. So one reader never holds more than this of our memory. */
 const sliceBytes = 64 * 1024
 /** The last line of a stream that was asked to end with the task's rest; without it a reader knows that it was cut. */
-export const restComment = ': at rest\n\n'
+const restComment = ': at rest\n\n'
 
 export interface FollowRequest {
   readonly task: string
@@ -42,10 +42,6 @@ export class EventStreams {
     this.#runtime = options.runtime
     this.#log = options.log
     this.#clock = options.clock ?? systemClock
-  }
-
-  get size(): number {
-    return this.#open.size
   }
 
   /** Resolves once the stream is open; rejects before the first byte if the task is unknown. What follows ends with the reader. */

@@ -1,0 +1,85 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import type { Event, NewEvent } from '../domain/event.ts'
+import { eventTypes } from '../domain/event.ts'
+import { Cli } from './cli.ts'
+import { renderEvent } from './render.ts'
+import { eventLines } from './show-events.ts'
+
+const event = (part: NewEvent): Event =>
+  ({ seq: 7, at: '2026-01-02T03:04:05.000Z', task: 't_0123456789abcdefgh', ...part }) as Event
+
+const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['data'], line: string] } = {
+  'task.queued': [{ agent: 'demo', priority: 0, workspace: '/w' }, 'queued for demo in /w'],
+  'task.requeued': [{ why: 'lost' }, 'queued again, its worker was lost'],
+  'task.cancel_requested': [{ now: true, by: 'cli' }, 'cli asked to stop at once'],
+  'task.completed': [{ verified: true }, 'completed, checks passed'],
+  'task.review': [{}, 'done, waits for review'],
+  'task.failed': [{ category: 'exit_code', message: 'Exit code 3' }, 'failed (exit_code): Exit code 3'],
+  'task.timed_out': [{ category: 'total_timeout', message: 'Too long' }, 'timed out (total_timeout): Too long'],
+  'task.cancelled': [{ by: 'cli' }, 'cancelled by cli'],
+  'task.over_budget': [{ message: 'Nothing left' }, 'over budget: Nothing left'],
+  'task.blocked': [{ kind: 'question' }, 'blocked: waits for an answer'],
+  'task.parked': [
+    { kind: 'backoff', until: '2026-01-02T03:04:05.000Z' },
+    expect.stringMatching(/^parked until 2026-01-0\d \d\d:\d\d \(backoff\)$/),
+  ],
+  'run.admitted': [{ attempt: 2, fence: 3, agent: 'demo' }, 'may run (attempt 2)'],
+  'run.started': [
+    { attempt: 2, fence: 3, worker: 'w', walls: 'none', enforced: false, resumed: true },
+    'started, attempt 2, going on with its session; walls: none, NOT ENFORCED',
+  ],
+  'run.ended': [
+    { outcome: 'failed', category: 'exit_code', message: 'oops', exitCode: 3, costUsd: 0.0123, durationMs: 5 },
+    'run failed, exit_code (exit code 3), $0.012: oops',
+  ],
+  'run.noted': [{ code: 'log_capped', detail: 'cut' }, 'note (log_capped): cut'],
+  'agent.message': [{ text: 'two\nlines' }, 'two\nlines'],
+  'agent.thinking': [{ text: 'hm' }, 'thinks: hm'],
+  'agent.tool_called': [{ callId: '1', tool: 'shell', input: { command: 'ls -l' } }, 'shell ls -l'],
+  'agent.tool_returned': [{ callId: '1', output: 'one\ntwo\nthree\n', isError: true }, 'tool error: one (+2 lines)'],
+  'agent.session': [{ vendorId: 'abc' }, 'session abc of the agent program'],
+  'agent.stderr': [{ text: 'warning\n' }, 'stderr: warning'],
+  'agent.unknown': [{ raw: '{"type":"x"}' }, 'not understood: {"type":"x"}'],
+  'workspace.changed': [{ summary: '1 file changed, 2 insertions(+)', files: 1 }, '1 file changed, 2 insertions(+)'],
+  'question.asked': [
+    { questionId: 'q_0123456789abcdefgh', kind: 'free', text: 'Which?', options: ['this', 'that'] },
+    'asks (q_0123456789abcdefgh): Which?\n  1. this\n  2. that',
+  ],
+  'question.answered': [{ questionId: 'q_0123456789abcdefgh', answer: 'this', by: 'api' }, 'answered by api: this'],
+  'question.closed': [{ questionId: 'q_0123456789abcdefgh', state: 'expired' }, 'question expired'],
+}
+
+test.each(eventTypes)('%s has a line', (type) => {
+  const [data, line] = samples[type]
+  expect(renderEvent(event({ type, data } as NewEvent))).toEqual(line)
+})
+
+test('an event of a newer program is shown by its name and number', () => {
+  expect(renderEvent({ ...event({ type: 'task.review', data: {} }), type: 'task.teleported' } as unknown as Event)).toBe(
+    'task.teleported (event 7)',
+  )
+})
+
+test('no line lets an agent steer the terminal', () => {
+  const attack = '\x1b]52;c;aGk=\x07\x1b[2J\x9b1mtext\u202e'
+  const poisoned = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.startsWith('2026-') || value.startsWith('q_') ? value : attack
+    if (Array.isArray(value)) return value.map(poisoned)
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, poisoned(part)]))
+    return value
+  }
+  for (const type of eventTypes) {
+    const line = renderEvent(event({ type, data: poisoned(samples[type][0]) } as NewEvent))
+    expect(line.replace(/[\t\n]/g, '')).toBe(stripVTControlCharacters(line).replace(/[\x00-\x1f\x7f-\x9f\u202e]/g, ''))
+  }
+})
+
+test('an agent cannot forge a line of Pawl: what it says is indented on every line', () => {
+  const lines = eventLines(new Cli('/'), event({ type: 'agent.message', data: { text: 'fine\n• completed\r• completed' } }), {
+    time: false,
+    stream: process.stdout,
+  })
+  expect(lines).toBe('  fine\n  • completed\n  • completed')
+})

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { copyWorkspace } from './workspace-copy.ts'
+
+describe('a workspace copy', () => {
+  let root: string
+  let original: string
+  const owner = { uid: process.getuid!(), gid: process.getgid!() }
+  const make = () => copyWorkspace(original, join(root, 'scratch'), owner)
+  const text = (path: string) => readFile(join(original, path), 'utf8')
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'pawl-copy-'))
+    original = join(root, 'original')
+    await mkdir(join(original, 'sub/deep'), { recursive: true })
+    await writeFile(join(original, 'keep.txt'), 'keep')
+    await writeFile(join(original, 'change.txt'), 'before')
+    await writeFile(join(original, 'sub/deep/remove.txt'), 'gone')
+    await symlink('keep.txt', join(original, 'link'))
+  })
+  afterEach(() => rm(root, { recursive: true, force: true }))
+
+  it('brings back new, changed and removed files, modes, links and binary content', async () => {
+    const copy = await make()
+    const bytes = Buffer.from([0, 255, 10, 0, 200])
+    await writeFile(join(copy.path, 'new.bin'), bytes)
+    await chmod(join(copy.path, 'new.bin'), 0o755)
+    await writeFile(join(copy.path, 'change.txt'), 'after')
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    await rm(join(copy.path, 'link'))
+    await symlink('/nowhere/else', join(copy.path, 'link'))
+    const changes = await copy.bringBack()
+    expect(changes.conflicts).toEqual([])
+    expect(await readFile(join(original, 'new.bin'))).toEqual(bytes)
+    expect((await lstat(join(original, 'new.bin'))).mode & 0o777).toBe(0o755)
+    expect(await text('change.txt')).toBe('after')
+    expect(await text('keep.txt')).toBe('keep')
+    expect(await readlink(join(original, 'link'))).toBe('/nowhere/else')
+    await expect(lstat(join(original, 'sub'))).rejects.toThrow('ENOENT')
+  })
+
+  it('sees a change that keeps size and time', async () => {
+    const copy = await make()
+    const { atime, mtime } = await lstat(join(copy.path, 'change.txt'))
+    await writeFile(join(copy.path, 'change.txt'), 'BEFORE')
+    await utimes(join(copy.path, 'change.txt'), atime, mtime)
+    expect((await copy.bringBack()).written).toEqual(['change.txt'])
+    expect(await text('change.txt')).toBe('BEFORE')
+  })
+
+  it('never overwrites what the owner changed meanwhile', async () => {
+    const copy = await make()
+    await writeFile(join(copy.path, 'change.txt'), "the agent's")
+    await rm(join(copy.path, 'keep.txt'))
+    await writeFile(join(original, 'change.txt'), "the owner's")
+    await writeFile(join(original, 'keep.txt'), 'kept and changed')
+    await writeFile(join(original, 'sub/mine.txt'), 'mine')
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    const changes = await copy.bringBack()
+    expect(changes.conflicts.toSorted()).toEqual(['change.txt', 'keep.txt', 'sub'])
+    expect(await text('change.txt')).toBe("the owner's")
+    expect(await text('keep.txt')).toBe('kept and changed')
+    expect(await text('sub/mine.txt')).toBe('mine')
+  })
+
+  it('does not write through a link the agent put in the place of a directory', async () => {
+    await mkdir(join(root, 'outside'))
+    const copy = await make()
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    await symlink(join(root, 'outside'), join(copy.path, 'sub'))
+    await copy.bringBack()
+    expect(await readlink(join(original, 'sub'))).toBe(join(root, 'outside'))
+    await expect(lstat(join(root, 'outside/deep'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves pipes behind and strips the set-user-id bit', async () => {
+    const copy = await make()
+    execFileSync('mkfifo', [join(copy.path, 'pipe')])
+    await writeFile(join(copy.path, 'tool'), '#!/bin/sh\n')
+    await chmod(join(copy.path, 'tool'), 0o4755)
+    expect((await copy.bringBack()).refused).toEqual(['pipe'])
+    expect((await lstat(join(original, 'tool'))).mode & 0o7777).toBe(0o755)
+  })
+
+  it('goes on with a complete copy that a crash left behind, and makes a half one anew', async () => {
+    const first = await make()
+    await writeFile(join(first.path, 'work.txt'), 'not brought back yet')
+    const second = await make()
+    expect(await readFile(join(second.path, 'work.txt'), 'utf8')).toBe('not brought back yet')
+    await rm(join(root, 'scratch/base.json'))
+    const third = await make()
+    await expect(lstat(join(third.path, 'work.txt'))).rejects.toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,59 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type pg from 'pg'
+
+/**
+ * A pool whose connections have the server keep its plan of each statement with parameters: ours are few, short and frequent, and planning one costs more than
+ * carrying it out.
+ */
+export function preparing(pool: pg.Pool): PostgresPool {
+  const statements = createStatements()
+  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
+    const prepared = {
+      query: (text: string, values: readonly unknown[]) => {
+        const name = values.length > 0 ? statements.nameOf(text) : undefined
+        const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) })
+        return name === undefined ? answer : answer.catch(statements.failed)
+      },
+      release: () => client.release(),
+      // Kysely asks for it to end a statement from another connection.
+      processID: (client as { processID?: number }).processID,
+    }
+    // Cursors, the other form of `query`, are used nowhere.
+    return prepared as unknown as PostgresPoolClient
+  }
+  return {
+    async connect() {
+      const client = await pool.connect()
+      const prepared = known.get(client) ?? wrapped(client)
+      known.set(client, prepared)
+      return prepared
+    },
+    end: () => pool.end(),
+  } as PostgresPool
+}
+
+/** More than this program has; texts that are put together anew each time cannot fill the server's memory. */
+const mostStatements = 200
+
+function createStatements() {
+  let names = new Map<string, string>()
+  let generation = 0
+  return {
+    nameOf(text: string): string | undefined {
+      const known = names.get(text)
+      if (known !== undefined || names.size >= mostStatements) return known
+      const name = `pawl_${generation}_${names.size}`
+      names.set(text, name)
+      return name
+    },
+    failed(error: unknown): never {
+      // A newer program has changed a table under our plans. Whoever tries again finds new ones.
+      if (error instanceof Error && error.message.includes('cached plan must not change result type')) {
+        generation++
+        names = new Map()
+      }
+      throw error
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/** A real daemon for crash tests: `daemon.ts HOME serve|worker`. Takes failpoints over IPC and ends when its test ends. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { adapters } from '../../src/agents/index.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startDaemon } from '../../src/daemon.ts'
+import { armFailpoint } from '../../src/failpoint.ts'
+import { createLog } from '../../src/log.ts'
+
+export interface Arm {
+  readonly name: string
+  readonly victim: 'daemon' | 'database' | 'both'
+  readonly skip: number
+}
+export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
+
+const [home = '', role = 'serve'] = process.argv.slice(2)
+const tell = (told: Told) => process.send?.(told)
+
+const kill = {
+  daemon: () => {
+    process.kill(process.pid, 'SIGKILL')
+    return new Promise<void>(() => {})
+  },
+  database: () => {
+    const pid = Number(readFileSync(join(home, 'postgres', 'data', 'postmaster.pid'), 'latin1').split('\n')[0])
+    process.kill(pid, 'SIGKILL')
+  },
+  both: () => {
+    kill.database()
+    return kill.daemon()
+  },
+}
+
+process.on('message', ({ name, victim, skip }: Arm) => {
+  armFailpoint(
+    name,
+    () => {
+      tell({ fired: name })
+      return kill[victim]()
+    },
+    { skip },
+  )
+  tell({ armed: name })
+})
+
+const config = await loadConfig({ cwd: home, adapters, flags: { home, port: 0 } })
+const log = createLog({ level: 'debug', format: 'json', write: (line) => void process.stderr.write(`${line}\n`), now: () => Date.now() })
+const daemon = await startDaemon({ config, log, http: role === 'serve', serveShared: true })
+// The channel to the test is closed by its end, however that came: nothing of ours stays then.
+process.on('disconnect', () => void daemon.stop())
+process.on('SIGTERM', () => void daemon.stop())
+if (!process.connected) void daemon.stop()
+tell({ ready: daemon.url ?? '' })
+await daemon.stopped
+if (process.connected) process.disconnect()

@@ -1,0 +1,201 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { PawlError } from '../../src/domain/error.ts'
+import { connectionTo } from '../../src/store/embedded/holder.ts'
+import { layoutOf } from '../../src/store/embedded/layout.ts'
+import { livingPostmaster } from '../../src/store/embedded/postmaster.ts'
+import type { Arm, Told } from './daemon.ts'
+
+const entry = fileURLToPath(new URL('./daemon.ts', import.meta.url))
+const startWithinMs = 20_000
+
+/** A home of its own with a daemon that is started again whenever it dies, as a service manager would. */
+export class CrashHome {
+  readonly dir = mkdtempSync(join(tmpdir(), 'pawl-crash-'))
+  readonly fired: string[] = []
+  /** Times from a daemon's death to the next one's readiness. */
+  readonly restartsMs: number[] = []
+  /** What starts of the daemon must bring with them, one per start. */
+  readonly nextStarts: string[] = []
+  starts = 0
+  #current: ChildProcess | undefined
+  #client: Promise<Client> | undefined
+  #closing = false
+  #restarting: Promise<void> | undefined
+
+  async start(): Promise<void> {
+    await this.#launch()
+  }
+
+  get pid(): number {
+    if (this.#current?.pid === undefined) throw new Error('no daemon is running')
+    return this.#current.pid
+  }
+
+  /** Resolves when the running daemon holds the failpoint. */
+  async arm(point: Arm): Promise<void> {
+    for (;;) {
+      await this.settled()
+      const daemon = this.#current
+      if (!daemon?.connected) continue
+      const armed = new Promise<boolean>((resolve) => {
+        const hear = (told: Told) => 'armed' in told && resolve(true)
+        daemon.on('message', hear)
+        daemon.once('exit', () => resolve(false))
+      })
+      daemon.send(point)
+      if (await armed) return
+    }
+  }
+
+  killDaemon(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.#current?.kill(signal)
+  }
+
+  killDatabase(): void {
+    const pid = livingPostmaster(layoutOf(this.dir))
+    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  }
+
+  /** SIGKILL to the daemon, and back when the next one is ready. */
+  async restart(): Promise<void> {
+    await this.settled()
+    const dead = this.#current!
+    const gone = once(dead, 'exit')
+    this.killDaemon()
+    await gone
+    while (this.#current === dead) await pause(1)
+    await this.settled()
+  }
+
+  /** Resolves when no start is under way. */
+  async settled(): Promise<void> {
+    while (this.#restarting) await this.#restarting
+  }
+
+  /** Asks the daemon, through restarts and outages, until it answers with anything but "unavailable". */
+  async ask<T>(work: (client: Client) => Promise<T>, withinMs = 30_000): Promise<T> {
+    const deadline = performance.now() + withinMs
+    for (;;) {
+      try {
+        return await work(await this.client())
+      } catch (error) {
+        if (!(error instanceof PawlError) || error.code !== 'unavailable' || performance.now() > deadline) throw error
+        await pause(30)
+      }
+    }
+  }
+
+  async client(): Promise<Client> {
+    await this.settled()
+    if (!this.#client) throw new Error('no daemon was started')
+    return this.#client
+  }
+
+  /** The second worker of this home: an engine without HTTP in a process of its own. */
+  async startWorker(): Promise<ChildProcess> {
+    const worker = this.#spawn('worker', {})
+    await ready(worker, this.dir)
+    return worker
+  }
+
+  async query<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
+    const client = new pg.Client(connectionTo(layoutOf(this.dir)))
+    await client.connect()
+    try {
+      return (await client.query<T>(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  log(): string {
+    return readFileSync(join(this.dir, 'daemon.log'), 'utf8')
+  }
+
+  /** Stops everything of this home; its folder stays if asked, for whoever must look at it. */
+  async close(options: { keep?: boolean } = {}): Promise<void> {
+    await this.settled().catch(() => undefined)
+    this.#closing = true
+    const daemon = this.#current
+    if (daemon && daemon.exitCode === null && daemon.signalCode === null) {
+      const gone = once(daemon, 'exit')
+      daemon.kill('SIGTERM')
+      const force = setTimeout(() => daemon.kill('SIGKILL'), 15_000)
+      await gone
+      clearTimeout(force)
+    }
+    if (!options.keep) {
+      this.killDatabase()
+      rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+    }
+  }
+
+  #spawn(role: 'serve' | 'worker', env: Record<string, string>): ChildProcess {
+    const log = openSync(join(this.dir, 'daemon.log'), 'a')
+    try {
+      const { PATH = '', HOME = '' } = process.env
+      // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
+      const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
+      return spawn(process.execPath, [entry, this.dir, role], { env: { PATH, HOME, NODE_COMPILE_CACHE, ...env }, stdio: ['ignore', log, log, 'ipc'] })
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  async #launch(): Promise<void> {
+    const failpoint = this.nextStarts.shift()
+    const daemon = this.#spawn('serve', failpoint ? { PAWL_FAILPOINT: failpoint } : {})
+    this.#current = daemon
+    this.starts++
+    daemon.on('message', (told: Told) => 'fired' in told && this.fired.push(told.fired))
+    let isUp = false
+    daemon.once('exit', () => {
+      if (this.#closing || !isUp) return
+      const at = performance.now()
+      this.#restarting = this.#launch()
+        .then(() => void this.restartsMs.push(performance.now() - at))
+        .finally(() => {
+          this.#restarting = undefined
+        })
+      this.#restarting.catch(() => undefined)
+    })
+    try {
+      const url = await ready(daemon, this.dir)
+      isUp = true
+      const token = readFileSync(join(this.dir, 'token'), 'utf8').trim()
+      this.#client = Promise.resolve(createClient({ url, token }))
+    } catch (error) {
+      // A start that was meant to die is followed by the next one.
+      if (failpoint && daemon.signalCode === 'SIGKILL') {
+        this.fired.push(failpoint.split('=')[0]!)
+        return this.#launch()
+      }
+      throw error
+    }
+  }
+}
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+function ready(daemon: ChildProcess, dir: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`the daemon ${why}; its log is ${join(dir, 'daemon.log')}`))
+    const timer = setTimeout(() => fail(`was not ready within ${startWithinMs / 1000} s`), startWithinMs)
+    daemon.on('message', (told: Told) => {
+      if (!('ready' in told)) return
+      clearTimeout(timer)
+      resolve(told.ready)
+    })
+    daemon.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      fail(`ended at its start (${signal ?? code})`)
+    })
+  })
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { PawlError } from '../../src/domain/error.ts'
+import { isEnded, type TaskState } from '../../src/domain/task.ts'
+import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import { type CrashHome, pause } from './home.ts'
+
+/** What a client was told, and so may rely on. The checker knows nothing else. */
+export interface Acknowledged {
+  readonly id: string
+  readonly key: string
+  readonly body: NewTask
+  readonly kind: Kind
+  /** States in which this task may end; anything else is a violation. */
+  readonly ends: readonly TaskState[]
+  readonly answers: { readonly questionId: string; readonly answer: string }[]
+}
+
+export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'slow'
+
+const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
+const restWithinMs = 40_000
+
+export interface Ask {
+  readonly kind: Kind
+  readonly tag: string
+  /** Inside the walls, or as a plain process group that outlives its daemon. */
+  readonly walled?: boolean
+  readonly seconds?: number
+}
+
+export function newTask({ kind, tag, walled = false, seconds = 0 }: Ask): NewTask {
+  const command = ['sh', '-c', script, 'agent', kind, ...(kind === 'slow' ? [String(seconds)] : [])]
+  const profile = walled ? ('guarded' as const) : ('unattended-open' as const)
+  const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, adapter: 'custom', profile, graceMs: 1_000, options: { command } })
+  return { prompt: `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`, agentConfig, tags: [tag] }
+}
+
+/** Asks for one task as a careful client would: the same key until somebody has confirmed it. */
+export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
+  const key = `${ask.tag}.${ask.kind}`
+  const body = newTask(ask)
+  const { task } = await home.ask((client) => client.createTask(body, { idempotencyKey: key }))
+  const ends: readonly TaskState[] = ask.kind === 'hang' ? ['cancelled'] : ['completed']
+  return { id: task.id, key, body, kind: ask.kind, ends, answers: [] }
+}
+
+/** One task from its creation to its rest, with whatever it needs from a person on the way. */
+export async function play(home: CrashHome, ask: Ask, hooks: { onBegin?: (task: Acknowledged) => void | Promise<void> } = {}): Promise<Acknowledged> {
+  const made = await create(home, ask)
+  let begun = false
+  let again = false
+  await untilRest(home, made, async (task) => {
+    if (!begun && hasBegun(task)) {
+      begun = true
+      await hooks.onBegin?.(made)
+    }
+    if (ask.kind === 'hang' && begun) await home.ask((client) => client.cancelTask(made.id))
+    const pending = task.questions.find((question) => question.state === 'pending')
+    if (ask.kind === 'ask' && task.state === 'blocked' && pending) {
+      const answer = `blue for ${ask.tag}`
+      await home.ask((client) => client.answerQuestion(pending.id, answer))
+      made.answers.push({ questionId: pending.id, answer })
+    }
+    if (ask.kind === 'fail-once' && task.state === 'failed' && !again) again = await tryAgain(home, made.id)
+    return ask.kind === 'fail-once' && task.state === 'failed'
+  })
+  return made
+}
+
+/** True when the retry was confirmed, or when the task shows that an unconfirmed one was stored. */
+async function tryAgain(home: CrashHome, id: string): Promise<boolean> {
+  const client = await home.client()
+  try {
+    await client.retryTask(id)
+    return true
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'unavailable') return false
+    if (error instanceof PawlError && error.code === 'conflict') return true
+    throw error
+  }
+}
+
+async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskView) => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + restWithinMs
+  for (;;) {
+    const task = await home.ask((client) => client.getTask(made.id))
+    const goesOn = await step(task)
+    if (isEnded(task.state) && !goesOn) return
+    if (performance.now() > deadline) {
+      const runs = task.runs.map((run) => `${run.id} ${run.state} ${run.outcome ?? ''}`).join('; ')
+      throw new Error(`C9: task ${made.id} (${made.kind}) is still ${task.state} after ${restWithinMs / 1000} s. Its runs: ${runs}`)
+    }
+    await pause(25)
+  }
+}
+
+const hasBegun = (task: TaskView) => marksOf(task).some((mark) => mark.what === 'begin')
+
+export interface Mark {
+  readonly what: string
+  readonly run: string
+  /** Seconds since the boot. */
+  readonly at: number
+}
+
+/** What the agents of a task wrote about themselves. */
+export function marksOf(task: Pick<TaskView, 'workspace'>): Mark[] {
+  const lines = readIfThere(join(task.workspace, 'marks')).split('\n').filter((line) => line !== '')
+  return lines.map((line) => {
+    const [what = '', run = '', at = ''] = line.split(' ')
+    return { what, run, at: Number(at) }
+  })
+}
+
+export function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Daemon } from '../../src/daemon.ts'
+import { openRuntime } from '../../src/daemon.ts'
+import { silentLog } from '../../src/log.ts'
+import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
+
+describe('admission', () => {
+  let home: Awaited<ReturnType<typeof makeHome>>
+  beforeAll(async () => {
+    home = await makeHome()
+  })
+  afterAll(() => home.remove())
+
+  /** Queues while nothing runs, so that the order is decided by admission alone. */
+  const queue = async (tasks: readonly { agent: string; command?: string; priority?: number; workspace?: string }[]) => {
+    const look = await openRuntime({ config: await loadTestConfig(home.path), log: silentLog })
+    const ids: string[] = []
+    for (const { agent, command = 'true', priority, workspace } of tasks) {
+      const agentConfig = commandAgent(['/bin/sh', '-c', command], { name: agent })
+      const { task } = await look.runtime.createTask({ prompt: 'x', agentConfig, ...(priority === undefined ? {} : { priority }), ...(workspace ? { workspace } : {}) }, { by: 'test' })
+      ids.push(task.id)
+    }
+    await look.stop()
+    return ids
+  }
+  const engine = async (limits: { running: number; perAgent?: Record<string, number> }): Promise<Daemon> => {
+    const config = await loadTestConfig(home.path)
+    return startEngine(home.path, { config: { ...config, limits: { ...config.limits, perAgent: {}, ...limits } } })
+  }
+  const startTimes = async (daemon: Daemon, ids: readonly string[]) =>
+    Promise.all(
+      ids.map(async (id) => {
+        await eventsUntil(daemon, id, isResting)
+        return Date.parse((await daemon.runtime.getTask(id)).runs[0]!.startedAt!)
+      }),
+    )
+
+  it('starts a higher priority first and otherwise whoever waits longest', async () => {
+    const ids = await queue([{ agent: 'a' }, { agent: 'a', priority: -1 }, { agent: 'a', priority: 1 }, { agent: 'a' }])
+    const daemon = await engine({ running: 1 })
+    const [first, low, high, second] = (await startTimes(daemon, ids)) as [number, number, number, number]
+    await daemon.stop()
+    expect([high, first, second, low]).toEqual([high, first, second, low].toSorted((a, b) => a - b))
+  })
+
+  it('lets 199 lanes run while one lane of 200 is full', async () => {
+    const full = Array.from({ length: 50 }, () => ({ agent: 'full', command: 'sleep 1000' }))
+    const others = Array.from({ length: 199 }, (_, n) => ({ agent: `lane-${n}` }))
+    const ids = await queue([...full, ...others])
+    const daemon = await engine({ running: 8, perAgent: { full: 1 } })
+    const rest = ids.slice(50)
+    await until(async () => (await daemon.runtime.health()).tasks.completed! >= 199 + 4, 60_000)
+    for (const id of rest.slice(0, 10)) expect((await daemon.runtime.getTask(id)).state).toBe('completed')
+    const { tasks } = await daemon.runtime.health()
+    expect({ running: tasks.running, queued: tasks.queued }).toEqual({ running: 1, queued: 49 })
+    for (const id of ids.slice(0, 50)) await daemon.runtime.cancelTask(id, { now: true, by: 'test' })
+    await until(async () => ((await daemon.runtime.health()).tasks.running ?? 0) === 0)
+    await daemon.stop()
+  }, 90_000)
+
+  it('runs tasks of one workspace one after another and those of two at once', async () => {
+    const shared = `${home.path}/shared`
+    const other = `${home.path}/other`
+    const { mkdir, chmod, readFile } = await import('node:fs/promises')
+    for (const folder of [shared, other]) {
+      await mkdir(folder)
+      await chmod(folder, 0o777)
+    }
+    const command = 'echo "begin $(cut -d" " -f1 /proc/uptime)" >> marks; sleep 0.3; echo "end $(cut -d" " -f1 /proc/uptime)" >> marks'
+    const ids = await queue([
+      { agent: 'a', command, workspace: shared },
+      { agent: 'b', command, workspace: shared },
+      { agent: 'c', command, workspace: other },
+    ])
+    const daemon = await engine({ running: 4 })
+    const [first, second, third] = (await startTimes(daemon, ids)) as [number, number, number]
+    await daemon.stop()
+    const words = (await readFile(`${shared}/marks`, 'utf8')).trim().split('\n').map((line) => line.split(' ')[0])
+    expect(words).toEqual(['begin', 'end', 'begin', 'end'])
+    expect(third).toBeLessThan(Math.max(first, second))
+  })
+
+  it('never starts more than the limit allows', async () => {
+    const ids = await queue(Array.from({ length: 12 }, (_, n) => ({ agent: `x${n}`, command: 'sleep 0.1' })))
+    const daemon = await engine({ running: 3 })
+    let most = 0
+    const watch = setInterval(async () => {
+      most = Math.max(most, (await daemon.runtime.health()).tasks.running ?? 0)
+    }, 10)
+    await startTimes(daemon, ids)
+    clearInterval(watch)
+    await daemon.stop()
+    expect(most).toBeLessThanOrEqual(3)
+    expect(most).toBeGreaterThan(1)
+  })
+})
