@@ -39,7 +39,7 @@ export const benchmark: Benchmark = {
       }
 
       await daemon.cancelTask(holder.id)
-      await daemon.ended('deep', samples + 1)
+      await daemon.completed('deep', samples + 1)
       const freed = await gaps(pool)
       await boss.stop({ graceful: false, close: false })
       const peer = quantile(fetches, 0.99)
@@ -60,7 +60,7 @@ export const benchmark: Benchmark = {
 async function gaps(pool: { query<T>(text: string): Promise<{ rows: T[] }> }): Promise<number[]> {
   const { rows } = await pool.query<{ gap: number }>(`
     select gap from (
-      select type, extract(epoch from at - lag(at) over (order by at, id)) * 1000 as gap, lag(type) over (order by at, id) as before
+      select type, extract(epoch from e.at - lag(e.at) over (order by e.at, e.id)) * 1000 as gap, lag(type) over (order by e.at, e.id) as before
       from pawl.events e join pawl.tasks t on t.id = e.task_id where t.agent = 'deep' and type in ('run.started', 'run.ended')
     ) as steps where type = 'run.started' and before = 'run.ended' limit ${samples}`)
   return rows.map((row) => Number(row.gap))

@@ -26,8 +26,8 @@ export interface DaemonUnderTest {
   createTask(task: Partial<NewTask>, via?: Agent): Promise<TaskView>
   getTask(id: string): Promise<TaskView>
   cancelTask(id: string): Promise<void>
-  /** Resolves when this many tasks of the agent have ended. */
-  ended(agent: string, count: number): Promise<void>
+  /** Resolves when this many tasks of the agent are completed; one that ends otherwise is an error. */
+  completed(agent: string, count: number): Promise<void>
   /** Events of a task as they arrive, with our time of arrival, until it rests. */
   follow(task: string, onEvent: (event: Event, atMs: number) => void): Promise<void>
   /** The same database, from here. */
@@ -105,14 +105,17 @@ export async function startDaemon(
     createTask: async (task, via) => JSON.parse(await send('POST', '/tasks', { prompt: 'go', ...task }, via)) as TaskView,
     getTask: async (id) => JSON.parse(await send('GET', `/tasks/${id}`)) as TaskView,
     cancelTask: async (id) => void (await send('POST', `/tasks/${id}/cancel`, { now: true })),
-    async ended(name, count) {
+    async completed(name, count) {
       looking ??= pool(1)
       const db = await looking
+      const text = `select count(*) filter (where state = 'completed')::int as good, min(id) filter (where state in ('failed', 'timed_out', 'parked', 'blocked')) as bad
+        from pawl.tasks where agent = $1`
       for (;;) {
-        const text = `select count(*)::int as n from pawl.tasks where agent = $1 and state not in ('queued', 'running')`
-        const { rows } = await db.query<{ n: number }>(text, [name])
-        if (rows[0]!.n >= count) return
-        await new Promise((again) => setTimeout(again, 20))
+        const { rows } = await db.query<{ good: number; bad: string | null }>(text, [name])
+        const { good, bad } = rows[0]!
+        if (bad !== null) throw new Error(`Task ${bad} went wrong: ${await send('GET', `/tasks/${bad}`)}`)
+        if (good >= count) return
+        await new Promise((again) => setTimeout(again, 10))
       }
     },
     follow: (task, onEvent) =>

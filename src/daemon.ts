@@ -48,9 +48,6 @@ export interface DaemonOptions {
   readonly queueClock?: QueueClock
 }
 
-/** Agents of a root Pawl run as this user; no account is needed for it. */
-const agentUser = { uid: 61_295, gid: 61_295 }
-
 /** The database and the verbs, without running anything: for commands that only look or ask. */
 export async function openRuntime(options: { config: Config; log: Log; clock?: Clock }): Promise<Daemon> {
   return start({ ...options, work: false, http: false, serveShared: false })
@@ -86,6 +83,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const store = await openStore({ home: config.home, url: config.database.url, log })
     closers.push(() => store.close())
     const { database } = store
+    armFailpoints(config, () => store.serverPid, log)
     const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
@@ -138,6 +136,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         clock,
         log,
         leave: () => recovery.bury(self),
+        giveBack: recovery.giveBack,
         onDisowned: () => void stop(),
         run: {
           db: database.db,
@@ -148,7 +147,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           home: config.home,
           adapterNamed,
           wallsFor: (profile) => chooseSandbox(profile === 'unattended-open' ? { wanted: 'none' } : {}),
-          agentUser: process.getuid?.() === 0 ? agentUser : undefined,
           path: searchPath(),
           environment: environmentOf,
         },
@@ -164,7 +162,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         worker: self,
         shared: options.serveShared,
       })
-      armFailpoints(config, { database: () => store.serverPid, agents: () => [...worker.live.values()].map((run) => run.id) }, log)
       await worker.start()
       closers.push(() => worker.stop())
       await recovery.start()
@@ -220,7 +217,7 @@ function abort(log: Log, error: unknown): never {
 }
 
 /** For crash tests: what PAWL_FAILPOINT names happens at that place, once. */
-function armFailpoints(config: Config, victims: { database: () => number | undefined; agents: () => string[] }, log: Log): void {
+function armFailpoints(config: Config, databasePid: () => number | undefined, log: Log): void {
   for (const { name, action, skip } of config.failpoints) {
     const actions: Record<string, () => void | Promise<void>> = {
       kill: () => {
@@ -229,7 +226,7 @@ function armFailpoints(config: Config, victims: { database: () => number | undef
         return new Promise(() => {})
       },
       'kill-database': () => {
-        const pid = victims.database()
+        const pid = databasePid()
         if (pid !== undefined) process.kill(pid, 'SIGKILL')
       },
       freeze: () => {

@@ -23,6 +23,8 @@ export interface SandboxHealth {
   readonly detail: string
   /** What to do about it, as a command where there is one. */
   readonly fix?: string
+  /** Who agents become inside, when Pawl itself is root. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined
 }
 
 /** What one run may see and do. */

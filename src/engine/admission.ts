@@ -58,9 +58,9 @@ export function createAdmission(options: {
     const admitted = await journal.transact('task.admit', async (tx, record) => {
       await lockAdmission(tx)
       const candidates = await findCandidates(tx, { running: limits.running, perAgent: limits.perAgent, shared, worker, resting: [] })
-      const chosen = firstOfEach(candidates).map((task) => admission(task, clock.now()))
+      const fitting = firstOfEach(candidates).map((task) => admission(task, clock.now()))
+      const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, new Date(clock.now()))
       if (chosen.length === 0) return []
-      await admitTasks(tx, chosen, new Date(clock.now()))
       await dispatch.enqueue(
         tx,
         chosen.map(({ run }) => run),

@@ -6,7 +6,7 @@ import { endKillUnit } from '../process/tree.ts'
 import type { Db } from '../store/database.ts'
 import type { WorkerRow } from '../store/tables.ts'
 import { findTask, unbindTasks } from '../store/tasks.ts'
-import { endWorker, livingWorkers, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
+import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
 import type { Bus } from './bus.ts'
 import type { Settler } from './settle.ts'
 
@@ -17,6 +17,8 @@ import type { Settler } from './settle.ts'
 export interface Recovery {
   /** Looks once; answers how many runs were given back. */
   look(): Promise<number>
+  /** Ends one open run as lost, and first whatever of it still lives on this machine. False if somebody else has settled it. */
+  giveBack(run: OpenRun, why: string): Promise<boolean>
   /** Ends a worker's entry and gives back whatever it still holds: for the dead, and for oneself when leaving. */
   bury(worker: string): Promise<number>
   start(): Promise<void>
@@ -43,24 +45,27 @@ export function createRecovery(options: { db: Db; settler: Settler; bus: Bus; cl
     return clock.monotonic() - last.at > deadAfterMs
   }
 
-  const giveBack = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
+  const settleLost = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
     const task = await findTask(db, run.task_id)
     if (!task) return false
     return settler.settleRun({ id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence }, { outcome: 'lost', text: '', message })
+  }
+
+  const giveBack = async (open: OpenRun, why: string): Promise<boolean> => {
+    // Whatever is left of it on this machine ends before anybody may start the task again.
+    const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
+    const given = await settleLost(open, why)
+    if (given) log.warn('a lost run was given back', { task: open.task_id, run: open.run_id, worker: open.worker_id, killed, reason: 'worker_lost' })
+    return given
   }
 
   const bury = async (worker: string): Promise<number> => {
     await fp('worker.bury')
     await endWorker(db, worker, new Date(clock.now()))
     let count = 0
-    for (const open of await runsOfWorker(db, worker)) {
-      // Whatever it left on this machine ends before anybody may start the task again.
-      const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
-      if (await giveBack(open, 'The worker of this run is gone.')) count++
-      log.warn('a lost run was given back', { task: open.task_id, run: open.run_id, worker, killed, reason: 'worker_lost' })
-    }
+    for (const open of await runsOfWorker(db, worker)) if (await giveBack(open, 'The worker of this run is gone.')) count++
     // Admitted for a process that will never fetch their jobs.
-    for (const run of await strandedRuns(db, worker)) if (await giveBack(run, 'The process this run was kept for is gone.')) count++
+    for (const run of await strandedRuns(db, worker)) if (await settleLost(run, 'The process this run was kept for is gone.')) count++
     await unbindTasks(db, worker)
     seen.delete(worker)
     bus.tell('admission')
@@ -90,10 +95,11 @@ export function createRecovery(options: { db: Db; settler: Settler; bus: Bus; cl
 
   return {
     look,
+    giveBack,
     bury,
     async start() {
       stopped = false
-      await look()
+      await look().catch((error: unknown) => log.warn('recovery will look again', { error: String(error) }))
       cancelTimer = clock.after(lookEveryMs, tick)
     },
     async stop() {

@@ -81,12 +81,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const now = () => new Date(clock.now())
 
   const existing = async (id: string) => {
-    const task = await tasks.findTask(db, id)
+    const task = await guarded(() => tasks.findTask(db, id))
     if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
     return task
   }
   const view = async (id: string) => {
-    const [task, runs, asked] = await Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)])
+    const [task, runs, asked] = await guarded(() => Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)]))
     return taskView(task, runs, asked)
   }
   const closeQuestions = async (tx: Parameters<Parameters<Journal['transact']>[1]>[0], record: Parameters<Parameters<Journal['transact']>[1]>[1], task: string) => {
@@ -132,8 +132,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await assertRoom()
       const id = newId('task', clock.now())
       const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
-      const session = input.session === undefined ? undefined : await findSession(db, input.session)
-      if (input.session !== undefined && !session) throw invalid(`There is no session ${input.session}.`)
+      const wanted = input.session
+      const session = wanted === undefined ? undefined : await guarded(() => findSession(db, wanted))
+      if (wanted !== undefined && !session) throw invalid(`There is no session ${input.session}.`)
       if (session && session.adapter !== agent.adapter) throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
       const priority = input.priority ?? 0
       await fp('task.create.before')
@@ -161,7 +162,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       )
       await fp('task.create.after')
       if (!inserted) {
-        const seen = idempotencyKey === undefined ? undefined : await tasks.findByIdempotencyKey(db, idempotencyKey)
+        const seen = idempotencyKey === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, idempotencyKey))
         if (seen) return repeated(seen, bodyHash, view)
         throw new Error(`task ${id} was not stored, and no other has its key`)
       }
@@ -170,7 +171,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return { task: taskView(inserted, [], []), created: true }
     },
 
-    getTask: (id) => guarded(() => view(id)),
+    getTask: view,
 
     async listTasks(filter) {
       const before = filter.cursor === undefined ? undefined : readCursor(filter.cursor)
@@ -184,6 +185,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await existing(id)
       await guarded(() =>
         journal.transact('task.cancel', async (tx, record) => {
+          await tasks.lockTask(tx, id)
           const waiting = await tasks.moveTask(tx, id, 'cancel_waiting', { at: now(), reason: { kind: 'cancelled' } })
           if (waiting) {
             await closeQuestions(tx, record, id)
@@ -226,10 +228,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     async answerQuestion(id, answer, { by }) {
       const parsed = Answer.safeParse(answer)
       if (!parsed.success) throw invalid('An answer has between 1 and 65,536 characters.')
-      const question = await questions.findQuestion(db, id)
+      const question = await guarded(() => questions.findQuestion(db, id))
       if (!question) throw notFound(`There is no question ${id}; "pawl task show" names those of a task.`)
       await guarded(() =>
         journal.transact('question.answer', async (tx, record) => {
+          const task = await tasks.lockTask(tx, question.task_id)
           if (!(await questions.answerQuestion(tx, id, { answer, by, at: now() }))) {
             const current = await questions.findQuestion(tx, id)
             if (current?.state === 'answered' && current.answer === answer) return
@@ -237,7 +240,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           }
           record({ task: question.task_id, event: { type: 'question.answered', data: { questionId: id, answer, by } } })
           // A task that is still running takes the answer along when its run ends.
-          const task = await tasks.findTask(tx, question.task_id)
           const moved = await tasks.moveTask(tx, question.task_id, 'answer', {
             at: now(),
             reason: null,
@@ -249,7 +251,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         }),
       )
       bus.tell('admission')
-      return questionView((await questions.findQuestion(db, id))!)
+      return questionView((await guarded(() => questions.findQuestion(db, id)))!)
     },
 
     async readEvents(task, page) {

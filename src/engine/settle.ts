@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
-import { rankOf } from '../domain/task.ts'
+import { type MoveName, rankOf } from '../domain/task.ts'
 import type { Log } from '../log.ts'
 import { closeQuestions, questionsOfTask } from '../store/questions.ts'
 import { costOfTask, endRun, rememberVendorSession, runsOfTask } from '../store/runs.ts'
 import type { Continuation, TaskRow } from '../store/tables.ts'
-import { findTask, moveTask } from '../store/tasks.ts'
+import { lockTask, moveTask } from '../store/tasks.ts'
 import type { Bus } from './bus.ts'
 import type { Journal } from './journal.ts'
 import { type Ended, type Settlement, settle } from './retry.ts'
@@ -30,7 +30,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
     async settleRun(run, end, facts = {}) {
       const settled = await journal.transact('run.settle', async (tx, record) => {
         const at = new Date(clock.now())
-        const before = await findTask(tx, run.taskId)
+        const before = await lockTask(tx, run.taskId)
         if (!before || before.state !== 'running' || before.fence !== run.fence) return undefined
 
         const questions = (await questionsOfTask(tx, run.taskId)).filter((question) => question.run_id === run.id)
@@ -43,7 +43,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           nowMs: clock.now(),
           chance: chance(),
         })
-        const goesOn = decided.settlement.move === 'give_back'
+        const isBack = decided.settlement.move === 'give_back'
         const earlierCost = await costOfTask(tx, run.taskId)
         const cost = end.costUsd === undefined ? earlierCost : (earlierCost ?? 0) + end.costUsd
         const moved = await moveTask(tx, run.taskId, decided.settlement.move, {
@@ -54,8 +54,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           attempts: decided.settlement.attempts,
           // The original question stays the task's own until an answer or a retry replaces it.
           continuation: decided.continuation ?? (isFinal(end) ? null : before.continuation),
-          ...(goesOn ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
-          ...(goesOn ? {} : { result: { outcome: decided.outcome, text: end.text, verified: false, costUsd: cost, usage: end.usage ?? null } }),
+          ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
+          ...(isBack ? {} : { result: { outcome: decided.outcome, text: end.text, verified: false, costUsd: cost, usage: end.usage ?? null } }),
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
@@ -84,13 +84,15 @@ function decide(
   end: Ended,
   facts: { pendingId: string | undefined; answered: Continuation | undefined; losses: number; nowMs: number; chance: number },
 ): { settlement: Settlement; outcome: Ended['outcome']; continuation?: Continuation } {
-  const asked = facts.pendingId !== undefined && end.outcome !== 'cancelled'
-  const outcome = asked || (facts.answered && end.outcome === 'blocked') ? 'blocked' : end.outcome
-  if (outcome === 'blocked' && !asked && facts.answered) {
+  const isCancelled = end.outcome === 'cancelled' || task.cancel !== null
+  const asked = facts.pendingId !== undefined && !isCancelled
+  // Answered while the run still went on: no run has heard the answer, so the next one must, however this one ended.
+  if (facts.answered && !asked && !isCancelled) {
     const event = { type: 'task.requeued', data: { why: 'answer' } } as const
-    return { settlement: { move: 'give_back', reason: null, event, attempts: 0 }, outcome, continuation: facts.answered }
+    return { settlement: { move: 'give_back', reason: null, event, attempts: 0 }, outcome: 'blocked', continuation: facts.answered }
   }
-  const settlement = settle({
+  const outcome = asked ? 'blocked' : end.outcome
+  const input = {
     end: { ...end, outcome },
     attempts: task.attempts,
     lossesInARow: facts.losses,
@@ -99,9 +101,14 @@ function decide(
     chance: facts.chance,
     questionId: facts.pendingId,
     cancelledBy: task.cancel_by ?? undefined,
-  })
+  }
+  const settlement = settle(input)
+  // A cancel that was confirmed holds, also when the worker was lost before it could obey: the task does not go on.
+  if (isCancelled && goesOn.has(settlement.move)) return { settlement: settle({ ...input, end: { ...end, outcome: 'cancelled' } }), outcome }
   return { settlement, outcome }
 }
+
+const goesOn: ReadonlySet<MoveName> = new Set(['give_back', 'park', 'block'])
 
 function lossesInARow(runs: readonly { id: string; outcome: string | null }[], current: string): number {
   let count = 0

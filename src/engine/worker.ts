@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 import { leaseRuns, loadTaken } from '../store/runs.ts'
 import { findTask } from '../store/tasks.ts'
-import { beat, registerWorker, type WorkerIdentity } from '../store/workers.ts'
+import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../store/workers.ts'
 import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Journal } from './journal.ts'
@@ -40,6 +40,8 @@ export function createWorker(options: {
   run: RunParts
   /** Gives back what this worker still holds and ends its entry. */
   leave: () => Promise<unknown>
+  /** Ends one run of this worker as lost, so that its task may run again. */
+  giveBack: (run: OpenRun, why: string) => Promise<unknown>
   /** Called when others have declared this process dead: it must not go on as if nothing had happened. */
   onDisowned: () => void
 }): Worker {
@@ -72,6 +74,10 @@ export function createWorker(options: {
     }
     // Counted from before the question was sent: the answer may have been on its way while we slept.
     confirmedAt = sentAt
+    if (held.some((id) => !live.has(id))) {
+      mayHoldStrays = true
+      takeQuietly()
+    }
     const ours = new Set(held)
     for (const run of live.values()) if (leased.has(run.id) && !ours.has(run.id) && leased.get(run.id)! < sentAt) run.stop({ kind: 'lease_lost' })
   }
@@ -96,9 +102,26 @@ export function createWorker(options: {
     later(1_000, () => void selfFencing())
   }
 
+  /**
+   * Leases of ours that no run of ours stands behind: the database went away between a claim and its start, or for so long that we gave the run up. Nobody else
+   * may touch them while we live. Called by `takeOnce` only, which alone takes leases, so what is not live then never will be.
+   */
+  const giveStraysBack = async () => {
+    for (const open of await runsOfWorker(database.db, identity.id)) {
+      if (live.has(open.run_id)) continue
+      log.warn('a run that was never started here, or was given up, goes back', { task: open.task_id, run: open.run_id, reason: 'stray_lease' })
+      await options.giveBack(open, 'The database was away while this run was in hand.')
+    }
+    mayHoldStrays = false
+  }
+  let mayHoldStrays = false
+
   const takeOnce = async () => {
+    if (mayHoldStrays) await giveStraysBack()
     const free = slots - live.size
     if (free <= 0 || stopped) return
+    // Until the runs are started, an error leaves it open whether the leases were stored.
+    mayHoldStrays = true
     const ids = await database.db.transaction().execute(async (tx) => {
       const tokens = await dispatch.take(tx, free)
       if (tokens.length === 0) return []
@@ -106,7 +129,11 @@ export function createWorker(options: {
       await fp('claim.before')
       return leases
     })
-    if (ids.length === 0) return
+    if (ids.length > 0) await start(ids)
+    mayHoldStrays = false
+  }
+
+  const start = async (ids: readonly string[]) => {
     await fp('claim.after')
     for (const taken of await loadTaken(database.db, ids)) {
       const run = startRun(taken, options.run)

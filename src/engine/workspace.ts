@@ -56,18 +56,44 @@ async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
 /** Runs git in the workspace, inside the walls: the tree may be hostile and its configuration may start programs. Undefined if git fails. */
 export type WalledGit = (args: readonly string[]) => Promise<string | undefined>
 
-/** One line about what differs from the last commit, or undefined where there is no repository or nothing differs. */
-export async function diffSummary(path: string, git: WalledGit): Promise<{ summary: string; files: number } | undefined> {
+/** The state of each file that differs from the last commit: lines added and removed, or that it is new. */
+export type RepositoryState = ReadonlyMap<string, { readonly added: number; readonly removed: number; readonly isNew: boolean }>
+
+/** Undefined where there is no repository. */
+export async function repositoryState(path: string, git: WalledGit): Promise<RepositoryState | undefined> {
   const hasRepository = await stat(join(path, '.git')).then(
     () => true,
     () => false,
   )
   if (!hasRepository) return undefined
-  const status = await git(['--no-optional-locks', 'status', '--porcelain', '--untracked-files=normal'])
-  const lines = (status ?? '').split('\n').filter((line) => line !== '')
-  if (lines.length === 0) return undefined
-  const added = lines.filter((line) => line.startsWith('??')).length
-  const tracked = lines.length > added ? await git(['diff', '--shortstat', '--no-ext-diff', '--no-textconv', 'HEAD']) : undefined
-  const parts = [(tracked ?? '').trim(), added > 0 ? `${added} new` : ''].filter((part) => part !== '')
-  return { summary: parts.join(', '), files: lines.length }
+  const [tracked, untracked] = await Promise.all([
+    git(['--no-optional-locks', 'diff', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', 'HEAD']),
+    git(['ls-files', '-z', '--others', '--exclude-standard']),
+  ])
+  const state = new Map<string, { added: number; removed: number; isNew: boolean }>()
+  for (const line of (tracked ?? '').split('\0')) {
+    const [added, removed, name] = line.split('\t')
+    // A dash stands for a binary file.
+    if (name !== undefined) state.set(name, { added: Number(added) || 0, removed: Number(removed) || 0, isNew: false })
+  }
+  for (const name of (untracked ?? '').split('\0')) if (name !== '') state.set(name, { added: 0, removed: 0, isNew: true })
+  return state
+}
+
+/** What is different between two looks, in one line; undefined if nothing is. */
+export function summarise(before: RepositoryState, after: RepositoryState | undefined): { summary: string; files: number } | undefined {
+  if (!after) return undefined
+  let [changed, fresh, added, removed] = [0, 0, 0, 0]
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const was = before.get(name)
+    const is = after.get(name)
+    if (was && is && was.added === is.added && was.removed === is.removed && was.isNew === is.isNew) continue
+    if (is?.isNew) fresh++
+    else changed++
+    added += Math.max((is?.added ?? 0) - (was?.added ?? 0), 0)
+    removed += Math.max((is?.removed ?? 0) - (was?.removed ?? 0), 0)
+  }
+  if (changed + fresh === 0) return undefined
+  const parts = [changed > 0 ? `${changed} changed (+${added} -${removed})` : '', fresh > 0 ? `${fresh} new` : '']
+  return { summary: parts.filter((part) => part !== '').join(', '), files: changed + fresh }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type Clock, sleep, systemClock } from '../clock.ts'
 import { PawlError } from '../domain/error.ts'
 import type { Child, Exit, KillUnit } from './child.ts'
@@ -89,22 +89,35 @@ export async function endKillUnit(unit: KillUnit, clock: Clock = systemClock): P
 /** The living processes that carry the unit's marker, as far as we may look. */
 export async function processesOf(unit: KillUnit): Promise<number[]> {
   const entry = `${killUnitVariable}=${unit.marker}`
-  const names = await readdir('/proc').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  const pids = processIds()
+  const found: number[] = []
+  for (const [index, pid] of pids.entries()) {
+    // These files are never slow, and reading them one by one in the thread pool is: so in short blocking turns.
+    if (index % 100 === 99) await new Promise(setImmediate)
+    if (pid !== process.pid && environment(pid).includes(entry)) found.push(pid)
+  }
+  return found
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
-  })
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const marked = await Promise.all(pids.map(async (pid) => pid !== process.pid && (await environment(pid)).includes(entry)))
-  return pids.filter((_, index) => marked[index])
+  }
 }
 
 /** Empty for a process that is gone, that is a zombie, or that belongs to somebody else. */
-async function environment(pid: number): Promise<string[]> {
-  const text = await readFile(`/proc/${pid}/environ`, 'latin1').catch((error: NodeJS.ErrnoException) => {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(error.code ?? '')) return ''
+function environment(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
     throw error
-  })
-  return text.split('\0')
+  }
 }
 
 /** Sends a signal to a process, or with a negative number to a process group. False: there was nobody to receive it. */

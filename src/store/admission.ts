@@ -76,18 +76,24 @@ export interface Admitted {
   readonly attempt: number
 }
 
-/** Moves the tasks to running under their next fence, creates their runs and hands each journal to the new fence. */
-export async function admitTasks(tx: Tx, admitted: readonly Admitted[], at: Date): Promise<void> {
-  await sql`
+/**
+ * Moves the tasks to running under their next fence, creates their runs and hands each journal to the new fence. Answers those that were moved: one that was
+ * cancelled since it was found is left alone.
+ */
+export async function admitTasks(tx: Tx, admitted: readonly Admitted[], at: Date): Promise<Admitted[]> {
+  const { rows } = await sql<{ task_id: string }>`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int)
     ), moved as (
       update pawl.tasks t set state = 'running', fence = i.fence, reason = null, updated_at = ${at}
       from input i where t.id = i.task and t.state = 'queued' returning t.id
     ), heads as (
-      update pawl.journal_heads h set fence = i.fence from input i where h.task_id = i.task
+      update pawl.journal_heads h set fence = i.fence from input i join moved on moved.id = i.task where h.task_id = i.task
     )
     insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, admitted_at)
     select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, ${at} from input i join moved on moved.id = i.task
+    returning task_id
   `.execute(tx)
+  const moved = new Set(rows.map((row) => row.task_id))
+  return admitted.filter(({ task }) => moved.has(task))
 }

@@ -41,6 +41,8 @@ export async function openDatabase(options: { connection: pg.ClientConfig; appli
       for (const statement of statements) await client.query(statement)
     },
   })
+  // One that breaks between two statements of a transaction has nobody else to tell, and an error that nobody hears ends the process; the next statement reports it.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug('a database connection broke', { error: error.message })))
   // An idle connection that breaks is replaced at the next use, which reports its own error.
   pool.on('error', (error) => log.warn('an idle database connection broke', { error: error.message }))
   try {

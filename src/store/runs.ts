@@ -15,19 +15,24 @@ export interface TakenRun {
 
 /**
  * Gives admitted runs to a worker: a lease each. A run that is no longer the task's current one (cancelled or lost meanwhile) is left out; its job is
- * spent all the same.
+ * spent all the same. Refuses a worker that others have declared dead: what it took now would be started again by them at once.
  */
 export async function leaseRuns(tx: Tx, runs: readonly string[], options: { worker: string; at: Date }): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    with taken as (
+  const { rows } = await sql<{ living: number; ids: string[] }>`
+    with living as materialized (
+      select id from pawl.workers where id = ${options.worker} and ended_at is null for share
+    ), taken as (
       update pawl.runs r set state = 'running', worker_id = ${options.worker}, started_at = ${options.at}
       from pawl.tasks t
-      where r.id = any(${[...runs]}::text[]) and r.state = 'admitted' and t.id = r.task_id and t.state = 'running' and t.fence = r.fence
+      where r.id = any(${[...runs]}::text[]) and r.state = 'admitted' and t.id = r.task_id and t.state = 'running' and t.fence = r.fence and exists (select 1 from living)
       returning r.id, r.task_id, r.fence
+    ), leased as (
+      insert into pawl.leases (run_id, task_id, fence, worker_id) select id, task_id, fence, ${options.worker} from taken returning run_id
     )
-    insert into pawl.leases (run_id, task_id, fence, worker_id) select id, task_id, fence, ${options.worker} from taken returning run_id as id
+    select (select count(*) from living) as living, array(select run_id from leased) as ids
   `.execute(tx)
-  return rows.map((row) => row.id)
+  if (rows[0]?.living !== 1) throw new Error(`worker ${options.worker} was declared dead and may take nothing`)
+  return rows[0].ids
 }
 
 export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRun[]> {

@@ -62,6 +62,11 @@ export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undef
   return db.selectFrom('pawl.tasks').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** The task as it is now, kept so until the transaction ends: whoever decides by its state and its questions takes this first, so two of them come one after the other. */
+export async function lockTask(tx: Tx, id: string): Promise<TaskRow | undefined> {
+  return tx.selectFrom('pawl.tasks').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
 export interface MoveChanges {
   readonly reason: Reason | null
   readonly resumeAt?: Date | null

@@ -1,13 +1,20 @@
-/** A supervisor to be killed: launches one command in the walls named in its argument, says so, and then only waits. */
+/** A supervisor of its own process: launches one command in the walls named in its argument, says so, and waits: to be killed, or `once`. */
 import type { Command } from '../../src/agent.ts'
 import type { Walls } from '../../src/sandbox.ts'
 import { sandboxes } from '../../src/sandboxes/index.ts'
 
-const { name, command, walls } = JSON.parse(process.argv[2] ?? '') as { name: string; command: Command; walls: Walls }
+interface Order {
+  readonly name: string
+  readonly command: Command
+  readonly walls: Walls
+  readonly once?: boolean
+}
+const { name, command, walls, once } = JSON.parse(process.argv[2] ?? '') as Order
 const sandbox = sandboxes.find((candidate) => candidate.name === name)
 if (!sandbox) throw new Error(`no sandbox ${name}`)
 console.log('launching')
 const { child } = await sandbox.launch(command, walls)
 child.stderr.pipe(process.stderr)
 child.stdout.pipe(process.stdout)
-setInterval(() => {}, 60_000)
+if (once) await child.exited.then(() => child.stop({ graceMs: 0 }))
+else setInterval(() => {}, 60_000)

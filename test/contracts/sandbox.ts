@@ -130,7 +130,7 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
 
     test('a process that forked twice, left its session and ignores signals is gone within 2 s of the stop', async () => {
       const stubborn = `trap "" TERM HUP INT; echo up; while :; do sleep 0.1; done; : ${token}`
-      const { child } = await launch(shell(`(setsid sh -c '${stubborn}' ${token} &) ; trap "" TERM; while :; do sleep 0.1; done`))
+      const { child } = await launch(shell(`trap "" TERM; (setsid sh -c '${stubborn}' ${token} &); while :; do sleep 0.1; done`))
       await said(child.stdout, 'up')
       expect(withArgument(token).length).toBeGreaterThanOrEqual(2)
       const began = performance.now()

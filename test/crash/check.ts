@@ -159,7 +159,7 @@ function environOf(pid: string): string[] {
 
 /** C10: the store opens, its tables can be read, and its counters agree with what they count. */
 async function checkStore(home: CrashHome, tasks: readonly string[]): Promise<string[]> {
-  const list = tasks.map((id) => `'${id}'`).join(', ')
+  const list = ['', ...tasks].map((id) => `'${id}'`).join(', ')
   const tables = await home.query<{ name: string }>(`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('pawl', 'pgboss')`)
   for (const { name } of tables) await home.query(`select count(*) from ${name}`)
   const wrong = await home.query<{ what: string }>(`

@@ -1,4 +1,4 @@
-/** A real daemon for crash tests: `daemon.ts HOME serve|worker`. Takes failpoints over IPC and ends when its test ends. */
+/** A real daemon for crash tests: `daemon.ts HOME serve|worker [failpoint as JSON]`. Takes more failpoints over IPC and ends when its test ends. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
@@ -14,7 +14,7 @@ export interface Arm {
 }
 export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
 
-const [home = '', role = 'serve'] = process.argv.slice(2)
+const [home = '', role = 'serve', first] = process.argv.slice(2)
 const tell = (told: Told) => process.send?.(told)
 
 const kill = {
@@ -32,17 +32,17 @@ const kill = {
   },
 }
 
-process.on('message', ({ name, victim, skip }: Arm) => {
-  armFailpoint(
-    name,
-    () => {
-      tell({ fired: name })
-      return kill[victim]()
-    },
-    { skip },
-  )
+function arm({ name, victim, skip }: Arm): void {
+  const act = () => {
+    tell({ fired: name })
+    return kill[victim]()
+  }
+  armFailpoint(name, act, { skip })
   tell({ armed: name })
-})
+}
+
+process.on('message', arm)
+if (first !== undefined) arm(JSON.parse(first) as Arm)
 
 const config = await loadConfig({ cwd: home, adapters, flags: { home, port: 0 } })
 const log = createLog({ level: 'debug', format: 'json', write: (line) => void process.stderr.write(`${line}\n`), now: () => Date.now() })

@@ -21,8 +21,8 @@ export class CrashHome {
   readonly fired: string[] = []
   /** Times from a daemon's death to the next one's readiness. */
   readonly restartsMs: number[] = []
-  /** What starts of the daemon must bring with them, one per start. */
-  readonly nextStarts: string[] = []
+  /** Failpoints that the next starts of the daemon hold from their first moment, one per start. */
+  readonly nextStarts: Arm[] = []
   starts = 0
   #current: ChildProcess | undefined
   #client: Promise<Client> | undefined
@@ -100,7 +100,7 @@ export class CrashHome {
 
   /** The second worker of this home: an engine without HTTP in a process of its own. */
   async startWorker(): Promise<ChildProcess> {
-    const worker = this.#spawn('worker', {})
+    const worker = this.#spawn('worker')
     await ready(worker, this.dir)
     return worker
   }
@@ -137,21 +137,22 @@ export class CrashHome {
     }
   }
 
-  #spawn(role: 'serve' | 'worker', env: Record<string, string>): ChildProcess {
+  #spawn(role: 'serve' | 'worker', arm?: Arm): ChildProcess {
     const log = openSync(join(this.dir, 'daemon.log'), 'a')
     try {
       const { PATH = '', HOME = '' } = process.env
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
-      return spawn(process.execPath, [entry, this.dir, role], { env: { PATH, HOME, NODE_COMPILE_CACHE, ...env }, stdio: ['ignore', log, log, 'ipc'] })
+      const args = [entry, this.dir, role, ...(arm ? [JSON.stringify(arm)] : [])]
+      return spawn(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE }, stdio: ['ignore', log, log, 'ipc'] })
     } finally {
       closeSync(log)
     }
   }
 
   async #launch(): Promise<void> {
-    const failpoint = this.nextStarts.shift()
-    const daemon = this.#spawn('serve', failpoint ? { PAWL_FAILPOINT: failpoint } : {})
+    const point = this.nextStarts.shift()
+    const daemon = this.#spawn('serve', point)
     this.#current = daemon
     this.starts++
     daemon.on('message', (told: Told) => 'fired' in told && this.fired.push(told.fired))
@@ -173,10 +174,7 @@ export class CrashHome {
       this.#client = Promise.resolve(createClient({ url, token }))
     } catch (error) {
       // A start that was meant to die is followed by the next one.
-      if (failpoint && daemon.signalCode === 'SIGKILL') {
-        this.fired.push(failpoint.split('=')[0]!)
-        return this.#launch()
-      }
+      if (point && this.fired.at(-1) === point.name) return this.#launch()
       throw error
     }
   }

@@ -1,60 +1,61 @@
 /**
  * Crash tests by hand. A failure prints how to see it again.
  *   node test/crash/run.ts                     all cells of the matrix
- *   node test/crash/run.ts --cell NAME         one cell
- *   node test/crash/run.ts --seeds 300         seeded random runs
+ *   node test/crash/run.ts --cell NAME         the cells whose names begin so
+ *   node test/crash/run.ts --seeds 300         seeded random runs, beginning --from 1
  *   node test/crash/run.ts --seed 17           one of them
+ * With --keep the home of a failure stays, with the daemon's log in it.
  */
 import { parseArgs } from 'node:util'
 import { cells, runCell } from './cells.ts'
-import { CrashHome } from './home.ts'
+import type { CrashHome } from './home.ts'
+import { Homes } from './pool.ts'
 import { runSeed } from './seeds.ts'
 
 const { values } = parseArgs({
-  options: { cell: { type: 'string' }, seeds: { type: 'string' }, seed: { type: 'string' }, from: { type: 'string', default: '1' }, keep: { type: 'boolean', default: false } },
+  options: {
+    cell: { type: 'string' },
+    seeds: { type: 'string' },
+    seed: { type: 'string' },
+    from: { type: 'string', default: '1' },
+    keep: { type: 'boolean', default: false },
+  },
 })
 
-type Job = { readonly name: string; readonly run: (home: CrashHome) => Promise<string[]> }
+interface Job {
+  readonly name: string
+  readonly run: (home: CrashHome) => Promise<string[]>
+}
 
 function jobs(): Job[] {
-  if (values.seed !== undefined) return [{ name: `seed ${values.seed}`, run: (home) => runSeed(Number(values.seed), home) }]
-  if (values.seeds !== undefined) {
-    const from = Number(values.from)
-    return Array.from({ length: Number(values.seeds) }, (_, index) => ({ name: `seed ${from + index}`, run: (home) => runSeed(from + index, home) }))
-  }
+  const bySeed = (seed: number): Job => ({ name: `seed ${seed}`, run: (home) => runSeed(seed, home) })
+  if (values.seed !== undefined) return [bySeed(Number(values.seed))]
+  if (values.seeds !== undefined) return Array.from({ length: Number(values.seeds) }, (_, index) => bySeed(Number(values.from) + index))
   const wanted = cells.filter((cell) => values.cell === undefined || cell.name.startsWith(values.cell))
   return wanted.map((cell) => ({ name: cell.name, run: (home) => runCell(cell, home) }))
 }
 
-const waiting = jobs()
+const homes = new Homes({ count: 2, keep: values.keep })
+const all = jobs()
 let failed = 0
-async function lane(): Promise<void> {
-  let home: CrashHome | undefined
-  for (let job = waiting.shift(); job; job = waiting.shift()) {
-    const since = performance.now()
-    let wrong: string[]
-    try {
-      if (!home) {
-        home = new CrashHome()
-        await home.start()
-      }
-      wrong = await job.run(home)
-    } catch (error) {
-      wrong = [error instanceof Error ? (error.stack ?? error.message) : String(error)]
-    }
-    const seconds = ((performance.now() - since) / 1000).toFixed(1)
-    console.log(`${wrong.length === 0 ? 'ok  ' : 'FAIL'} ${seconds.padStart(5)} s  ${job.name}`)
-    if (wrong.length === 0) continue
+const began = performance.now()
+await Promise.all(
+  all.map(async (job) => {
+    let since = 0
+    const wrong = await homes.use((home) => {
+      since = performance.now()
+      return job.run(home)
+    })
+    console.log(`${wrong.length === 0 ? 'ok  ' : 'FAIL'} ${seconds(since, 1).padStart(5)} s  ${job.name}`)
+    if (wrong.length === 0) return
     failed++
-    console.log(wrong.map((line) => `       ${line}`).join('\n'))
-    console.log(`       ${values.keep ? `home ${home?.dir}` : 'again with --keep to look at its home'}`)
-    await home?.close({ keep: values.keep })
-    home = undefined
-  }
-  await home?.close()
-}
-const total = waiting.length
-const since = performance.now()
-await Promise.all([lane(), lane()])
-console.log(`${total - failed} passed, ${failed} failed in ${((performance.now() - since) / 1000).toFixed(0)} s`)
+    console.log(wrong.join('\n').replace(/^/gm, '       '))
+  }),
+)
+await homes.close()
+console.log(`${all.length - failed} passed, ${failed} failed in ${seconds(began, 0)} s`)
 process.exitCode = failed > 0 ? 1 : 0
+
+function seconds(since: number, digits: number): string {
+  return ((performance.now() - since) / 1000).toFixed(digits)
+}

@@ -52,14 +52,20 @@ export async function play(home: CrashHome, ask: Ask, hooks: { onBegin?: (task: 
   const made = await create(home, ask)
   let begun = false
   let again = false
+  let cancelled = false
   await untilRest(home, made, async (task) => {
     if (!begun && hasBegun(task)) {
       begun = true
       await hooks.onBegin?.(made)
     }
-    if (ask.kind === 'hang' && begun) await home.ask((client) => client.cancelTask(made.id))
+    if (ask.kind === 'hang' && begun && !cancelled) {
+      // Once: what was confirmed needs no reminder.
+      await home.ask((client) => client.cancelTask(made.id))
+      cancelled = true
+    }
     const pending = task.questions.find((question) => question.state === 'pending')
-    if (ask.kind === 'ask' && task.state === 'blocked' && pending) {
+    // Some answer while the agent still runs, some when the task has come to rest.
+    if (ask.kind === 'ask' && pending && (ask.walled || task.state === 'blocked')) {
       const answer = `blue for ${ask.tag}`
       await home.ask((client) => client.answerQuestion(pending.id, answer))
       made.answers.push({ questionId: pending.id, answer })

@@ -47,7 +47,7 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
   try {
     send(started, options)
     const inside = await Promise.race([walls.door ? listener(started) : greeting(started), late.promise])
-    inner = await Promise.race([firstInside(started.pid, clock), late.promise])
+    inner = await Promise.race([firstInside(started, clock), late.promise])
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }
     const door = inside.server && { server: inside.server, url: urlOf(inside.server) }
@@ -105,10 +105,10 @@ function listener(started: Started): Promise<Inside> {
  * Bubblewrap's only child, once it dies with its parent: it arranges that last, beside the first program inside, and then it waits.
  * Bubblewrap would name it over a descriptor, but if we are dead by then it breaks off and leaves that child waiting for ever (0.8.0).
  */
-async function firstInside(pid: number, clock: Clock): Promise<ProcessIdentity | undefined> {
+async function firstInside(started: Started, clock: Clock): Promise<ProcessIdentity> {
   for (;;) {
-    const child = childrenOf(pid)[0]
-    if (child === undefined) return undefined
+    const child = childrenOf(started.pid)[0]
+    if (child === undefined) throw endedEarly(await started.exited)
     if (isWaiting(child)) return processIdentity(child)
     await sleep(clock, 1)
   }

@@ -18,14 +18,14 @@ const oldest = [0, 8] as const
 export interface BubblewrapOptions {
   /** Where `bwrap` and, for root, `unshare`, `mount` and `setpriv` are looked for. */
   readonly searchPath?: string
-  /** As whom root tries the walls. */
+  /** Whom root's agents become: nobody has this account, so no file is theirs but those they are given. */
   readonly user?: Identity
   readonly clock?: Clock
 }
 
 /** Walls of Linux namespaces, built by bubblewrap. */
 export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
-  const { searchPath = systemPath, user = { uid: 65534, gid: 65534 }, clock = systemClock } = options
+  const { searchPath = systemPath, user = { uid: 61_295, gid: 61_295 }, clock = systemClock } = options
   let health: Promise<SandboxHealth> | undefined
   let tools: Promise<LaunchTools> | undefined
   const findTools = async (): Promise<LaunchTools> => ({
@@ -72,7 +72,8 @@ async function probe(sandbox: Sandbox, { searchPath, user, clock }: Required<Bub
     }
     const isRoot = process.getuid?.() === 0
     await tryWalls(sandbox, isRoot ? user : undefined, clock)
-    return { available: true, enforced: true, detail: `bubblewrap ${version}${isRoot ? `; agents run as user ${user.uid}` : ''}` }
+    const detail = `bubblewrap ${version}${isRoot ? `; agents run as user ${user.uid}` : ''}`
+    return { available: true, enforced: true, detail, ...(isRoot ? { user } : {}) }
   } catch (error) {
     if (!(error instanceof PawlError)) return no(`The walls could not be tried: ${messageOf(error)}`)
     return no(error.message, fixFor(error.message))

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { childrenOf, isAlive, processIdentity } from './identity.ts'
+
+test('a process is alive until it ends, and a later one with its number is another', async () => {
+  const child = spawn('sleep', ['600'])
+  await once(child, 'spawn')
+  const identity = processIdentity(child.pid)
+  expect(isAlive(identity)).toBe(true)
+  expect(isAlive({ ...identity, startTime: identity.startTime - 1 })).toBe(false)
+  expect(childrenOf(process.pid)).toContain(child.pid)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect(isAlive(identity)).toBe(false)
+})
+
+test('nothing is claimed about a process of another boot, machine or container', () => {
+  expect(isAlive(processIdentity())).toBe(true)
+  expect(isAlive({ ...processIdentity(), bootId: 'another' })).toBeUndefined()
+})
+
+test('a program whose name looks like the fields after it is read right', async () => {
+  const child = spawn('sh', ['-c', 'printf ") Z 1 1" > /proc/self/comm; echo ok; read _'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  const identity = processIdentity(child.pid)
+  expect(identity.startTime).toBeGreaterThanOrEqual(processIdentity().startTime)
+  expect(isAlive(identity)).toBe(true)
+  child.stdin.end('\n')
+  await once(child, 'exit')
+})

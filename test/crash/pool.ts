@@ -1,0 +1,49 @@
+import { CrashHome } from './home.ts'
+
+/** A few homes that serve many crashes one after another: a fresh one for each would cost more than the crash. */
+export class Homes {
+  readonly #free: CrashHome[] = []
+  readonly #waiting: (() => void)[] = []
+  readonly #keep: boolean
+  #left: number
+
+  constructor(options: { count: number; keep?: boolean }) {
+    this.#left = options.count
+    this.#keep = options.keep ?? false
+  }
+
+  /** Answers with what `work` found wrong. A home where anything was wrong serves nobody after. */
+  async use(work: (home: CrashHome) => Promise<string[]>): Promise<string[]> {
+    while (this.#left === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#left--
+    const home = this.#free.pop() ?? new CrashHome()
+    let wrong: string[]
+    try {
+      if (home.starts === 0) await home.start()
+      wrong = await work(home)
+    } catch (error) {
+      wrong = [error instanceof Error ? (error.stack ?? error.message) : String(error)]
+    }
+    if (wrong.length === 0) this.#free.push(home)
+    else {
+      wrong.push(this.#keep ? `home: ${home.dir}` : lastWarnings(home))
+      await home.close({ keep: this.#keep })
+    }
+    this.#left++
+    this.#waiting.shift()?.()
+    return wrong
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#free.splice(0).map((home) => home.close()))
+  }
+}
+
+/** The end of the daemon's log without its chatter: a failure elsewhere is read without its home. */
+function lastWarnings(home: CrashHome): string {
+  const lines = home
+    .log()
+    .split('\n')
+    .filter((line) => !/"level":"(debug|info)"/.test(line))
+  return ['the log ends with:', ...lines.slice(-25)].join('\n')
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { until } from '../engine/home.ts'
+
+const bin = resolve(import.meta.dirname, '../../bin/pawl')
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command line as a user starts it: a process of its own, its own home, no terminal. */
+export interface Running {
+  readonly process: ChildProcess
+  readonly stdout: () => string
+  readonly stderr: () => string
+  readonly ended: Promise<Ended>
+}
+
+export function startPawl(home: string, args: readonly string[], options: { cwd?: string; stdin?: string; env?: Record<string, string> } = {}): Running {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: options.cwd ?? home,
+    env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.stdin ?? '')
+  const ended = new Promise<Ended>((done) => child.once('close', (code) => done({ code, stdout, stderr })))
+  return { process: child, stdout: () => stdout, stderr: () => stderr, ended }
+}
+
+export const pawl = (home: string, args: readonly string[], options?: Parameters<typeof startPawl>[2]) => startPawl(home, args, options).ended
+
+export const json = <T = Record<string, unknown>>(ended: Ended): T => JSON.parse(ended.stdout) as T
+
+/** A daemon of the home, on a free port, ready to be spoken to. */
+export async function serve(home: string, options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Running & { url: string; token: string }> {
+  const running = startPawl(home, ['serve', '--port', '0'], options)
+  const url = await until(async () => {
+    if (running.process.exitCode !== null) throw new Error(`pawl serve ended: ${running.stderr()}`)
+    const text = await readFile(join(home, 'run.json'), 'utf8').catch(() => '{}')
+    return (JSON.parse(text) as { url?: string }).url
+  })
+  return { ...running, url, token: (await readFile(join(home, 'token'), 'utf8')).trim() }
+}
