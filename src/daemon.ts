@@ -93,6 +93,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const journal = createJournal({ db: database.db, bus, clock, log, onBroken: (error) => abort(log, error) })
     closers.push(() => journal.stop())
     const walls = () => chooseSandbox()
+    // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
+    if (options.work) void walls()
 
     const runtime = createRuntime({
       db: database.db,
@@ -101,6 +103,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       clock,
       home: config.home,
       adapterNamed,
+      path: searchPath(),
       agents: config.agents,
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),

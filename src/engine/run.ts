@@ -65,6 +65,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
   const recordEvent = (event: NewEvent) =>
     parts.journal.append({ task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event })
 
+  log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
   let end: Ended
   let vendorSession: string | undefined
   try {
@@ -77,6 +78,14 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
   await parts.journal.flush()
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
   if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
+  log.info('a run ended', {
+    outcome: end.outcome,
+    category: end.category,
+    detail: end.message?.slice(0, 500),
+    exitCode: end.exitCode,
+    signal: end.signal,
+    text: end.outcome === 'succeeded' ? undefined : end.text.slice(0, 200),
+  })
   await fp('outcome.record')
   await persistently(parts, log, () =>
     parts.settler.settleRun({ id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }, end, { vendorSession, startedAtMs }),

@@ -1,24 +1,16 @@
-import { createHash } from 'node:crypto'
-import { isAbsolute, join, normalize } from 'node:path'
-import type { Adapter } from '../agent.ts'
-import type { Clock } from '../clock.ts'
-import type { ResolvedAgent } from '../domain/agent-config.ts'
-import { conflict, invalid, messageOf, notFound, PawlError, unavailable } from '../domain/error.ts'
+import { conflict, invalid, notFound } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
-import { newId } from '../domain/id.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import { Answer } from '../domain/question.ts'
 import { rankOf, type TaskState } from '../domain/task.ts'
 import type { AgentView, HealthView, NewTask, Page, QuestionView, TaskSummary, TaskView } from '../domain/view.ts'
-import { fp } from '../failpoint.ts'
-import { type Db, isConnectionLoss, isDiskFull } from '../store/database.ts'
 import * as questions from '../store/questions.ts'
-import { findSession, runsOfTask } from '../store/runs.ts'
+import { runsOfTask } from '../store/runs.ts'
 import * as tasks from '../store/tasks.ts'
 import type { Bus } from './bus.ts'
+import { type TaskCreatorParts, taskCreator } from './create-task.ts'
+import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
 import { questionView, taskSummary, taskView } from './views.ts'
-import { assertUsable } from './workspace.ts'
 
 /** Who asked: written into the journal. */
 export interface Caller {
@@ -58,22 +50,11 @@ export interface TaskFilter {
   readonly cursor?: string | undefined
 }
 
-export interface RuntimeParts {
-  readonly db: Db
+export interface RuntimeParts extends TaskCreatorParts {
   readonly journal: Journal
   readonly bus: Bus
-  readonly clock: Clock
-  readonly home: string
-  readonly adapterNamed: (name: string) => Adapter
-  readonly agents: readonly ResolvedAgent[]
-  readonly defaultAgent: () => Promise<string>
   readonly describeAgents: () => Promise<AgentView[]>
   readonly describeSelf: () => Promise<Omit<HealthView, 'tasks'>>
-  /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
-  readonly boundTo: string | null
-  readonly maxQueued: number
-  /** Throws why no work can be taken now: a full disk, for one. */
-  readonly assertRoom: () => Promise<void>
 }
 
 export function createRuntime(parts: RuntimeParts): Runtime {
@@ -93,82 +74,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (const questionId of await questions.closeQuestions(tx, task)) record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
   }
 
-  let roomSeenAt = Number.NEGATIVE_INFINITY
-  /** Asking the file system costs as much as a query, and a second of tasks does not fill the reserve. */
-  const assertRoom = async () => {
-    if (clock.monotonic() - roomSeenAt < 1_000) return
-    await parts.assertRoom()
-    roomSeenAt = clock.monotonic()
-  }
-
-  const resolveAgent = async (task: NewTask): Promise<ResolvedAgent> => {
-    let agent = task.agentConfig
-    if (!agent) {
-      const name = task.agent ?? (await parts.defaultAgent())
-      agent = parts.agents.find((known) => known.name === name)
-      const names = parts.agents.map((known) => known.name)
-      if (!agent) throw invalid(`There is no agent "${name}"${didYouMean(name, names)} Agents are: ${names.join(', ')}.`)
-    }
-    const adapter = parts.adapterNamed(agent.adapter)
-    const options = adapter.options.safeParse(agent.options)
-    if (!options.success) throw invalid(`Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ')}`)
-    if (task.model !== undefined && !adapter.can.model) throw new PawlError('unsupported', `Agent "${agent.name}" takes no model; leave --model out.`)
-    return {
-      ...agent,
-      ...(task.model === undefined ? {} : { model: task.model }),
-      ...(task.profile === undefined ? {} : { profile: task.profile as ResolvedAgent['profile'] }),
-      ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
-    }
-  }
+  const create = taskCreator(parts)
 
   return {
     async createTask(input, { idempotencyKey }) {
-      const bodyHash = idempotencyKey === undefined ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex')
-      if (idempotencyKey !== undefined) {
-        const seen = await guarded(() => tasks.findByIdempotencyKey(db, idempotencyKey))
-        if (seen) return repeated(seen, bodyHash, view)
-      }
-      const agent = await resolveAgent(input)
-      await assertRoom()
-      const id = newId('task', clock.now())
-      const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
-      const wanted = input.session
-      const session = wanted === undefined ? undefined : await guarded(() => findSession(db, wanted))
-      if (wanted !== undefined && !session) throw invalid(`There is no session ${input.session}.`)
-      if (session && session.adapter !== agent.adapter) throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
-      const priority = input.priority ?? 0
-      await fp('task.create.before')
-      const inserted = await guarded(() =>
-        tasks.insertTask(db, {
-          id,
-          session: { id: session?.id ?? newId('session', clock.now()), isNew: !session },
-          agent,
-          prompt: input.prompt,
-          workspace,
-          workspaceOwn: input.workspace === undefined,
-          priority,
-          rank: rankOf(clock.now(), priority),
-          tags: input.tags ?? [],
-          extraArgs: input.extraArgs ?? [],
-          attended: input.attended ?? false,
-          boundTo: parts.boundTo,
-          at: now(),
-          idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, bodyHash },
-        }).catch((error: unknown) => {
-          // Two requests with one key at the same moment: the primary key lets one through.
-          if (idempotencyKey !== undefined && (error as { code?: unknown }).code === '23505') return undefined
-          throw error
-        }),
-      )
-      await fp('task.create.after')
-      if (!inserted) {
-        const seen = idempotencyKey === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, idempotencyKey))
-        if (seen) return repeated(seen, bodyHash, view)
-        throw new Error(`task ${id} was not stored, and no other has its key`)
-      }
-      journal.announce(id)
+      const made = await create(input, idempotencyKey)
+      if (!made.isNew) return { task: await view(made.row.id), created: false }
+      journal.announce(made.row.id)
       bus.tell('admission')
-      return { task: taskView(inserted, [], []), created: true }
+      return { task: taskView(made.row, [], []), created: true }
     },
 
     getTask: view,
@@ -272,30 +186,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await guarded(() => tasks.countByState(db))
       await parts.assertRoom()
     },
-  }
-}
-
-async function usableWorkspace(path: string): Promise<string> {
-  if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
-  const clean = normalize(path)
-  await assertUsable(clean)
-  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
-}
-
-async function repeated(seen: { task_id: string; body_hash: string }, bodyHash: string, view: (id: string) => Promise<TaskView>): Promise<{ task: TaskView; created: boolean }> {
-  if (seen.body_hash !== bodyHash) throw conflict(`This Idempotency-Key was used for another request (task ${seen.task_id}); choose a new key.`)
-  return { task: await view(seen.task_id), created: false }
-}
-
-/** What the database says of itself, as what the caller can do about it. */
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof PawlError) throw error
-    if (isDiskFull(error)) throw unavailable('The disk is full; free some space and try again. Nothing was lost.', error)
-    if (isConnectionLoss(error)) throw unavailable(`The database is away for the moment: ${messageOf(error)}. Try again.`, error)
-    throw error
   }
 }
 

@@ -21,6 +21,7 @@ export interface Worker {
 }
 
 export const beatEveryMs = 5_000
+const beatAgainMs = 500
 /** Others may start our runs again after 15 s without a beat; we stop them well before. */
 export const giveUpAfterMs = 10_000
 /** A timer of one second that comes this late means that nobody here was awake. */
@@ -74,20 +75,27 @@ export function createWorker(options: {
     }
     // Counted from before the question was sent: the answer may have been on its way while we slept.
     confirmedAt = sentAt
-    if (held.some((id) => !live.has(id))) {
+    if (held.runs.some((id) => !live.has(id))) {
       mayHoldStrays = true
       takeQuietly()
     }
-    const ours = new Set(held)
+    const ours = new Set(held.runs)
     for (const run of live.values()) if (leased.has(run.id) && !ours.has(run.id) && leased.get(run.id)! < sentAt) run.stop({ kind: 'lease_lost' })
+    // The word of a cancel may not have reached us.
+    for (const task of held.cancelled) await checkCancel(task)
   }
   /** When each lease was taken: an answer older than the lease cannot speak of it. */
   const leased = new Map<string, number>()
 
   const beating = () => {
-    beatOnce()
-      .catch((error: unknown) => log.warn('a beat was missed', { error: String(error) }))
-      .finally(() => later(beatEveryMs, beating))
+    beatOnce().then(
+      () => later(beatEveryMs, beating),
+      (error: unknown) => {
+        log.warn('a beat was missed', { error: String(error) })
+        // Waiting the whole time again would leave nothing of the time after which we must give up.
+        later(beatAgainMs, beating)
+      },
+    )
   }
   let lookedAt = clock.monotonic()
   const selfFencing = async () => {
@@ -143,7 +151,7 @@ export function createWorker(options: {
         live.delete(run.id)
         leased.delete(run.id)
         bus.tell('admission')
-        void take()
+        takeQuietly()
       })
       if (taken.task.cancel) run.stop({ kind: 'cancelled', now: taken.task.cancel === 'now' })
     }

@@ -17,6 +17,7 @@ export function endingOutput(pipe: Readable, exited: Promise<unknown>, clock: Cl
   let bytesAfterExit = 0
   let readMsAfterExit = 0
   let readingSince = 0
+  let watching = false
   let cancelQuiet = () => {}
   let cancelLongest = () => {}
 
@@ -28,10 +29,8 @@ export function endingOutput(pipe: Readable, exited: Promise<unknown>, clock: Cl
     },
   })
   pipe.on('data', (chunk: Buffer) => {
-    if (hasExited) {
-      bytesAfterExit += chunk.length
-      watchQuiet()
-    }
+    if (hasExited) bytesAfterExit += chunk.length
+    if (watching) watchQuiet()
     if (!output.push(chunk)) pause()
     if (bytesAfterExit > mostBytes) end()
   })
@@ -41,31 +40,34 @@ export function endingOutput(pipe: Readable, exited: Promise<unknown>, clock: Cl
   pipe.pause()
   void exited.then(() => {
     hasExited = true
-    if (!ended && !pipe.isPaused()) watch()
+    if (!ended && !watching && !pipe.isPaused()) watch()
   })
   return output
 
   function resume(): void {
     if (ended) return
     pipe.resume()
-    if (hasExited) watch()
+    if (hasExited && !watching) watch()
   }
   function pause(): void {
     pipe.pause()
+    if (watching) readMsAfterExit += clock.monotonic() - readingSince
     unwatch()
-    if (hasExited) readMsAfterExit += clock.monotonic() - readingSince
   }
   function watch(): void {
-    unwatch()
+    watching = true
     readingSince = clock.monotonic()
     watchQuiet()
-    cancelLongest = clock.after(Math.max(0, longestMs - readMsAfterExit), end)
+    cancelLongest = clock.after(Math.max(0, longestMs - readMsAfterExit), () => setImmediate(end))
   }
   function watchQuiet(): void {
     cancelQuiet()
-    cancelQuiet = clock.after(quietMs, end)
+    const before = bytesAfterExit
+    // If this thread itself was held up, what the process wrote is still to be read: so one look at the pipe between the timer and the end.
+    cancelQuiet = clock.after(quietMs, () => setImmediate(() => bytesAfterExit === before && end()))
   }
   function unwatch(): void {
+    watching = false
     cancelQuiet()
     cancelLongest()
   }

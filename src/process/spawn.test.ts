@@ -52,3 +52,15 @@ test('a prompt that nobody reads breaks nothing', async () => {
   child.stdout.destroy()
   child.stderr.destroy()
 })
+
+test('what was written before the exit is read although this thread was busy for long', async () => {
+  const child = await shell('setsid sleep 600 & echo $!; exec head -c 50000 /dev/zero')
+  const out = text(child.stdout)
+  await child.exited
+  const until = performance.now() + 600
+  while (performance.now() < until);
+  const read = await out
+  expect(read.length).toBeGreaterThan(50_000)
+  expect(signal(Number.parseInt(read, 10), 'SIGKILL')).toBe(true)
+  child.stderr.destroy()
+})

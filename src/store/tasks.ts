@@ -137,6 +137,12 @@ export async function nextWake(db: Db): Promise<Date | undefined> {
   return rows[0]?.at ?? undefined
 }
 
+/** How many tasks are queued, counted no further than `most`. */
+export async function countQueued(db: Db, most: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from pawl.tasks where state = 'queued' limit ${most}) as queued`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
 export async function countByState(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; count: number }>`select state, count(*) as count from pawl.tasks group by state`.execute(db)
   return Object.fromEntries(rows.map((row) => [row.state, row.count]))

@@ -18,13 +18,20 @@ export async function registerWorker(db: Db, worker: WorkerIdentity, at: Date): 
   `.execute(db)
 }
 
-/** Counts one beat and says which runs the worker still holds. Undefined: others have declared it dead. */
-export async function beat(db: Db, worker: string): Promise<string[] | undefined> {
-  const { rows } = await sql<{ runs: string[] | null }>`
+export interface Held {
+  readonly runs: readonly string[]
+  /** The tasks among them that were asked to stop. */
+  readonly cancelled: readonly string[]
+}
+
+/** Counts one beat and says what the worker still holds. Undefined: others have declared it dead. */
+export async function beat(db: Db, worker: string): Promise<Held | undefined> {
+  const { rows } = await sql<Held>`
     update pawl.workers set beat = beat + 1 where id = ${worker} and ended_at is null
-    returning (select array_agg(run_id) from pawl.leases where worker_id = ${worker}) as runs
+    returning array(select run_id from pawl.leases where worker_id = ${worker}) as runs,
+      array(select l.task_id from pawl.leases l join pawl.tasks t on t.id = l.task_id where l.worker_id = ${worker} and t.cancel is not null) as cancelled
   `.execute(db)
-  return rows[0] === undefined ? undefined : (rows[0].runs ?? [])
+  return rows[0]
 }
 
 export async function livingWorkers(db: Db): Promise<WorkerRow[]> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +24,10 @@ export class CrashHome {
   /** Failpoints that the next starts of the daemon hold from their first moment, one per start. */
   readonly nextStarts: Arm[] = []
   starts = 0
+  /** What the next starts find in their environment besides what every process has. */
+  readonly environment: Record<string, string> = {}
+  /** False while a test wants to see what others make of a dead daemon. */
+  startsAgain = true
   #current: ChildProcess | undefined
   #client: Promise<Client> | undefined
   #closing = false
@@ -115,6 +119,12 @@ export class CrashHome {
     }
   }
 
+  /** The processes of the embedded server, its own first. */
+  databaseProcesses(): number[] {
+    const pid = livingPostmaster(layoutOf(this.dir))
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)]
+  }
+
   log(): string {
     return readFileSync(join(this.dir, 'daemon.log'), 'utf8')
   }
@@ -144,7 +154,7 @@ export class CrashHome {
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
       const args = [entry, this.dir, role, ...(arm ? [JSON.stringify(arm)] : [])]
-      return spawn(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE }, stdio: ['ignore', log, log, 'ipc'] })
+      return spawn(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment }, stdio: ['ignore', log, log, 'ipc'] })
     } finally {
       closeSync(log)
     }
@@ -158,7 +168,7 @@ export class CrashHome {
     daemon.on('message', (told: Told) => 'fired' in told && this.fired.push(told.fired))
     let isUp = false
     daemon.once('exit', () => {
-      if (this.#closing || !isUp) return
+      if (this.#closing || !isUp || !this.startsAgain) return
       const at = performance.now()
       this.#restarting = this.#launch()
         .then(() => void this.restartsMs.push(performance.now() - at))
@@ -177,6 +187,21 @@ export class CrashHome {
       if (point && this.fired.at(-1) === point.name) return this.#launch()
       throw error
     }
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return names.filter((pid) => parentOf(pid) === parent).map(Number)
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
   }
 }
 

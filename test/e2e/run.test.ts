@@ -138,6 +138,7 @@ describe('pawl without a daemon', () => {
       ['an unknown command', ['rnu', 'x'], 2, /run/],
       ['an empty prompt', ['run', '--agent', 'helper', ''], 2, /prompt/i],
       ['a missing workspace', ['run', '--agent', 'helper', '--workspace', '/no/such/folder', 'x'], 2, /\/no\/such\/folder/],
+      ['a program that is not installed', ['run', '--agent', 'missing', 'x'], 1, /no-such-program-here/],
       ['a wrong database URL', ['run', '--agent', 'helper', '--database-url', 'postgres://127.0.0.1:1/none', 'x'], 1, /database/i],
     ])('refuses %s in a sentence', async (_, args, code, says) => {
       const before = json<{ items: unknown[] }>(await pawl(home.path, ['ls', '--json']))
@@ -146,12 +147,6 @@ describe('pawl without a daemon', () => {
       expect(ended.stderr).toMatch(says)
       expect(ended.stderr).not.toMatch(/\n\s+at /)
       expect(json<{ items: unknown[] }>(await pawl(home.path, ['ls', '--json'])).items).toHaveLength(before.items.length)
-    })
-
-    it('names the program that is not installed', async () => {
-      const ended = await run('--json', '--agent', 'missing', 'x')
-      expect(ended.code).toBe(1)
-      expect(json(ended)).toMatchObject({ task: { state: 'failed', reason: { kind: 'binary_missing', detail: expect.stringContaining('no-such-program-here') } } })
     })
 
     it('names line and column of a broken settings file', async () => {

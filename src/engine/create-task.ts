@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { isAbsolute, join, normalize } from 'node:path'
+import type { Adapter, AgentHealth } from '../agent.ts'
+import type { Clock } from '../clock.ts'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { conflict, invalid, PawlError, unavailable } from '../domain/error.ts'
+import { newId } from '../domain/id.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { rankOf } from '../domain/task.ts'
+import type { NewTask } from '../domain/view.ts'
+import { fp } from '../failpoint.ts'
+import type { Db } from '../store/database.ts'
+import { findSession } from '../store/runs.ts'
+import type { TaskRow } from '../store/tables.ts'
+import * as tasks from '../store/tasks.ts'
+import { guarded } from './guarded.ts'
+import { assertUsable } from './workspace.ts'
+
+export interface TaskCreatorParts {
+  readonly db: Db
+  readonly clock: Clock
+  readonly home: string
+  readonly adapterNamed: (name: string) => Adapter
+  readonly agents: readonly ResolvedAgent[]
+  readonly defaultAgent: () => Promise<string>
+  /** Where programs are looked for. */
+  readonly path: string
+  /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
+  readonly boundTo: string | null
+  readonly maxQueued: number
+  /** Throws why no work can be taken now: a full disk, for one. */
+  readonly assertRoom: () => Promise<void>
+}
+
+/** A new row, or the one that an earlier request with the same key made. */
+export type Made = { readonly isNew: true; readonly row: TaskRow } | { readonly isNew: false; readonly row: { readonly id: string } }
+
+/** Checks a task whole before anything of it is written, then writes it in one statement. */
+export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: string | undefined) => Promise<Made> {
+  const { db, clock } = parts
+  const assertTaking = onceASecond(clock, async () => {
+    await parts.assertRoom()
+    const queued = await guarded(() => tasks.countQueued(db, parts.maxQueued))
+    if (queued >= parts.maxQueued) throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
+  })
+  const assertInstalled = installationCheck(parts)
+
+  return async (input, key) => {
+    const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex')
+    const earlier = async (): Promise<Made | undefined> => {
+      const seen = key === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, key))
+      if (!seen) return undefined
+      if (seen.body_hash !== bodyHash) throw conflict(`This Idempotency-Key was used for another request (task ${seen.task_id}); choose a new key.`)
+      return { isNew: false, row: { id: seen.task_id } }
+    }
+    const found = await earlier()
+    if (found) return found
+
+    const agent = await resolveAgent(parts, input)
+    const id = newId('task', clock.now())
+    const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
+    await assertInstalled(agent, input.workspace === undefined ? undefined : workspace)
+    const session = await givenSession(db, input.session, agent)
+    await assertTaking()
+    const priority = input.priority ?? 0
+    await fp('task.create.before')
+    const row = await guarded(() =>
+      tasks
+        .insertTask(db, {
+          id,
+          session: { id: session ?? newId('session', clock.now()), isNew: session === undefined },
+          agent,
+          prompt: input.prompt,
+          workspace,
+          workspaceOwn: input.workspace === undefined,
+          priority,
+          rank: rankOf(clock.now(), priority),
+          tags: input.tags ?? [],
+          extraArgs: input.extraArgs ?? [],
+          attended: input.attended ?? false,
+          boundTo: parts.boundTo,
+          at: new Date(clock.now()),
+          idempotency: key === undefined ? undefined : { key, bodyHash },
+        })
+        .catch((error: unknown) => {
+          // Two requests with one key at the same moment: the primary key lets one through.
+          if (key !== undefined && (error as { code?: unknown }).code === '23505') return undefined
+          throw error
+        }),
+    )
+    await fp('task.create.after')
+    if (row) return { isNew: true, row }
+    const other = await earlier()
+    if (other) return other
+    throw new Error(`task ${id} was not stored, and no other has its key`)
+  }
+}
+
+async function resolveAgent(parts: TaskCreatorParts, task: NewTask): Promise<ResolvedAgent> {
+  let agent = task.agentConfig
+  if (!agent) {
+    const name = task.agent ?? (await parts.defaultAgent())
+    agent = parts.agents.find((known) => known.name === name)
+    const names = parts.agents.map((known) => known.name)
+    if (!agent) throw invalid(`There is no agent "${name}"${didYouMean(name, names)} Agents are: ${names.join(', ')}.`)
+  }
+  const adapter = parts.adapterNamed(agent.adapter)
+  const options = adapter.options.safeParse(agent.options)
+  if (!options.success) throw invalid(`Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ')}`)
+  if (task.model !== undefined && !adapter.can.model) throw new PawlError('unsupported', `Agent "${agent.name}" takes no model; leave --model out.`)
+  return {
+    ...agent,
+    ...(task.model === undefined ? {} : { model: task.model }),
+    ...(task.profile === undefined ? {} : { profile: task.profile as ResolvedAgent['profile'] }),
+    ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
+  }
+}
+
+/** Refuses work for a program that is not there, before the work is written down. An answer is kept for a while: asking may start the program. */
+function installationCheck(parts: TaskCreatorParts) {
+  const keptMs = 10_000
+  const known = new Map<string, { health: AgentHealth; at: number }>()
+  return async (agent: ResolvedAgent, folder: string | undefined) => {
+    const key = JSON.stringify([agent.adapter, agent.options, folder ?? ''])
+    const now = parts.clock.monotonic()
+    let found = known.get(key)
+    if (!found || now - found.at > keptMs) {
+      found = { health: await parts.adapterNamed(agent.adapter).probe(agent.options, { path: parts.path, folder }), at: now }
+      if (known.size > 100) known.clear()
+      if (found.health.installed) known.set(key, found)
+    }
+    const { installed, detail, fix } = found.health
+    if (!installed) throw new PawlError('unsupported', `Agent "${agent.name}" cannot run here: ${detail}${fix ? ` ${fix}` : ''}`)
+  }
+}
+
+async function givenSession(db: Db, id: string | undefined, agent: ResolvedAgent): Promise<string | undefined> {
+  if (id === undefined) return undefined
+  const session = await guarded(() => findSession(db, id))
+  if (!session) throw invalid(`There is no session ${id}.`)
+  if (session.adapter !== agent.adapter) throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
+  return session.id
+}
+
+async function usableWorkspace(path: string): Promise<string> {
+  if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
+  const clean = normalize(path)
+  await assertUsable(clean)
+  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
+}
+
+/** A check that costs as much as a query and whose answer holds for a moment. Only a good answer is kept. */
+function onceASecond(clock: Clock, check: () => Promise<void>): () => Promise<void> {
+  let goodAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (clock.monotonic() - goodAt < 1_000) return
+    await check()
+    goodAt = clock.monotonic()
+  }
+}

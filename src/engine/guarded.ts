@@ -1,0 +1,14 @@
+import { messageOf, PawlError, unavailable } from '../domain/error.ts'
+import { isConnectionLoss, isDiskFull } from '../store/database.ts'
+
+/** What the database says of itself, as what the caller can do about it. */
+export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof PawlError) throw error
+    if (isDiskFull(error)) throw unavailable('The disk is full; free some space and try again. Nothing was lost.', error)
+    if (isConnectionLoss(error)) throw unavailable(`The database is away for the moment: ${messageOf(error)}. Try again.`, error)
+    throw error
+  }
+}
