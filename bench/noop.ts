@@ -125,6 +125,7 @@ async function startEngine(place: Place, width: number) {
     clock,
     log,
     leave: () => recovery.bury(self),
+    giveBack: recovery.giveBack,
     onDisowned: () => broken(new Error('The worker was declared dead.')),
     run: {
       db,
@@ -135,7 +136,6 @@ async function startEngine(place: Place, width: number) {
       home,
       adapterNamed,
       wallsFor: async () => ({ sandbox: nothing, health: await nothing.probe() }),
-      agentUser: undefined,
       path: process.env.PATH ?? '',
       environment: () => ({}),
     },

@@ -1,5 +1,6 @@
 // Which Node runs Pawl. Nothing newer than ES2015: see bin/pawl.
 // biome-ignore-all lint/style/useNodejsImportProtocol: old Node does not know it
+// biome-ignore-all lint/complexity/useOptionalChain: nor that
 'use strict'
 
 const childProcess = require('child_process')
@@ -46,12 +47,14 @@ function versionOf(program) {
 /** Goes on as that Node: same arguments, streams, signals and exit code. */
 function become(program, args) {
   if (process.execve) process.execve(program, [program].concat(args), process.env)
-  const child = childProcess.spawn(program, args, { stdio: 'inherit' })
+  let child
+  const passOn = (signal) => process.on(signal, () => child && child.kill(signal))
   // A terminal sends Ctrl-C to the whole foreground group, the child included; passing it on would make it twice.
-  const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
-  process.on('SIGINT', () => isAtTerminal || child.kill('SIGINT'))
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
-  process.on('SIGHUP', () => child.kill('SIGHUP'))
+  if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) process.on('SIGINT', () => {})
+  else passOn('SIGINT')
+  passOn('SIGTERM')
+  passOn('SIGHUP')
+  child = childProcess.spawn(program, args, { stdio: 'inherit' })
   child.on('error', (error) => {
     process.stderr.write(`pawl: cannot start ${program}: ${error.message}\n`)
     process.exit(2)

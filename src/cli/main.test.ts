@@ -181,7 +181,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)
   for (const [, from] of readFileSync(file, 'utf8').matchAll(
-    /^(?:import|export) (?!type )(?:[^'\n]*|\{[^}]*\}) ?(?:from )?'([^']+)'/gm,
+    /^(?:import|export) (?!type )(?:\{[^}]*\}|[\w*, ]+(?:\{[^}]*\})?) ?from '([^']+)'/gm,
   ))
     if (from!.startsWith('.')) packagesOf(join(dirname(file), from!), seen)
     else seen.add(from!)

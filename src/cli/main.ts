@@ -11,8 +11,12 @@ void start()
 async function start(): Promise<void> {
   // A reader that left (`pawl ls | head`) is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+    if (error.code === 'EPIPE') process.exit(0)
+  })
+  // A terminal that was closed takes nothing any more; what is to be stopped must still be stopped.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
   })
   const exitCode = await main(process.argv.slice(2))
   // Nothing may be lost in a pipe, and no idle connection may hold the process.
@@ -43,8 +47,8 @@ async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands
   }
   const path = [...at.path, name]
   if (entry.commands) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })
-  const { runCommand } = await import('./command.ts')
-  return runCommand(await entry.load!(), [...before, ...rest], cli, path.join(' '))
+  const [{ runCommand }, module] = await Promise.all([import('./command.ts'), entry.load!()])
+  return runCommand(module, [...before, ...rest], cli, path.join(' '))
 }
 
 async function withoutCommand(options: string[], cli: Cli, at: { path: string[]; commands: Commands }): Promise<number> {

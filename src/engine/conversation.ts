@@ -30,7 +30,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   const records = join(parts.home, 'runs', run.id)
   await makeDirectories(records, home, user)
   const scratch = join(parts.home, 'workspaces', `${task.id}.copy`)
-  const workspace = await failingAs('workspace_error', () => prepareWorkspace({ path: task.workspace, own: task.workspace_own, scratch, user }))
+  const workspace = await failingAs('workspace_error', () => prepareWorkspace({ path: task.workspace, own: task.workspace_own, scratch, user, without: parts.home }))
   if (workspace.source !== workspace.path) voice.note('workspace_copy', `The agent works on a copy of ${workspace.path} that its user may write; changes are brought back at the end.`)
 
   const unit = sandbox.killUnit(run.id, run.fence)

@@ -33,7 +33,8 @@ export async function launchSpec(taken: TakenRun, parts: RunParts, adapter: Adap
   const agent = task.agent_config
   const fresh = task.continuation?.kind === 'retry' && task.continuation.fresh
   const resume = adapter.can.resume && !fresh ? (session.vendor_id ?? undefined) : undefined
-  const earlier = (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id).at(-1)
+  // Only a program that remembers the conversation is told how its last run ended.
+  const earlier = resume === undefined ? undefined : (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id).at(-1)
   const options = adapter.options.safeParse(agent.options)
   if (!options.success) throw new RunFailure('bad_config', `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`)
   return {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type MoveName, rankOf } from '../domain/task.ts'
+import { isEnded, type MoveName, rankOf } from '../domain/task.ts'
 import type { Log } from '../log.ts'
 import { closeQuestions, questionsOfTask } from '../store/questions.ts'
 import { costOfTask, endRun, rememberVendorSession, runsOfTask } from '../store/runs.ts'
@@ -14,7 +14,11 @@ export interface Settler {
    * Ends a run and moves its task on, in one transaction. False if the run is no longer the task's current one: then somebody else has settled it and
    * nothing is written. Safe to call again after an error whose effect is unknown.
    */
-  settleRun(run: RunToSettle, end: Ended, facts?: { vendorSession?: string | undefined; startedAtMs?: number | undefined }): Promise<boolean>
+  settleRun(
+    run: RunToSettle,
+    end: Ended,
+    facts?: { vendorSession?: string | undefined; startedAtMs?: number | undefined },
+  ): Promise<boolean>
 }
 
 export interface RunToSettle {
@@ -33,18 +37,23 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         const before = await lockTask(tx, run.taskId)
         if (!before || before.state !== 'running' || before.fence !== run.fence) return undefined
 
-        const questions = (await questionsOfTask(tx, run.taskId)).filter((question) => question.run_id === run.id)
+        const asked = await questionsOfTask(tx, run.taskId)
+        const questions = asked.filter((question) => question.run_id === run.id)
+        const runs = await runsOfTask(tx, run.taskId)
         const pending = questions.find((question) => question.state === 'pending')
         const answered = questions.findLast((question) => question.state === 'answered')
         const decided = decide(before, end, {
           pendingId: pending?.id,
-          answered: answered && !pending ? { kind: 'answer', questionId: answered.id, question: answered.text, answer: answered.answer ?? '' } : undefined,
-          losses: lossesInARow(await runsOfTask(tx, run.taskId), run.id),
+          answered:
+            answered && !pending
+              ? { kind: 'answer', questionId: answered.id, question: answered.text, answer: answered.answer ?? '' }
+              : undefined,
+          losses: lossesInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
         })
         const isBack = decided.settlement.move === 'give_back'
-        const earlierCost = await costOfTask(tx, run.taskId)
+        const earlierCost = runs.length > 1 ? await costOfTask(tx, run.taskId) : null
         const cost = end.costUsd === undefined ? earlierCost : (earlierCost ?? 0) + end.costUsd
         const moved = await moveTask(tx, run.taskId, decided.settlement.move, {
           at,
@@ -55,14 +64,22 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           // The original question stays the task's own until an answer or a retry replaces it.
           continuation: decided.continuation ?? (isFinal(end) ? null : before.continuation),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
-          ...(isBack ? {} : { result: { outcome: decided.outcome, text: end.text, verified: false, costUsd: cost, usage: end.usage ?? null } }),
+          ...(isBack
+            ? {}
+            : { result: { outcome: decided.outcome, text: end.text, verified: false, costUsd: cost, usage: end.usage ?? null } }),
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
         if (facts.vendorSession !== undefined) await rememberVendorSession(tx, run.sessionId, facts.vendorSession, at)
-        record({ task: run.taskId, run: run.id, event: { type: 'run.ended', data: endedData(end, decided.outcome, at.getTime() - (facts.startedAtMs ?? at.getTime())) } })
-        if (decided.settlement.move === 'stop_cancelled')
-          for (const questionId of await closeQuestions(tx, run.taskId)) record({ task: run.taskId, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
+        record({
+          task: run.taskId,
+          run: run.id,
+          event: { type: 'run.ended', data: endedData(end, decided.outcome, at.getTime() - (facts.startedAtMs ?? at.getTime())) },
+        })
+        // What an ended task still asks, also from an earlier run, needs no answer any more.
+        if (isEnded(moved.state) && asked.some((question) => question.state === 'pending'))
+          for (const questionId of await closeQuestions(tx, run.taskId))
+            record({ task: run.taskId, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
         record({ task: run.taskId, event: decided.settlement.event })
         return decided
       })
@@ -89,7 +106,11 @@ function decide(
   // Answered while the run still went on: no run has heard the answer, so the next one must, however this one ended.
   if (facts.answered && !asked && !isCancelled) {
     const event = { type: 'task.requeued', data: { why: 'answer' } } as const
-    return { settlement: { move: 'give_back', reason: null, event, attempts: 0 }, outcome: 'blocked', continuation: facts.answered }
+    return {
+      settlement: { move: 'give_back', reason: null, event, attempts: 0 },
+      outcome: 'blocked',
+      continuation: facts.answered,
+    }
   }
   const outcome = asked ? 'blocked' : end.outcome
   const input = {
@@ -104,7 +125,8 @@ function decide(
   }
   const settlement = settle(input)
   // A cancel that was confirmed holds, also when the worker was lost before it could obey: the task does not go on.
-  if (isCancelled && goesOn.has(settlement.move)) return { settlement: settle({ ...input, end: { ...end, outcome: 'cancelled' } }), outcome }
+  if (isCancelled && goesOn.has(settlement.move))
+    return { settlement: settle({ ...input, end: { ...end, outcome: 'cancelled' } }), outcome }
   return { settlement, outcome }
 }
 

@@ -123,15 +123,19 @@ export function createWorker(options: {
     mayHoldStrays = false
   }
   let mayHoldStrays = false
+  /** Runs may be waiting that there was no free slot for. */
+  let mayWait = false
 
   const takeOnce = async () => {
     if (mayHoldStrays) await giveStraysBack()
     const free = slots - live.size
+    mayWait = free <= 0
     if (free <= 0 || stopped) return
     // Until the runs are started, an error leaves it open whether the leases were stored.
     mayHoldStrays = true
     const ids = await database.db.transaction().execute(async (tx) => {
       const tokens = await dispatch.take(tx, free)
+      mayWait = tokens.length === free
       if (tokens.length === 0) return []
       const leases = await leaseRuns(tx, tokens, { worker: identity.id, at: new Date(clock.now()) })
       await fp('claim.before')
@@ -150,8 +154,8 @@ export function createWorker(options: {
       void run.done.then(() => {
         live.delete(run.id)
         leased.delete(run.id)
-        bus.tell('admission')
-        takeQuietly()
+        // The settlement has told admission; runs that were admitted while all slots were taken are known only here.
+        if (mayWait) takeQuietly()
       })
       if (taken.task.cancel) run.stop({ kind: 'cancelled', now: taken.task.cancel === 'now' })
     }

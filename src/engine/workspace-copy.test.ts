@@ -9,7 +9,7 @@ describe('a workspace copy', () => {
   let root: string
   let original: string
   const owner = { uid: process.getuid!(), gid: process.getgid!() }
-  const make = () => copyWorkspace(original, join(root, 'scratch'), owner)
+  const make = () => copyWorkspace(original, join(root, 'scratch'), owner, join(original, 'sub/home'))
   const text = (path: string) => readFile(join(original, path), 'utf8')
 
   beforeEach(async () => {
@@ -40,6 +40,16 @@ describe('a workspace copy', () => {
     expect(await text('keep.txt')).toBe('keep')
     expect(await readlink(join(original, 'link'))).toBe('/nowhere/else')
     await expect(lstat(join(original, 'sub'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves out our own home when it lies inside, and does not take its absence for a removal', async () => {
+    await mkdir(join(original, 'sub/home'))
+    await writeFile(join(original, 'sub/home/store'), 'ours')
+    const copy = await make()
+    await expect(lstat(join(copy.path, 'sub/home'))).rejects.toThrow('ENOENT')
+    expect(await readFile(join(copy.path, 'sub/deep/remove.txt'), 'utf8')).toBe('gone')
+    expect(await copy.bringBack()).toMatchObject({ written: [], removed: [], conflicts: [] })
+    expect(await text('sub/home/store')).toBe('ours')
   })
 
   it('sees a change that keeps size and time', async () => {

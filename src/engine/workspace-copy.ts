@@ -37,8 +37,13 @@ interface Entry {
 }
 type Tree = Record<string, Entry>
 
-/** Makes the copy, or goes on with the one that a crash left behind complete: it may hold work that was not brought back. */
-export async function copyWorkspace(original: string, directory: string, owner: { uid: number; gid: number }): Promise<WorkspaceCopy> {
+/** Makes the copy, all but what lies at `without` (our own home may lie inside a workspace), or goes on with the one that a crash left behind complete: it may hold work that was not brought back. */
+export async function copyWorkspace(
+  original: string,
+  directory: string,
+  owner: { uid: number; gid: number },
+  without: string,
+): Promise<WorkspaceCopy> {
   const path = join(directory, 'copy')
   const baseFile = join(directory, 'base.json')
   let base = await readBase(baseFile)
@@ -46,7 +51,7 @@ export async function copyWorkspace(original: string, directory: string, owner: 
     await rm(directory, { recursive: true, force: true })
     await mkdir(directory, { recursive: true, mode: 0o700 })
     try {
-      await run('cp', ['-a', '--reflink=auto', '--', original, path])
+      await copyExcept(original, path, without)
       await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path])
     } catch (error) {
       throw new PawlError('unavailable', `The workspace ${original} could not be copied for the agent's user; is the disk full?`, { cause: error })
@@ -60,6 +65,16 @@ export async function copyWorkspace(original: string, directory: string, owner: 
     bringBack: () => bringBack(path, original, known),
     remove: () => rm(directory, { recursive: true, force: true }),
   }
+}
+
+async function copyExcept(from: string, to: string, without: string): Promise<void> {
+  if (from === without) return
+  if (!without.startsWith(`${from}/`)) {
+    await run('cp', ['-a', '--reflink=auto', '--', from, to])
+    return
+  }
+  await mkdir(to, { mode: (await lstat(from)).mode & 0o777 })
+  for (const name of await readdir(from)) await copyExcept(join(from, name), join(to, name), without)
 }
 
 async function readBase(file: string): Promise<Tree | undefined> {

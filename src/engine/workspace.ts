@@ -16,7 +16,7 @@ export interface PreparedWorkspace {
 export type AgentUser = { readonly uid: number; readonly gid: number }
 
 /** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
-export async function prepareWorkspace(options: { path: string; own: boolean; scratch: string; user: AgentUser | undefined }): Promise<PreparedWorkspace> {
+export async function prepareWorkspace(options: { path: string; own: boolean; scratch: string; user: AgentUser | undefined; without: string }): Promise<PreparedWorkspace> {
   const { path, own, user } = options
   if (own) {
     await mkdir(path, { recursive: true, mode: 0o700 })
@@ -24,7 +24,7 @@ export async function prepareWorkspace(options: { path: string; own: boolean; sc
   }
   await assertUsable(path)
   if (!user || own || (await isWritableBy(path, user))) return { path, source: path, finish: async () => undefined }
-  const copy = await copyWorkspace(path, options.scratch, user)
+  const copy = await copyWorkspace(path, options.scratch, user, options.without)
   return {
     path,
     source: copy.path,

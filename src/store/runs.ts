@@ -36,10 +36,11 @@ export async function leaseRuns(tx: Tx, runs: readonly string[], options: { work
 }
 
 export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRun[]> {
-  const runs = await db.selectFrom('pawl.runs').selectAll().where('id', 'in', ids).execute()
-  const [tasks, sessions] = await Promise.all([
-    db.selectFrom('pawl.tasks').selectAll().where('id', 'in', runs.map((run) => run.task_id)).execute(),
-    db.selectFrom('pawl.sessions').selectAll().where('id', 'in', runs.map((run) => run.session_id)).execute(),
+  const chosen = sql`id = any(${[...ids]}::text[])`
+  const [runs, tasks, sessions] = await Promise.all([
+    sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(db).then(({ rows }) => rows),
+    sql<TaskRow>`select * from pawl.tasks where id in (select task_id from pawl.runs where ${chosen})`.execute(db).then(({ rows }) => rows),
+    sql<SessionRow>`select * from pawl.sessions where id in (select session_id from pawl.runs where ${chosen})`.execute(db).then(({ rows }) => rows),
   ])
   return runs.map((run) => ({
     run,

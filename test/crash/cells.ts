@@ -1,4 +1,4 @@
-import { fingerprint, findViolations } from './check.ts'
+import { findViolations, fingerprint } from './check.ts'
 import type { Arm } from './daemon.ts'
 import { failpoints, splitByKind } from './failpoints.ts'
 import { CrashHome, pause } from './home.ts'
@@ -38,9 +38,15 @@ export async function runCell(cell: Cell, home: CrashHome): Promise<string[]> {
   const wrong = await findViolations(home, told, tag)
   if (!home.fired.slice(before).includes(cell.point)) wrong.push(`the failpoint ${cell.point} was never reached`)
   // A daemon outlives its database: it starts it again and goes on.
-  const mayStart = cell.victim !== 'database' || cell.point === 'shutdown.drain' ? Number.POSITIVE_INFINITY : cell.point === 'worker.bury' ? 1 : 0
-  if (home.starts - startsBefore > mayStart) wrong.push(`the daemon did not outlive its database: it was started ${home.starts - startsBefore} times`)
-  if (cell.victim !== 'database') wrong.push(...(await recoverTwice(home)))
+  const mayStart =
+    cell.victim !== 'database' || cell.point === 'shutdown.drain'
+      ? Number.POSITIVE_INFINITY
+      : cell.point === 'worker.bury'
+        ? 1
+        : 0
+  if (home.starts - startsBefore > mayStart)
+    wrong.push(`the daemon did not outlive its database: it was started ${home.starts - startsBefore} times`)
+  if (cell.victim === 'daemon') wrong.push(...(await recoverTwice(home)))
   return wrong
 }
 
@@ -58,7 +64,10 @@ async function playAll(home: CrashHome, cell: Cell, tag: string): Promise<Acknow
   return Promise.all(cell.kinds.map((kind, index) => play(home, { kind, tag, walled: index === 1 })))
 }
 
-const ways: Record<Extract<(typeof failpoints)[string], { way: string }>['way'], (home: CrashHome, cell: Cell, tag: string) => Promise<Acknowledged[]>> = {
+const ways: Record<
+  Extract<(typeof failpoints)[string], { way: string }>['way'],
+  (home: CrashHome, cell: Cell, tag: string) => Promise<Acknowledged[]>
+> = {
   async first_start(home, cell, tag) {
     // The shared home has its schema long since: this needs one that has never been started.
     const fresh = new CrashHome()
@@ -97,7 +106,9 @@ const ways: Record<Extract<(typeof failpoints)[string], { way: string }>['way'],
     const made = [await play(home, { kind: 'plain', tag })]
     await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
     // No plain command can be parked, so the row is set as a usage limit would have left it.
-    await home.query(`update pawl.tasks set state = 'parked', ended_at = null, resume_at = '2020-01-01' where id = '${made[0]!.id}'`)
+    await home.query(
+      `update pawl.tasks set state = 'parked', ended_at = null, resume_at = '2020-01-01' where id = '${made[0]!.id}'`,
+    )
     await finish(home, made, 2)
     return made
   },

@@ -22,7 +22,12 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
   const { items } = await home.ask((client) => client.listTasks({ tag }))
   if (items.length !== told.length) wrong.push(`C1: ${told.length} tasks were confirmed, the list has ${items.length}`)
   wrong.push(...(await checkProcesses(seen.flatMap(({ task }) => task.runs.map((run) => run.id)))))
-  wrong.push(...(await checkStore(home, told.map((task) => task.id))))
+  wrong.push(
+    ...(await checkStore(
+      home,
+      told.map((task) => task.id),
+    )),
+  )
   return wrong
 }
 
@@ -51,13 +56,16 @@ function checkKept(acknowledged: Acknowledged, task: TaskView, repeated: Seen['r
   if (repeated.created || repeated.task.id !== acknowledged.id) say(`C1: the same key gave ${repeated.task.id}`)
   for (const { questionId, answer } of acknowledged.answers) {
     const question = task.questions.find(({ id }) => id === questionId)
-    if (question?.state !== 'answered' || question.answer !== answer) say(`C1: the confirmed answer to ${questionId} is ${JSON.stringify(question)}`)
+    if (question?.state !== 'answered' || question.answer !== answer)
+      say(`C1: the confirmed answer to ${questionId} is ${JSON.stringify(question)}`)
   }
   const last = acknowledged.answers.at(-1)
-  if (last && !task.result?.text.includes(last.answer)) say(`C1: the agent did not hear the answer; it said ${JSON.stringify(task.result?.text)}`)
+  if (last && !task.result?.text.includes(last.answer))
+    say(`C1: the agent did not hear the answer; it said ${JSON.stringify(task.result?.text)}`)
   const heard = readIfThere(join(task.workspace, 'prompt.txt'))
   if (heard !== '' && !heard.startsWith(acknowledged.body.prompt)) say('C1: the agent heard another prompt')
-  if (!acknowledged.ends.includes(task.state)) say(`C3: it ended ${task.state} (${JSON.stringify(task.reason)}), expected ${acknowledged.ends.join(' or ')}`)
+  if (!acknowledged.ends.includes(task.state))
+    say(`C3: it ended ${task.state} (${JSON.stringify(task.reason)}), expected ${acknowledged.ends.join(' or ')}`)
 }
 
 /** C2: numbers without a gap from 1. */
@@ -106,7 +114,8 @@ function checkHistory(events: readonly Event[], task: TaskView, acknowledged: Ac
   }
   if (state !== task.state) say(`C3: the events say ${state}, the task says ${task.state}`)
   const ended = events.filter((event) => event.type === 'run.ended')
-  if (admitted !== task.runs.length || ended.length !== task.runs.length) say(`C3: ${task.runs.length} runs, ${admitted} admitted, ${ended.length} ended`)
+  if (admitted !== task.runs.length || ended.length !== task.runs.length)
+    say(`C3: ${task.runs.length} runs, ${admitted} admitted, ${ended.length} ended`)
   for (const run of task.runs) if (run.state !== 'ended') say(`C3: run ${run.id} is ${run.state}`)
   if (acknowledged.kind === 'crash-once' && task.runs.length < 2) say('C8: a crash was not followed by another run')
 }
@@ -160,7 +169,9 @@ function environOf(pid: string): string[] {
 /** C10: the store opens, its tables can be read, and its counters agree with what they count. */
 async function checkStore(home: CrashHome, tasks: readonly string[]): Promise<string[]> {
   const list = ['', ...tasks].map((id) => `'${id}'`).join(', ')
-  const tables = await home.query<{ name: string }>(`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('pawl', 'pgboss')`)
+  const tables = await home.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('pawl', 'pgboss')`,
+  )
   for (const { name } of tables) await home.query(`select count(*) from ${name}`)
   const wrong = await home.query<{ what: string }>(`
     select format('C10: the journal of %s says %s, its last event is %s', h.task_id, h.seq, max(e.seq)) as what

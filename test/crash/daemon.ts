@@ -1,4 +1,4 @@
-/** A real daemon for crash tests: `daemon.ts HOME serve|worker [failpoint as JSON]`. Takes more failpoints over IPC and ends when its test ends. */
+/** A real daemon for crash tests: `daemon.ts HOME serve|worker|oneshot [failpoint as JSON]`. Takes more failpoints over IPC and ends when its test ends. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
@@ -6,13 +6,19 @@ import { loadConfig } from '../../src/config.ts'
 import { startDaemon } from '../../src/daemon.ts'
 import { armFailpoint } from '../../src/failpoint.ts'
 import { createLog } from '../../src/log.ts'
+import { newTask } from './scenario.ts'
 
 export interface Arm {
   readonly name: string
   readonly victim: 'daemon' | 'database' | 'both'
   readonly skip: number
 }
-export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
+/** `created`: the task that a one-shot made for itself alone. */
+export type Told =
+  | { readonly created: string }
+  | { readonly ready: string }
+  | { readonly fired: string }
+  | { readonly armed: string }
 
 const [home = '', role = 'serve', first] = process.argv.slice(2)
 const tell = (told: Told) => process.send?.(told)
@@ -45,12 +51,24 @@ process.on('message', arm)
 if (first !== undefined) arm(JSON.parse(first) as Arm)
 
 const config = await loadConfig({ cwd: home, adapters, flags: { home, port: 0 } })
-const log = createLog({ level: 'debug', format: 'json', write: (line) => void process.stderr.write(`${line}\n`), now: () => Date.now() })
-const daemon = await startDaemon({ config, log, http: role === 'serve', serveShared: true })
+const log = createLog({
+  level: 'debug',
+  format: 'json',
+  write: (line) => void process.stderr.write(`${line}\n`),
+  now: () => Date.now(),
+})
+const daemon = await startDaemon({ config, log, http: role === 'serve', serveShared: role !== 'oneshot' })
 // The channel to the test is closed by its end, however that came: nothing of ours stays then.
 process.on('disconnect', () => void daemon.stop())
 process.on('SIGTERM', () => void daemon.stop())
 if (!process.connected) void daemon.stop()
 tell({ ready: daemon.url ?? '' })
+if (role === 'oneshot') {
+  const { task } = await daemon.runtime.createTask(newTask({ kind: 'stall-once', tag: 'oneshot' }), {
+    by: 'test',
+    idempotencyKey: 'oneshot.stall-once',
+  })
+  tell({ created: task.id })
+}
 await daemon.stopped
 if (process.connected) process.disconnect()

@@ -2,7 +2,9 @@ import type { MoveName } from '../../src/domain/task.ts'
 import type { Kind } from './scenario.ts'
 
 /** How a cell gets to its failpoint: by playing tasks of these kinds, or in a way of its own. */
-export type Reach = { readonly tasks: readonly Kind[] } | { readonly way: 'first_start' | 'recovery' | 'shutdown' | 'beat' | 'wake' }
+export type Reach =
+  | { readonly tasks: readonly Kind[] }
+  | { readonly way: 'first_start' | 'recovery' | 'shutdown' | 'beat' | 'wake' }
 
 const by = (...tasks: Kind[]): Reach => ({ tasks })
 

@@ -109,6 +109,16 @@ export class CrashHome {
     return worker
   }
 
+  /** A process that runs one task of its own, as `pawl run` without a daemon does. Resolves with the task's id once it is stored. */
+  async startOneShot(arm?: Arm): Promise<{ process: ChildProcess; task: string }> {
+    const oneShot = this.#spawn('oneshot', arm)
+    const task = await new Promise<string>((resolve, reject) => {
+      oneShot.on('message', (told: Told) => 'created' in told && resolve(told.created))
+      oneShot.once('exit', () => reject(new Error('the one-shot ended before it made its task')))
+    })
+    return { process: oneShot, task }
+  }
+
   async query<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
     const client = new pg.Client(connectionTo(layoutOf(this.dir)))
     await client.connect()
@@ -147,14 +157,17 @@ export class CrashHome {
     }
   }
 
-  #spawn(role: 'serve' | 'worker', arm?: Arm): ChildProcess {
+  #spawn(role: 'serve' | 'worker' | 'oneshot', arm?: Arm): ChildProcess {
     const log = openSync(join(this.dir, 'daemon.log'), 'a')
     try {
       const { PATH = '', HOME = '' } = process.env
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
       const args = [entry, this.dir, role, ...(arm ? [JSON.stringify(arm)] : [])]
-      return spawn(process.execPath, args, { env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment }, stdio: ['ignore', log, log, 'ipc'] })
+      return spawn(process.execPath, args, {
+        env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment },
+        stdio: ['ignore', log, log, 'ipc'],
+      })
     } finally {
       closeSync(log)
     }

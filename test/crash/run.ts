@@ -30,7 +30,8 @@ interface Job {
 function jobs(): Job[] {
   const bySeed = (seed: number): Job => ({ name: `seed ${seed}`, run: (home) => runSeed(seed, home) })
   if (values.seed !== undefined) return [bySeed(Number(values.seed))]
-  if (values.seeds !== undefined) return Array.from({ length: Number(values.seeds) }, (_, index) => bySeed(Number(values.from) + index))
+  if (values.seeds !== undefined)
+    return Array.from({ length: Number(values.seeds) }, (_, index) => bySeed(Number(values.from) + index))
   const wanted = cells.filter((cell) => values.cell === undefined || cell.name.startsWith(values.cell))
   return wanted.map((cell) => ({ name: cell.name, run: (home) => runCell(cell, home) }))
 }

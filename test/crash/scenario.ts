@@ -34,7 +34,13 @@ export interface Ask {
 export function newTask({ kind, tag, walled = false, seconds = 0 }: Ask): NewTask {
   const command = ['sh', '-c', script, 'agent', kind, ...(kind === 'slow' ? [String(seconds)] : [])]
   const profile = walled ? ('guarded' as const) : ('unattended-open' as const)
-  const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, adapter: 'custom', profile, graceMs: 1_000, options: { command } })
+  const agentConfig = ResolvedAgent.parse({
+    name: `crash-${kind}`,
+    adapter: 'custom',
+    profile,
+    graceMs: 1_000,
+    options: { command },
+  })
   return { prompt: `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`, agentConfig, tags: [tag] }
 }
 
@@ -48,7 +54,11 @@ export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
 }
 
 /** One task from its creation to its rest, with whatever it needs from a person on the way. */
-export async function play(home: CrashHome, ask: Ask, hooks: { onBegin?: (task: Acknowledged) => void | Promise<void> } = {}): Promise<Acknowledged> {
+export async function play(
+  home: CrashHome,
+  ask: Ask,
+  hooks: { onBegin?: (task: Acknowledged) => void | Promise<void> } = {},
+): Promise<Acknowledged> {
   const made = await create(home, ask)
   let begun = false
   let again = false
@@ -97,7 +107,9 @@ async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskV
     if (isEnded(task.state) && !goesOn) return
     if (performance.now() > deadline) {
       const runs = task.runs.map((run) => `${run.id} ${run.state} ${run.outcome ?? ''}`).join('; ')
-      throw new Error(`C9: task ${made.id} (${made.kind}) is still ${task.state} after ${restWithinMs / 1000} s. Its runs: ${runs}`)
+      throw new Error(
+        `C9: task ${made.id} (${made.kind}) is still ${task.state} after ${restWithinMs / 1000} s. Its runs: ${runs}`,
+      )
     }
     await pause(25)
   }
@@ -114,7 +126,9 @@ export interface Mark {
 
 /** What the agents of a task wrote about themselves. */
 export function marksOf(task: Pick<TaskView, 'workspace'>): Mark[] {
-  const lines = readIfThere(join(task.workspace, 'marks')).split('\n').filter((line) => line !== '')
+  const lines = readIfThere(join(task.workspace, 'marks'))
+    .split('\n')
+    .filter((line) => line !== '')
   return lines.map((line) => {
     const [what = '', run = '', at = ''] = line.split(' ')
     return { what, run, at: Number(at) }

@@ -1,6 +1,6 @@
-import type { Arm } from './daemon.ts'
 import { nextTag, recoverTwice, victims } from './cells.ts'
 import { findViolations } from './check.ts'
+import type { Arm } from './daemon.ts'
 import { failpoints } from './failpoints.ts'
 import { type CrashHome, pause } from './home.ts'
 import { type Kind, play } from './scenario.ts'
@@ -25,14 +25,18 @@ export function planOf(seed: number): { kills: Kill[]; kinds: Kind[]; walled: bo
 
 export const describeSeed = (seed: number) =>
   `SEED=${seed} FP=${planOf(seed)
-    .kills.map((kill) => ('at' in kill ? `${kill.at.name}=${kill.at.victim}:${kill.at.skip}` : `${kill.afterMs}ms=${kill.victim}`))
+    .kills.map((kill) =>
+      'at' in kill ? `${kill.at.name}=${kill.at.victim}:${kill.at.skip}` : `${kill.afterMs}ms=${kill.victim}`,
+    )
     .join(',')} (again: node test/crash/run.ts --seed ${seed})`
 
 export async function runSeed(seed: number, home: CrashHome): Promise<string[]> {
   const tag = nextTag()
   const plan = planOf(seed)
   let over = false
-  const playing = Promise.all(plan.kinds.map((kind, index) => play(home, { kind, tag, walled: plan.walled[index] ?? false }))).finally(() => {
+  const playing = Promise.all(
+    plan.kinds.map((kind, index) => play(home, { kind, tag, walled: plan.walled[index] ?? false })),
+  ).finally(() => {
     over = true
   })
   playing.catch(() => undefined)

@@ -13,23 +13,33 @@ afterAll(() => home.close())
 test.for([
   ['without walls', false],
   ['behind walls', true],
-] as const)('an agent that is killed from outside %s is started once more and its task completes', { timeout: 60_000 }, async ([name, walled]) => {
-  const tag = `agent-${name.replaceAll(' ', '-')}`
-  const made = await play(home, { kind: 'slow', tag, walled, seconds: 1 }, {
-    async onBegin({ id }) {
-      const task = await home.ask((client) => client.getTask(id))
-      for (const { pid } of processesOf([task.runs[0]!.id])) killIfThere(pid)
-    },
-  })
-  expect(await findViolations(home, [made], tag)).toEqual([])
-  const { runs } = await home.ask((client) => client.getTask(made.id))
-  expect(runs.map((run) => [run.outcome, run.category])).toEqual([
-    ['failed', 'crashed'],
-    ['succeeded', null],
-  ])
-})
+] as const)(
+  'an agent that is killed from outside %s is started once more and its task completes',
+  { timeout: 60_000 },
+  async ([name, walled]) => {
+    const tag = `agent-${name.replaceAll(' ', '-')}`
+    const made = await play(
+      home,
+      { kind: 'slow', tag, walled, seconds: 1 },
+      {
+        async onBegin({ id }) {
+          const task = await home.ask((client) => client.getTask(id))
+          for (const { pid } of processesOf([task.runs[0]!.id])) killIfThere(pid)
+        },
+      },
+    )
+    expect(await findViolations(home, [made], tag)).toEqual([])
+    const { runs } = await home.ask((client) => client.getTask(made.id))
+    expect(runs.map((run) => [run.outcome, run.category])).toEqual([
+      ['failed', 'crashed'],
+      ['succeeded', null],
+    ])
+  },
+)
 
-test('while the database is killed and started again the API answers 503, agents go on, and each task needs one run only', { timeout: 60_000 }, async () => {
+test('while the database is killed and started again the API answers 503, agents go on, and each task needs one run only', {
+  timeout: 60_000,
+}, async () => {
   const tag = 'database'
   const tasks = await Promise.all((['slow', 'plain'] as const).map((kind) => create(home, { kind, tag, seconds: 2 })))
   const slow = tasks[0]!
@@ -41,7 +51,11 @@ test('while the database is killed and started again the API answers 503, agents
   const statuses = await statusesUntilBack(slow)
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
   expect(statuses).toContain(503)
-  await until(async () => (await Promise.all(tasks.map(({ id }) => home.ask((client) => client.getTask(id))))).every((task) => task.state === 'completed'))
+  await until(async () =>
+    (await Promise.all(tasks.map(({ id }) => home.ask((client) => client.getTask(id))))).every(
+      (task) => task.state === 'completed',
+    ),
+  )
   expect(home.databaseProcesses()[0]).not.toBe(before)
   expect({ pid: home.pid, starts: home.starts }).toEqual({ pid, starts })
   expect(await findViolations(home, tasks, tag)).toEqual([])
@@ -49,7 +63,9 @@ test('while the database is killed and started again the API answers 503, agents
   expect(await followed).toEqual(await eventsOf(home, slow.id))
 })
 
-test('runs given up because the database hung for longer than a lease go back to the queue and complete', { timeout: 90_000 }, async () => {
+test('runs given up because the database hung for longer than a lease go back to the queue and complete', {
+  timeout: 90_000,
+}, async () => {
   const tag = 'hanging'
   const task = await create(home, { kind: 'stall-once', tag })
   await until(async () => (await home.ask((client) => client.getTask(task.id))).runs.some((run) => run.walls !== null))
@@ -89,7 +105,10 @@ async function follow(task: Acknowledged): Promise<Event[]> {
 /** Every status that plain readers and writers were given until the database was back. */
 async function statusesUntilBack(task: Acknowledged): Promise<Set<number>> {
   const { url } = JSON.parse(readFileSync(join(home.dir, 'run.json'), 'utf8')) as { url: string }
-  const headers = { Authorization: `Bearer ${readFileSync(join(home.dir, 'token'), 'utf8').trim()}`, 'Content-Type': 'application/json' }
+  const headers = {
+    Authorization: `Bearer ${readFileSync(join(home.dir, 'token'), 'utf8').trim()}`,
+    'Content-Type': 'application/json',
+  }
   const body = JSON.stringify(task.body)
   const statuses = new Set<number>()
   for (let good = 0; good < 20; ) {
@@ -113,7 +132,8 @@ async function statusesUntilBack(task: Acknowledged): Promise<Set<number>> {
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`not within 30 s: ${isSo}. The daemon's log ends with\n${home.log().split('\n').slice(-20).join('\n')}`)
+    if (performance.now() > deadline)
+      throw new Error(`not within 30 s: ${isSo}. The daemon's log ends with\n${home.log().split('\n').slice(-20).join('\n')}`)
     await pause(15)
   }
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
@@ -46,12 +47,12 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   let signals = 0
   const heard = (signal: NodeJS.Signals) => {
     // Still starting, or asked a second time: nothing is lost by a hard end, it only costs the next start a moment.
-    if (++signals > 1 || !daemon) process.exit(signal === 'SIGINT' ? 130 : 143)
+    if (++signals > 1 || !daemon) process.exit(128 + constants.signals[signal])
     log.info('stopping', { signal })
     void daemon.stop()
   }
   let daemon: Awaited<ReturnType<typeof startDaemon>> | undefined
-  process.on('SIGINT', heard).on('SIGTERM', heard)
+  process.on('SIGINT', heard).on('SIGTERM', heard).on('SIGHUP', heard)
   daemon = await startDaemon({
     config,
     http: true,

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** The package as a user installs it: packed, and put into a folder that knows nothing of this checkout. */
+describe('the packed package', () => {
+  let folder: string
+  let home: string
+  const env = () => ({ ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, PAWL_HOME: join(home, '.pawl') })
+  const pawl = (...args: string[]) => execFileSync(join(folder, 'node_modules/.bin/pawl'), args, { cwd: join(folder, 'work'), env: env(), encoding: 'utf8' })
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pawl-package-'))
+    home = join(folder, 'home')
+    for (const name of [home, join(folder, 'work')]) await mkdir(name)
+    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
+    await writeFile(join(folder, 'package.json'), '{"name":"user","private":true,"type":"module"}')
+    execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename)], { cwd: folder, stdio: 'ignore' })
+  }, 180_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('runs a task from an install outside the repository', async () => {
+    await writeFile(join(folder, 'work/a.txt'), 'hello')
+    expect(pawl('run', '--agent', 'demo', 'report --no-question')).toContain('pawl-demo.md')
+    expect(await readFile(join(folder, 'work/pawl-demo.md'), 'utf8')).toContain('1 file')
+  }, 60_000)
+
+  it('is also a library', () => {
+    const program = `import { runAgent } from 'pawl'; const task = await runAgent('report --no-question', { agent: 'demo' }); console.log(task.state)`
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env: env(), encoding: 'utf8' })
+    expect(printed.trim()).toBe('completed')
+  }, 60_000)
+
+  it('says in one sentence what to do on a Node that is too old', () => {
+    const check = `require(${JSON.stringify(join(folder, 'node_modules/pawl/bin/node.js'))}).isNewEnough('20.20.2')`
+    expect(execFileSync(process.execPath, ['-p', check], { encoding: 'utf8' }).trim()).toBe('false')
+  })
+})
