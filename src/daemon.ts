@@ -128,7 +128,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log, clock: options.queueClock })
       await dispatch.start()
       closers.push(() => dispatch.stop())
-      const recovery = createRecovery({ db: database.db, settler, bus, clock, log, self })
+      const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self })
       const worker = createWorker({
         identity: { id: self, host: hostname(), bootId: identity.bootId, pid: identity.pid, startTime: String(identity.startTime) },
         slots: config.limits.running,

@@ -9,15 +9,11 @@ import { groupHelp, mainHelp } from './help.ts'
 void start()
 
 async function start(): Promise<void> {
-  // A reader that left (`pawl ls | head`) is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
-    if (error.code === 'EPIPE') process.exit(0)
-  })
-  // A terminal that was closed takes nothing any more; what is to be stopped must still be stopped.
-  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
-  })
+  // A reader that left (`pawl ls | head`) or a terminal that was closed is no failure: what was begun is still brought to its end.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+    })
   const exitCode = await main(process.argv.slice(2))
   // Nothing may be lost in a pipe, and no idle connection may hold the process.
   process.stdout.write('', () => process.exit(exitCode))

@@ -12,6 +12,8 @@ export interface Dispatch {
   enqueue(tx: Tx, runs: readonly string[]): Promise<void>
   /** Takes up to `count` tokens within the lease's transaction; they are spent when it commits. */
   take(tx: Tx, count: number): Promise<string[]>
+  /** Drops the queue that a process kept for itself alone, with whatever is left in it. Nothing happens if it had none. */
+  forget(worker: string): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -38,7 +40,8 @@ export function createDispatch(options: { database: Database; worker: string; sh
   })
   boss.on('error', (error) => log.warn('the job queue reports', { error: error.message }))
   // Runs that anybody may take, or runs kept for this process alone.
-  const queue = options.shared ? 'run' : `run-${options.worker}`
+  const ownQueue = (worker: string) => `run-${worker}`
+  const queue = options.shared ? 'run' : ownQueue(options.worker)
 
   return {
     async enqueue(tx, runs) {
@@ -57,6 +60,7 @@ export function createDispatch(options: { database: Database; worker: string; sh
       )
       return jobs.map((job) => job.data.run)
     },
+    forget: (worker) => boss.deleteQueue(ownQueue(worker)),
     async start() {
       await boss.start()
       await boss.createQueue(queue, {

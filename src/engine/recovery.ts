@@ -8,6 +8,7 @@ import type { WorkerRow } from '../store/tables.ts'
 import { findTask, unbindTasks } from '../store/tasks.ts'
 import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
 import type { Bus } from './bus.ts'
+import type { Dispatch } from './dispatch.ts'
 import type { Settler } from './settle.ts'
 
 /**
@@ -28,8 +29,8 @@ export interface Recovery {
 export const deadAfterMs = 15_000
 const lookEveryMs = 2_000
 
-export function createRecovery(options: { db: Db; settler: Settler; bus: Bus; clock: Clock; log: Log; self: string }): Recovery {
-  const { db, settler, bus, clock, log, self } = options
+export function createRecovery(options: { db: Db; settler: Settler; dispatch: Dispatch; bus: Bus; clock: Clock; log: Log; self: string }): Recovery {
+  const { db, settler, dispatch, bus, clock, log, self } = options
   const seen = new Map<string, { beat: number; at: number }>()
   let cancelTimer: (() => void) | undefined
   let looking: Promise<number> | undefined
@@ -66,6 +67,7 @@ export function createRecovery(options: { db: Db; settler: Settler; bus: Bus; cl
     for (const open of await runsOfWorker(db, worker)) if (await giveBack(open, 'The worker of this run is gone.')) count++
     // Admitted for a process that will never fetch their jobs.
     for (const run of await strandedRuns(db, worker)) if (await settleLost(run, 'The process this run was kept for is gone.')) count++
+    await dispatch.forget(worker)
     await unbindTasks(db, worker)
     seen.delete(worker)
     bus.tell('admission')

@@ -1,4 +1,7 @@
-/** A real daemon for crash tests: `daemon.ts HOME serve|worker|oneshot [failpoint as JSON]`. Takes more failpoints over IPC and ends when its test ends. */
+/**
+ * A real daemon for crash tests: `daemon.ts HOME serve|worker|oneshot [KIND] [FAILPOINT as JSON]`. A one-shot runs a task of that kind.
+ * Takes more failpoints over IPC, and ends when its test ends.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
@@ -6,21 +9,16 @@ import { loadConfig } from '../../src/config.ts'
 import { startDaemon } from '../../src/daemon.ts'
 import { armFailpoint } from '../../src/failpoint.ts'
 import { createLog } from '../../src/log.ts'
-import { newTask } from './scenario.ts'
+import { type Kind, newTask } from './scenario.ts'
 
 export interface Arm {
   readonly name: string
   readonly victim: 'daemon' | 'database' | 'both'
   readonly skip: number
 }
-/** `created`: the task that a one-shot made for itself alone. */
-export type Told =
-  | { readonly created: string }
-  | { readonly ready: string }
-  | { readonly fired: string }
-  | { readonly armed: string }
+export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
 
-const [home = '', role = 'serve', first] = process.argv.slice(2)
+const [home = '', role = 'serve', kind = '', first = ''] = process.argv.slice(2)
 const tell = (told: Told) => process.send?.(told)
 
 const kill = {
@@ -48,7 +46,7 @@ function arm({ name, victim, skip }: Arm): void {
 }
 
 process.on('message', arm)
-if (first !== undefined) arm(JSON.parse(first) as Arm)
+if (first !== '') arm(JSON.parse(first) as Arm)
 
 const config = await loadConfig({ cwd: home, adapters, flags: { home, port: 0 } })
 const log = createLog({
@@ -63,12 +61,7 @@ process.on('disconnect', () => void daemon.stop())
 process.on('SIGTERM', () => void daemon.stop())
 if (!process.connected) void daemon.stop()
 tell({ ready: daemon.url ?? '' })
-if (role === 'oneshot') {
-  const { task } = await daemon.runtime.createTask(newTask({ kind: 'stall-once', tag: 'oneshot' }), {
-    by: 'test',
-    idempotencyKey: 'oneshot.stall-once',
-  })
-  tell({ created: task.id })
-}
+if (role === 'oneshot')
+  await daemon.runtime.createTask(newTask({ kind: kind as Kind, tag: 'oneshot' }), { by: 'test', idempotencyKey: 'oneshot' })
 await daemon.stopped
 if (process.connected) process.disconnect()

@@ -11,6 +11,7 @@ import { connectionTo } from '../../src/store/embedded/holder.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { livingPostmaster } from '../../src/store/embedded/postmaster.ts'
 import type { Arm, Told } from './daemon.ts'
+import type { Kind } from './scenario.ts'
 
 const entry = fileURLToPath(new URL('./daemon.ts', import.meta.url))
 const startWithinMs = 20_000
@@ -109,14 +110,9 @@ export class CrashHome {
     return worker
   }
 
-  /** A process that runs one task of its own, as `pawl run` without a daemon does. Resolves with the task's id once it is stored. */
-  async startOneShot(arm?: Arm): Promise<{ process: ChildProcess; task: string }> {
-    const oneShot = this.#spawn('oneshot', arm)
-    const task = await new Promise<string>((resolve, reject) => {
-      oneShot.on('message', (told: Told) => 'created' in told && resolve(told.created))
-      oneShot.once('exit', () => reject(new Error('the one-shot ended before it made its task')))
-    })
-    return { process: oneShot, task }
+  /** A process that runs one task of its own, tagged `oneshot`, as `pawl run` without a daemon does. */
+  startOneShot(kind: Kind, arm?: Arm): ChildProcess {
+    return this.#spawn('oneshot', arm, kind)
   }
 
   async query<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
@@ -157,13 +153,13 @@ export class CrashHome {
     }
   }
 
-  #spawn(role: 'serve' | 'worker' | 'oneshot', arm?: Arm): ChildProcess {
+  #spawn(role: 'serve' | 'worker' | 'oneshot', arm?: Arm, kind: Kind | '' = ''): ChildProcess {
     const log = openSync(join(this.dir, 'daemon.log'), 'a')
     try {
       const { PATH = '', HOME = '' } = process.env
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
-      const args = [entry, this.dir, role, ...(arm ? [JSON.stringify(arm)] : [])]
+      const args = [entry, this.dir, role, kind, arm ? JSON.stringify(arm) : '']
       return spawn(process.execPath, args, {
         env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment },
         stdio: ['ignore', log, log, 'ipc'],

@@ -61,6 +61,8 @@ async function* allEvents({ runtime }: Connection, id: string): AsyncGenerator<E
 async function follow(cli: Cli, { runtime }: Connection, id: string, options: LogOptions): Promise<void> {
   const interruption = new Interruption()
   interruption.onInterrupt(() => interruption.leave())
+  // Nobody reads any more.
+  process.stdout.once('error', () => interruption.leave())
   try {
     const isDone = (task: { state: Parameters<typeof isAtRest>[0] }) => !options.forever && isAtRest(task.state)
     await watchTask(runtime, { task: id, after: 0, show: (event) => print(cli, event), isDone, signal: interruption.left })
