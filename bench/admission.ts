@@ -13,7 +13,10 @@ export const benchmark: Benchmark = {
   about: `from accepted, and from a free slot, to started with ${depth} tasks waiting, against one fetch of pg-boss at the same depth`,
   measure: ({ profileDir, say }) =>
     inPlace(async (place) => {
-      const agents = { deep: { command: ['/bin/sh', '-c', script], timeout: 0, idleTimeout: 0 }, quick: { command: ['/bin/echo', 'done'] } }
+      const agents = {
+        deep: { command: ['/bin/sh', '-c', script], timeout: 0, idleTimeout: 0 },
+        quick: { command: ['/bin/echo', 'done'] },
+      }
       const daemon = await startDaemon(place, { settings: { agents, limits: { running: 8, perAgent: { deep: 1 } } }, profileDir })
       const holder = await daemon.createTask({ agent: 'deep', prompt: 'hold', priority: 100 })
       const via = new Agent({ keepAlive: true, maxSockets: 16 })
@@ -22,11 +25,20 @@ export const benchmark: Benchmark = {
       say(`${depth} tasks queued in ${Math.round(filling / 1000)} s`)
 
       const pool = await daemon.pool(2)
-      const boss = new PgBoss({ db: { executeSql: (text, values) => pool.query(text, values as unknown[]) }, schema: 'bench_boss', schedule: false, supervise: false })
+      const boss = new PgBoss({
+        db: { executeSql: (text, values) => pool.query(text, values as unknown[]) },
+        schema: 'bench_boss',
+        schedule: false,
+        supervise: false,
+      })
       boss.on('error', (error) => say(String(error)))
       await boss.start()
       await boss.createQueue('deep')
-      for (let i = 0; i < depth; i += 1_000) await boss.insert('deep', Array.from({ length: 1_000 }, (_, n) => ({ data: { n } })))
+      for (let i = 0; i < depth; i += 1_000)
+        await boss.insert(
+          'deep',
+          Array.from({ length: 1_000 }, (_, n) => ({ data: { n } })),
+        )
 
       const accepted: number[] = []
       const fetches: number[] = []

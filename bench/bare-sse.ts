@@ -10,7 +10,13 @@ const server = createServer((_request, response) => {
 })
 let number = 0
 setInterval(() => {
-  const data = { seq: ++number, at: new Date().toISOString(), task: 't_0123456789abcdefgh', type: 'agent.message', data: { text: `at=${Date.now()};` } }
+  const data = {
+    seq: ++number,
+    at: new Date().toISOString(),
+    task: 't_0123456789abcdefgh',
+    type: 'agent.message',
+    data: { text: `at=${Date.now()};` },
+  }
   const frame = `id: ${number}\ndata: ${JSON.stringify(data)}\n\n`
   for (const response of open) response.write(frame)
 }, 100)

@@ -17,12 +17,14 @@ const touched = (text: string) => (text.charCodeAt(text.length - 1) === 0x78 ? t
 const read = {
   async ours(source: AsyncIterable<Buffer>) {
     let length = 0
-    for await (const batch of lineBatches(source, { maxBytes: Number.POSITIVE_INFINITY })) for (const line of batch) length += touched(line.text)
+    for await (const batch of lineBatches(source, { maxBytes: Number.POSITIVE_INFINITY }))
+      for (const line of batch) length += touched(line.text)
     return length
   },
   async readline(source: AsyncIterable<Buffer>) {
     let length = 0
-    for await (const line of createInterface({ input: Readable.from(source), crlfDelay: Number.POSITIVE_INFINITY })) length += touched(line)
+    for await (const line of createInterface({ input: Readable.from(source), crlfDelay: Number.POSITIVE_INFINITY }))
+      length += touched(line)
     return length
   },
 }[process.argv[2] as 'ours' | 'readline']

@@ -13,7 +13,8 @@ const clock = { file: '/bin/date', args: ['+%s%N'] }
 const printedMs = (text: string) => Number(text.trim()) / 1e6
 
 export const benchmark: Benchmark = {
-  about: 'from accepted to the first byte of a trivial program, and a whole "pawl run", each beyond spawning it in the same walls',
+  about:
+    'from accepted to the first byte of a trivial program, and a whole "pawl run", each beyond spawning it in the same walls',
   measure: ({ profileDir }) =>
     inPlace(async (place) => {
       const settings = { agents: { clock: { command: [clock.file, ...clock.args] } } }
@@ -45,8 +46,16 @@ export const benchmark: Benchmark = {
       await viaHttp()
       await bare()
       const first = await interleave(rounds, viaHttp, bare)
-      const run = await interleave(rounds, () => whole([program, 'run', '--agent', 'clock', 'go']), () => timed(() => walled(clock)))
-      const starts = await interleave(5, () => whole([program, '--version']), () => whole(['--eval', '0']))
+      const run = await interleave(
+        rounds,
+        () => whole([program, 'run', '--agent', 'clock', 'go']),
+        () => timed(() => walled(clock)),
+      )
+      const starts = await interleave(
+        5,
+        () => whole([program, '--version']),
+        () => whole(['--eval', '0']),
+      )
       const over = (sides: { ours: number[]; peer: number[] }) => median(sides.ours) - median(sides.peer)
       const row = (name: string, sides: { ours: number[]; peer: number[] }, mostMs: number) => ({
         name,
@@ -59,7 +68,13 @@ export const benchmark: Benchmark = {
       return [
         row('accepted to first byte', first, 30),
         row('pawl run, whole', run, 150),
-        { name: 'pawl --version', ours: ms(median(starts.ours)), peer: `${ms(median(starts.peer))} node -e 0`, ratio: median(starts.ours) / median(starts.peer), target: '' },
+        {
+          name: 'pawl --version',
+          ours: ms(median(starts.ours)),
+          peer: `${ms(median(starts.peer))} node -e 0`,
+          ratio: median(starts.ours) / median(starts.peer),
+          target: '',
+        },
       ]
     }),
 }

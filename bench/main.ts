@@ -66,6 +66,11 @@ function print(some: readonly Figure[]): void {
   const head = ['name', 'ours', 'peer', 'ratio', 'target', 'verdict']
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
   for (const row of [head, ...rows]) {
-    process.stdout.write(`${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()}\n`)
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    )
   }
 }

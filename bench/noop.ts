@@ -49,7 +49,12 @@ export const benchmark: Benchmark = {
       figures.push(
         await inPlace(async (place) => {
           const engine = await startEngine(place, width)
-          const boss = new PgBoss({ db: { executeSql: (text, values) => engine.pool.query(text, values as unknown[]) }, schema: 'bench_boss', schedule: false, supervise: false })
+          const boss = new PgBoss({
+            db: { executeSql: (text, values) => engine.pool.query(text, values as unknown[]) },
+            schema: 'bench_boss',
+            schedule: false,
+            supervise: false,
+          })
           boss.on('error', (error) => say(String(error)))
           await boss.start()
           await boss.createQueue('noop')
@@ -64,7 +69,10 @@ export const benchmark: Benchmark = {
               return perSecond(perRound, spent)
             },
             async () => {
-              await boss.insert('noop', Array.from({ length: perRound }, (_, n) => ({ data: { n } })))
+              await boss.insert(
+                'noop',
+                Array.from({ length: perRound }, (_, n) => ({ data: { n } })),
+              )
               return perSecond(
                 perRound,
                 await timed(async () => {
@@ -140,7 +148,17 @@ async function startEngine(place: Place, width: number) {
       environment: () => ({}),
     },
   })
-  const admission = createAdmission({ db, journal, dispatch, bus, clock, log, limits: { running: width, perAgent: {} }, worker: self, shared: true })
+  const admission = createAdmission({
+    db,
+    journal,
+    dispatch,
+    bus,
+    clock,
+    log,
+    limits: { running: width, perAgent: {} },
+    worker: self,
+    shared: true,
+  })
   await worker.start()
   admission.start()
   place.onEnd(async () => {
@@ -167,7 +185,9 @@ async function startEngine(place: Place, width: number) {
       expected += count
       const done = Promise.withResolvers<void>()
       const counted = setInterval(async () => {
-        const { rows } = await database.pool.query<{ n: number }>(`select count(*)::int as n from pawl.tasks where state = 'completed'`)
+        const { rows } = await database.pool.query<{ n: number }>(
+          `select count(*)::int as n from pawl.tasks where state = 'completed'`,
+        )
         if (rows[0]!.n >= expected) done.resolve()
       }, 20)
       const spent = await timed(async () => {

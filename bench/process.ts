@@ -31,12 +31,23 @@ export const benchmark: Benchmark = {
               cpuMs += usageOf(daemon.pid).cpuMs - before
               return perSecond(perRound, spent)
             },
-            async () => perSecond(perRound, await timed(() => inParallel(perRound, width, () => spawn({ file: '/bin/echo', args: ['done'] })))),
+            async () =>
+              perSecond(
+                perRound,
+                await timed(() => inParallel(perRound, width, () => spawn({ file: '/bin/echo', args: ['done'] }))),
+              ),
           )
           say(`${width} at once: ${(cpuMs / rounds / perRound).toFixed(1)} ms of CPU per run in the daemon itself`)
           const ours = median(sides.ours)
           const peer = median(sides.peer)
-          return { name: `walled runs, ${width} at once`, ours: rate(ours), peer: `${rate(peer)} spawns`, ratio: ours / peer, target: '≥ 0.5x', isMet: ours / peer >= 0.5 }
+          return {
+            name: `walled runs, ${width} at once`,
+            ours: rate(ours),
+            peer: `${rate(peer)} spawns`,
+            ratio: ours / peer,
+            target: '≥ 0.5x',
+            isMet: ours / peer >= 0.5,
+          }
         }),
       )
     }

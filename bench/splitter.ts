@@ -26,7 +26,8 @@ export const benchmark: Benchmark = {
       async () => {
         let count = 0
         const spent = await timed(async () => {
-          for await (const batch of lineBatches(Readable.from(chunks))) for (const one of batch) count += one.text.length > 0 ? 1 : 0
+          for await (const batch of lineBatches(Readable.from(chunks)))
+            for (const one of batch) count += one.text.length > 0 ? 1 : 0
         })
         expect(count, 'The splitter')
         return speed(spent)
@@ -53,7 +54,14 @@ export const benchmark: Benchmark = {
     const extra = await hugeLine('ours')
     const extraPeer = await hugeLine('readline')
     return [
-      { name: 'splitter MB/s', ours: ours.toFixed(0), peer: `${peer.toFixed(0)} readline`, ratio: ours / peer, target: '≥ 2x', isMet: ours / peer >= 2 },
+      {
+        name: 'splitter MB/s',
+        ours: ours.toFixed(0),
+        peer: `${peer.toFixed(0)} readline`,
+        ratio: ours / peer,
+        target: '≥ 2x',
+        isMet: ours / peer >= 2,
+      },
       { name: 'splitter wrong splits', ours: String(wrong), peer: '', target: '0', isMet: wrong === 0 },
       {
         name: 'splitter RSS over a 50 MB line',

@@ -31,8 +31,22 @@ export const benchmark: Benchmark = {
       const p99 = quantile(ours.delays, 0.99)
       const peerP99 = quantile(peer.delays, 0.99)
       return [
-        { name: `events to ${readers} readers, p99`, ours: ms(p99), peer: `${ms(peerP99)} bare server`, ratio: p99 / peerP99, target: '≤ 250 ms', isMet: p99 <= 250 },
-        { name: 'events read', ours: String(ours.delays.length), peer: String(peer.delays.length), ratio: ours.delays.length / peer.delays.length, target: '≥ 0.95x', isMet: ours.delays.length >= 0.95 * expected },
+        {
+          name: `events to ${readers} readers, p99`,
+          ours: ms(p99),
+          peer: `${ms(peerP99)} bare server`,
+          ratio: p99 / peerP99,
+          target: '≤ 250 ms',
+          isMet: p99 <= 250,
+        },
+        {
+          name: 'events read',
+          ours: String(ours.delays.length),
+          peer: String(peer.delays.length),
+          ratio: ours.delays.length / peer.delays.length,
+          target: '≥ 0.95x',
+          isMet: ours.delays.length >= 0.95 * expected,
+        },
         { name: 'daemon RSS with readers', ours: mib(rssBytes), peer: '', target: '≤ 300 MB', isMet: rssBytes <= 300e6 },
       ]
     }),
@@ -48,7 +62,9 @@ async function read(server: { url: string; token: string; path: (n: number) => s
   for (let n = 0; n < readers; n++) {
     const socket = connect(Number(port), hostname)
     sockets.push(socket)
-    socket.write(`GET ${server.path(n)} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${server.token}\r\nAccept: text/event-stream\r\n\r\n`)
+    socket.write(
+      `GET ${server.path(n)} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${server.token}\r\nAccept: text/event-stream\r\n\r\n`,
+    )
     let first = true
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => {
@@ -64,6 +80,8 @@ async function read(server: { url: string; token: string; path: (n: number) => s
   for (const deadline = Date.now() + 20_000; heard < readers; await pause(50)) {
     if (Date.now() > deadline) throw new Error(`Only ${heard} of ${readers} readers hear anything.`)
   }
+  // What a late reader had to catch up on is not counted.
+  await pause(2_000)
   counting = true
   await pause(seconds * 1_000)
   counting = false

@@ -21,5 +21,19 @@ await bundle.close()
 mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
 cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
 
-const tsc = ['--project', 'tsconfig.json', '--noEmit', 'false', '--emitDeclarationOnly', '--declaration', '--outDir', 'dist/types', '--rootDir', 'src']
-execFileSync(resolve(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', ...tsc.slice(2)], { cwd: root, stdio: 'inherit' })
+const tsc = [
+  '--project',
+  'tsconfig.json',
+  '--noEmit',
+  'false',
+  '--emitDeclarationOnly',
+  '--declaration',
+  '--outDir',
+  'dist/types',
+  '--rootDir',
+  'src',
+]
+execFileSync(resolve(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', ...tsc.slice(2)], {
+  cwd: root,
+  stdio: 'inherit',
+})

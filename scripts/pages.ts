@@ -5,8 +5,13 @@ import { moves } from '../src/domain/task.ts'
 /** docs/events.md, from the table of events. */
 export function eventsPage(): string {
   const sections = Object.entries(eventData).map(([type, schema]) => {
-    const json = z.toJSONSchema(schema, { unrepresentable: 'any' }) as { properties?: Record<string, unknown>; required?: string[] }
-    const fields = Object.entries(json.properties ?? {}).map(([name, field]) => `\`${name}\`${json.required?.includes(name) ? '' : '?'} ${kind(field)}`)
+    const json = z.toJSONSchema(schema, { unrepresentable: 'any' }) as {
+      properties?: Record<string, unknown>
+      required?: string[]
+    }
+    const fields = Object.entries(json.properties ?? {}).map(
+      ([name, field]) => `\`${name}\`${json.required?.includes(name) ? '' : '?'} ${kind(field)}`,
+    )
     return `### \`${type}\`\n\n${schema.description}\n\n${fields.length > 0 ? `Data: ${fields.join(', ')}` : 'No data.'}\n`
   })
   return `# Events
@@ -39,7 +44,10 @@ const end = '<!-- /moves -->'
 
 /** The table inside docs/states.md, from the table of moves; the text around it is written by hand. */
 export function statesPage(current: string): string {
-  const rows = Object.entries(moves).map(([name, move]) => `| \`${name}\` | ${move.from.join(', ')} | ${move.to} | ${move.fenced ? 'the run that holds the fence' : 'anybody'} |`)
+  const rows = Object.entries(moves).map(
+    ([name, move]) =>
+      `| \`${name}\` | ${move.from.join(', ')} | ${move.to} | ${move.fenced ? 'the run that holds the fence' : 'anybody'} |`,
+  )
   const table = `${begin}\n\n| move | from | to | who may |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n${end}`
   return current.replace(new RegExp(`${begin}[\\s\\S]*?${end}`), () => table)
 }

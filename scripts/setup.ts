@@ -16,7 +16,10 @@ if (missing.length > 0) {
     execFileSync('apt-get', ['update', '-qq'], { stdio: ['ignore', 'ignore', 'inherit'] })
     execFileSync('apt-get', ['install', '-y', '-qq', ...packages], { stdio: ['ignore', 'ignore', 'inherit'] })
   } else {
-    for (const item of missing) console.error(`The tests need ${item.program} (package ${item.package}) for ${item.why}; install it, for example: sudo apt-get install ${item.package}`)
+    for (const item of missing)
+      console.error(
+        `The tests need ${item.program} (package ${item.package}) for ${item.why}; install it, for example: sudo apt-get install ${item.package}`,
+      )
     process.exit(1)
   }
 }

@@ -17,7 +17,14 @@ const step = (name: string, file: string, args: readonly string[]) => {
 
 step('form', bin('biome'), ['check', '.'])
 step('types', bin('tsc'), [])
-step('tests', process.execPath, [bin('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)])
+step('tests', process.execPath, [
+  bin('vitest'),
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
+])
 if (process.argv.length === 2) step('requirements', process.execPath, ['scripts/requirements.ts', '--ran', report])
 
 const counts = readCounts()
@@ -34,7 +41,9 @@ function readCounts(): { passed: number; failed: number; skipped: string[] } {
       numFailedTests: number
       testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[]
     }
-    const skipped = parsed.testResults.flatMap((file) => file.assertionResults.filter((test) => !['passed', 'failed'].includes(test.status)).map((test) => test.fullName))
+    const skipped = parsed.testResults.flatMap((file) =>
+      file.assertionResults.filter((test) => !['passed', 'failed'].includes(test.status)).map((test) => test.fullName),
+    )
     return { passed: parsed.numPassedTests, failed: parsed.numFailedTests, skipped }
   } catch {
     // Vitest did not get as far as a report: the step has failed and says why above.

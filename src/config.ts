@@ -10,7 +10,9 @@ export type { Config, ConfigFlags, Untrusted } from './config/load.ts'
 export type { ConfiguredAgent } from './config/resolve.ts'
 
 /** Reads all settings. Makes the home on first use. Refuses with every problem at once, each with its place. */
-export async function loadConfig(options: Omit<ConfigOptions, 'env'> & { env?: ConfigOptions['env'] | undefined }): Promise<Config> {
+export async function loadConfig(
+  options: Omit<ConfigOptions, 'env'> & { env?: ConfigOptions['env'] | undefined },
+): Promise<Config> {
   const { loadConfig: load } = await import('./config/load.ts')
   return load({ ...options, env: options.env ?? process.env })
 }
@@ -27,7 +29,11 @@ export interface ClientSettings {
 export async function clientSettings(options: { cwd: string; home?: string | undefined }): Promise<ClientSettings> {
   const { PAWL_HOME, PAWL_AGENT, HOME } = process.env
   const cwd = resolve(options.cwd)
-  return { home: absolute(options.home || PAWL_HOME || '~/.pawl', cwd, HOME), agent: PAWL_AGENT || undefined, projectFile: await findProjectFile(cwd) }
+  return {
+    home: absolute(options.home || PAWL_HOME || '~/.pawl', cwd, HOME),
+    agent: PAWL_AGENT || undefined,
+    projectFile: await findProjectFile(cwd),
+  }
 }
 
 /** Where programs are looked for, by us and by the agents we start. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { hostname } from 'node:os'
 import { adapterNamed } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -24,12 +25,15 @@ import { chooseSandbox } from './sandboxes/index.ts'
 import { stopEmbedded } from './store/embedded/server.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
+import { bindTask } from './store/tasks.ts'
 import { version } from './version.ts'
 
 /** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
 export interface Daemon {
   readonly runtime: Runtime
   readonly url?: string
+  /** Has a task that is nobody's run by this process. */
+  adopt(task: string): Promise<void>
   stop(): Promise<void>
   /** Resolves when it has stopped, for whatever reason. */
   readonly stopped: Promise<void>
@@ -68,7 +72,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   const stop = () => {
     stopping ??= (async () => {
       // What was started last is stopped first; one that fails to stop does not keep the others from it.
-      for (const close of closers.toReversed()) await close().catch((error: unknown) => log.error('a part did not stop cleanly', { error: String(error) }))
+      for (const close of closers.toReversed())
+        await close().catch((error: unknown) => log.error('a part did not stop cleanly', { error: String(error) }))
       stopped.resolve()
     })()
     return stopping
@@ -80,6 +85,9 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       await claimHome(config.home, { ...identity, url: '', version })
       closers.push(() => releaseHome(config.home, identity.pid))
     }
+    const { host, port } = config.server
+    const portAsked = config.sources['server.port'] !== 'default'
+    if (options.http && portAsked && port !== 0) await assertPortFree(host, port)
     const store = await openStore({ home: config.home, url: config.database.url, log })
     closers.push(() => store.close())
     const { database } = store
@@ -130,7 +138,13 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       closers.push(() => dispatch.stop())
       const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self })
       const worker = createWorker({
-        identity: { id: self, host: hostname(), bootId: identity.bootId, pid: identity.pid, startTime: String(identity.startTime) },
+        identity: {
+          id: self,
+          host: hostname(),
+          bootId: identity.bootId,
+          pid: identity.pid,
+          startTime: String(identity.startTime),
+        },
         slots: config.limits.running,
         database,
         dispatch,
@@ -173,16 +187,18 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       closers.push(() => admission.stop())
     }
 
-    if (!options.http) return { runtime, stop, stopped: stopped.promise }
+    const adopt = async (task: string) => {
+      await bindTask(database.db, task, self)
+      bus.tell('admission')
+    }
+    if (!options.http) return { runtime, adopt, stop, stopped: stopped.promise }
     const token = await ensureToken(config.home, () => randomBytes(32).toString('base64url'))
     const { createHttpSurface } = await import('./surfaces/http/server.ts')
     const surface = createHttpSurface({ runtime, token, log, version, clock, shutdown: () => void stop() })
-    const { host, port } = config.server
-    const portAsked = config.sources['server.port'] !== 'default'
     const { url } = await surface.start({ host, port, portAsked, insecurePlainHttp: options.insecurePlainHttp })
     closers.push(() => surface.stop())
     await publishUrl(config.home, { ...identity, url, version })
-    return { runtime, url, stop, stopped: stopped.promise }
+    return { runtime, url, adopt, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
     throw error
@@ -190,7 +206,9 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
 }
 
 /** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */
-export async function stopEverything(home: string): Promise<{ daemon: 'stopped' | 'not_running'; database: 'stopped' | 'not_running' }> {
+export async function stopEverything(
+  home: string,
+): Promise<{ daemon: 'stopped' | 'not_running'; database: 'stopped' | 'not_running' }> {
   const daemon = await findDaemon(home)
   if (daemon) {
     const { createClient } = await import('./client/index.ts')
@@ -198,11 +216,27 @@ export async function stopEverything(home: string): Promise<{ daemon: 'stopped' 
     // One that does not answer is asked by signal; its own handler stops it the same way.
     await client.shutdown().catch(() => process.kill(daemon.pid, 'SIGTERM'))
     for (let waitedMs = 0; isAlive(daemon) !== false; waitedMs += 50) {
-      if (waitedMs > 20_000) throw unavailable(`The daemon (pid ${daemon.pid}) did not stop within 20 s; end it with: kill -9 ${daemon.pid}`)
+      if (waitedMs > 20_000)
+        throw unavailable(`The daemon (pid ${daemon.pid}) did not stop within 20 s; end it with: kill -9 ${daemon.pid}`)
       await new Promise((again) => setTimeout(again, 50))
     }
   }
   return { daemon: daemon ? 'stopped' : 'not_running', database: await stopEmbedded(home) }
+}
+
+/** Before anything is made: a daemon that cannot listen where it was told to has no use for the rest. */
+function assertPortFree(host: string, port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    const trial = createServer()
+    trial.once('error', (error: NodeJS.ErrnoException) =>
+      fail(
+        error.code === 'EADDRINUSE'
+          ? unavailable(`Port ${port} is taken; choose another with --port, or stop the program that has it.`, error)
+          : error,
+      ),
+    )
+    trial.listen({ host, port, exclusive: true }, () => trial.close(() => done()))
+  })
 }
 
 /** New work is refused while there is still room to finish and to read. */
@@ -210,12 +244,18 @@ async function assertRoom(home: string): Promise<void> {
   const disk = await statfs(home)
   const free = disk.bavail * disk.bsize
   const reserve = Math.min(512 * 1024 * 1024, (disk.blocks * disk.bsize) / 20)
-  if (free < reserve) throw unavailable(`Only ${Math.round(free / 1024 / 1024)} MiB are free where ${home} lies; free some space, then try again. Nothing was lost.`)
+  if (free < reserve)
+    throw unavailable(
+      `Only ${Math.round(free / 1024 / 1024)} MiB are free where ${home} lies; free some space, then try again. Nothing was lost.`,
+    )
 }
 
 /** Storage that fails under the database is not something to reason about: stop, and let recovery begin from what is on disk. */
 function abort(log: Log, error: unknown): never {
-  log.error('the storage under the database fails; Pawl stops rather than guess', { error: String(error), reason: 'storage_broken' })
+  log.error('the storage under the database fails; Pawl stops rather than guess', {
+    error: String(error),
+    reason: 'storage_broken',
+  })
   process.exit(1)
 }
 
@@ -240,7 +280,11 @@ function armFailpoints(config: Config, databasePid: () => number | undefined, lo
       },
     }
     const act = actions[action]
-    if (!act) throw new PawlError('invalid', `PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`)
+    if (!act)
+      throw new PawlError(
+        'invalid',
+        `PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`,
+      )
     log.warn('a failpoint is armed', { name, action })
     armFailpoint(name, act, { skip })
   }

@@ -48,14 +48,20 @@ export async function inspect(config: Config): Promise<DoctorReport> {
 
 async function home(config: Config): Promise<Omit<Finding, 'name'>> {
   const { mode } = await stat(config.home)
-  if ((mode & 0o077) !== 0) return { level: 'warn', detail: `${config.home} can be read by others`, fix: `chmod 700 ${config.home}` }
+  if ((mode & 0o077) !== 0)
+    return { level: 'warn', detail: `${config.home} can be read by others`, fix: `chmod 700 ${config.home}` }
   return { level: 'ok', detail: config.home }
 }
 
 async function disk(config: Config): Promise<Omit<Finding, 'name'>> {
   const found = await statfs(config.home)
   const freeMiB = Math.round((found.bavail * found.bsize) / 1024 / 1024)
-  if (freeMiB < 512) return { level: 'fail', detail: `only ${freeMiB} MiB free; no new work is taken below 512`, fix: 'free some space on that disk' }
+  if (freeMiB < 512)
+    return {
+      level: 'fail',
+      detail: `only ${freeMiB} MiB free; no new work is taken below 512`,
+      fix: 'free some space on that disk',
+    }
   if (freeMiB < 2_048) return { level: 'warn', detail: `${freeMiB} MiB free`, fix: 'free some space on that disk' }
   return { level: 'ok', detail: `${Math.round(freeMiB / 1024)} GiB free` }
 }
@@ -68,15 +74,25 @@ async function database(config: Config): Promise<Omit<Finding, 'name'>> {
       const { rows } = await client.query<{ server_version: string }>('show server_version')
       return { level: 'ok', detail: `PostgreSQL ${rows[0]?.server_version} by URL` }
     } catch (error) {
-      return { level: 'fail', detail: `the database URL does not work: ${messageOf(error)}`, fix: 'check PAWL_DATABASE_URL or database.url' }
+      return {
+        level: 'fail',
+        detail: `the database URL does not work: ${messageOf(error)}`,
+        fix: 'check PAWL_DATABASE_URL or database.url',
+      }
     } finally {
       await client.end().catch(() => undefined)
     }
   }
   const status = await embeddedStatus(config.home)
   const size = `${Math.round(status.sizeBytes / 1024 / 1024)} MiB`
-  if (status.running) return { level: 'ok', detail: `embedded PostgreSQL ${status.version}, running (pid ${status.pid}), ${size}` }
-  return { level: 'ok', detail: status.version ? `embedded PostgreSQL ${status.version}, ${size}; starts when needed` : 'embedded PostgreSQL; made at the first start' }
+  if (status.running)
+    return { level: 'ok', detail: `embedded PostgreSQL ${status.version}, running (pid ${status.pid}), ${size}` }
+  return {
+    level: 'ok',
+    detail: status.version
+      ? `embedded PostgreSQL ${status.version}, ${size}; starts when needed`
+      : 'embedded PostgreSQL; made at the first start',
+  }
 }
 
 async function walls(): Promise<Omit<Finding, 'name'>> {
@@ -101,15 +117,25 @@ const canConnect = (url: URL) =>
       socket.destroy()
       done(answers)
     }
-    socket.once('connect', () => end(true)).once('error', () => end(false)).once('timeout', () => end(false))
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false))
   })
 
 async function settings(config: Config): Promise<Omit<Finding, 'name'>> {
   const files = [config.files.project, config.files.home].filter((file) => file !== undefined)
   if (config.untrusted) {
-    return { level: 'warn', detail: `${config.untrusted.file} is not trusted; these do not count: ${config.untrusted.keys.join(', ')}`, fix: `read it, then: pawl trust ${config.untrusted.file}` }
+    return {
+      level: 'warn',
+      detail: `${config.untrusted.file} is not trusted; these do not count: ${config.untrusted.keys.join(', ')}`,
+      fix: `read it, then: pawl trust ${config.untrusted.file}`,
+    }
   }
-  return { level: 'ok', detail: files.length > 0 ? files.join(', ') : 'none; the built-in agents are there ("pawl init" writes a file)' }
+  return {
+    level: 'ok',
+    detail: files.length > 0 ? files.join(', ') : 'none; the built-in agents are there ("pawl init" writes a file)',
+  }
 }
 
 /** An agent that somebody configured must work; a built-in one may be missing. */

@@ -29,7 +29,10 @@ export async function runAgent(prompt: string, options: RunOptions = {}): Promis
   const agent = task.agentConfig ?? config.agents.find((known) => known.name === (task.agent ?? config.defaultAgent))
   const daemon = await startDaemon({ config, log: silentLog, http: false, serveShared: false })
   try {
-    const created = await daemon.runtime.createTask({ workspace: cwd, ...task, prompt, ...(agent ? { agentConfig: plain(agent) } : {}) }, { by: 'library' })
+    const created = await daemon.runtime.createTask(
+      { workspace: cwd, ...task, prompt, ...(agent ? { agentConfig: plain(agent) } : {}) },
+      { by: 'library' },
+    )
     const { id } = created.task
     const cancel = () => void daemon.runtime.cancelTask(id, { now: false, by: 'library' })
     signal?.addEventListener('abort', cancel)

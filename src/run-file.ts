@@ -40,7 +40,9 @@ export async function claimHome(home: string, self: RunFile): Promise<void> {
       if (made) return
       const other = await readRunFile(home)
       if (other && other.pid !== self.pid && isAlive(other) !== false) {
-        throw conflict(`A daemon of this home is already running (pid ${other.pid}${other.url ? ` at ${other.url}` : ''}); use it, stop it with "pawl stop", or choose another home (PAWL_HOME).`)
+        throw conflict(
+          `A daemon of this home is already running (pid ${other.pid}${other.url ? ` at ${other.url}` : ''}); use it, stop it with "pawl stop", or choose another home (PAWL_HOME).`,
+        )
       }
       await rm(fileOf(home), { force: true })
     }

@@ -38,7 +38,9 @@ const textOf = (file: string) => readFileSync(join(src, file), 'utf8')
 const partOf = (file: string) => file.replace(/\.(ts|js)$/, '').split('/')[0]!
 
 const importsOf = (file: string) =>
-  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!).filter((path) => path.startsWith('.'))
+  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
+    .map((match) => match[1]!)
+    .filter((path) => path.startsWith('.'))
 
 describe('the architecture', () => {
   it('lets each part import only what its row allows', () => {
@@ -83,12 +85,22 @@ describe('the architecture', () => {
   it('reads the environment in config.ts alone', () => {
     // The init is the source text of another program, which runs inside the walls.
     const readers = ['config.ts', 'sandboxes/bubblewrap/init.ts']
-    expect(sources.filter((file) => !readers.includes(file) && file.endsWith('.ts') && /process\.env\b/.test(textOf(file)))).toEqual([])
+    expect(
+      sources.filter((file) => !readers.includes(file) && file.endsWith('.ts') && /process\.env\b/.test(textOf(file))),
+    ).toEqual([])
   })
 
   it('never asks the database for the time', () => {
     const clocks = /\bnow\(\)|current_timestamp|clock_timestamp|statement_timestamp|localtimestamp/i
-    const offenders = sources.filter((file) => /^(store|engine)\//.test(file)).flatMap((file) => [...textOf(file).matchAll(/`[^`]*`/gs)].filter((text) => /\b(select|insert|update|delete)\b/i.test(text[0]) && clocks.test(text[0].replaceAll(/\$\{[^}]*\}/g, ''))).map(() => file))
+    const offenders = sources
+      .filter((file) => /^(store|engine)\//.test(file))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/`[^`]*`/gs)]
+          .filter(
+            (text) => /\b(select|insert|update|delete)\b/i.test(text[0]) && clocks.test(text[0].replaceAll(/\$\{[^}]*\}/g, '')),
+          )
+          .map(() => file),
+      )
     expect(offenders).toEqual([])
   })
 
@@ -98,6 +110,8 @@ describe('the architecture', () => {
   })
 
   it('uses no words that say nothing in file names', () => {
-    expect(files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc|manager|enhanced|advanced)(\.|\/|-)/.test(file))).toEqual([])
+    expect(files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc|manager|enhanced|advanced)(\.|\/|-)/.test(file))).toEqual(
+      [],
+    )
   })
 })

@@ -10,11 +10,13 @@ export interface Connection {
   readonly isDaemon: boolean
   /** The agent for a task that is asked for in this folder. */
   chooseAgent(named: string | undefined): Promise<Pick<NewTask, 'agent' | 'agentConfig'>>
+  /** Has a task that is nobody's run here, if there is no daemon to run it. */
+  adopt(task: string): Promise<void>
   close(): Promise<void>
 }
 
-/** What an engine of our own does: the tasks that are asked of it, everybody's, or nothing but look and write. */
-export type Work = 'own' | 'all' | 'none'
+/** What an engine of our own does: the tasks that are asked of it, or nothing but look and write. */
+export type Work = 'own' | 'none'
 
 /** Without a daemon the engine is opened in this process; it never opens a port. */
 export async function connect(cli: Cli, options: { work: Work }): Promise<Connection> {
@@ -33,6 +35,7 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
         const { readSettings, resolveAgent } = await import('./settings.ts')
         return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named)
       },
+      adopt: async () => undefined,
       close: async () => runtime.close(),
     }
   }
@@ -44,13 +47,14 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
   const own =
     options.work === 'none'
       ? await openRuntime({ config, log })
-      : await startDaemon({ config, http: false, log, serveShared: options.work === 'all' })
+      : await startDaemon({ config, http: false, log, serveShared: false })
   return {
     runtime: own.runtime,
     isDaemon: false,
     async chooseAgent(named) {
       return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named)
     },
+    adopt: (task) => own.adopt(task),
     close: () => own.stop(),
   }
 }

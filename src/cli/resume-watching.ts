@@ -12,6 +12,7 @@ export async function resumeWatching(cli: Cli, connection: Connection, id: strin
   interruption.onInterrupt(() => interruption.leave())
   const screen = new RunScreen(cli, cli.globals.json ? 'json' : 'text')
   try {
+    await connection.adopt(id)
     const after = await lastEvent(connection, id)
     let task = await runtime.getTask(id)
     const isLeft = cli.isInteractive && pending(task).length > 0 && !(await answerPending(cli, runtime, task))

@@ -3,6 +3,8 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { invalid, PawlError } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { type ProfileName, profileNames } from '../domain/profile.ts'
 import { maxPromptBytes, priorities } from '../domain/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
@@ -56,8 +58,15 @@ export async function taskRequest(
     tags: options.tag,
     timeoutMs: options.timeout === undefined ? undefined : await timeoutOf(options.timeout),
     extraArgs: options.agentArg,
-    profile: options.profile,
+    profile: options.profile === undefined ? undefined : profileOf(options.profile),
   }
+}
+
+function profileOf(name: string): ProfileName {
+  const found = profileNames.find((known) => known === name)
+  if (!found)
+    throw invalid(`There is no profile "${name}"${didYouMean(name, profileNames)} Profiles are: ${profileNames.join(', ')}.`)
+  return found
 }
 
 const collect = (value: string, before: string[] | undefined) => [...(before ?? []), value]

@@ -1,4 +1,4 @@
-import { type ProfileName, profileNames } from '../domain/agent-config.ts'
+import { type ProfileName, profileNames } from '../domain/profile.ts'
 import type { AgentEntry } from './layers.ts'
 import type { Path } from './problems.ts'
 import { defaultBudget, defaultProfile, type FileSettings } from './schema.ts'

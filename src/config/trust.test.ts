@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { Machine } from './fixture.ts'
 import { findAgent } from './load.ts'
 import { listTrusted, trustFile, untrustFile } from './trust.ts'
-import { Machine } from './fixture.ts'
 
 const helper = 'agents:\n  helper: { adapter: custom, command: [./x] }\n'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
+import { profileNames } from './profile.ts'
 
-/** The walls a run may be given by name. From the narrowest to the widest: a project that is not trusted may only move left. */
-export const profileNames = ['strict', 'guarded', 'trusted-repo', 'unattended-open'] as const
 export const ProfileName = z.enum(profileNames)
 export type ProfileName = z.infer<typeof ProfileName>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ResolvedAgent } from './agent-config.ts'
+import { ProfileName, ResolvedAgent } from './agent-config.ts'
 import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question.ts'
@@ -19,17 +19,28 @@ export const NewTask = z.strictObject({
   prompt: z
     .string()
     .refine((text) => text.trim() !== '', 'The prompt is empty; say what the agent should do.')
-    .refine((text) => Buffer.byteLength(text) <= maxPromptBytes, `The prompt is longer than ${maxPromptBytes} bytes; put the material into a file of the workspace and point at it.`),
+    .refine(
+      (text) => Buffer.byteLength(text) <= maxPromptBytes,
+      `The prompt is longer than ${maxPromptBytes} bytes; put the material into a file of the workspace and point at it.`,
+    ),
   agent: Name.optional().describe('An agent of the daemon’s configuration; its default agent if left out.'),
   agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
-  workspace: z.string().min(1).max(4096).optional().describe('An absolute path; left out, the task gets an empty directory of its own.'),
+  workspace: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('An absolute path; left out, the task gets an empty directory of its own.'),
   session: SessionId.optional().describe('Goes on with that conversation.'),
-  model: z.string().regex(/^[\w@][\w.:@/+-]{0,199}$/, 'a model name cannot begin with a dash').optional(),
+  model: z
+    .string()
+    .regex(/^[\w@][\w.:@/+-]{0,199}$/, 'a model name cannot begin with a dash')
+    .optional(),
   priority: Priority.optional(),
   tags: z.array(Name).max(50).optional(),
   timeoutMs: z.number().int().min(0).optional().describe('Total time of one run; 0 means none.'),
   extraArgs: z.array(z.string().max(4096)).max(100).optional().describe('Passed on to the agent program as they are.'),
-  profile: Name.optional(),
+  profile: ProfileName.optional(),
   attended: z.boolean().optional().describe('Somebody sits at a terminal and watches.'),
 })
 export type NewTask = z.infer<typeof NewTask>
@@ -50,7 +61,13 @@ export const TaskSummary = z.object({
   updatedAt: Time,
   endedAt: Time.nullable(),
   result: z
-    .object({ outcome: z.enum(outcomes), text: z.string(), verified: z.boolean(), costUsd: z.number().nullable(), usage: Usage.nullable() })
+    .object({
+      outcome: z.enum(outcomes),
+      text: z.string(),
+      verified: z.boolean(),
+      costUsd: z.number().nullable(),
+      usage: Usage.nullable(),
+    })
     .nullable(),
 })
 export type TaskSummary = z.infer<typeof TaskSummary>

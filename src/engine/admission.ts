@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { newId } from '../domain/id.ts'
 import type { Log } from '../log.ts'
-import { admitTasks, type Admitted, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
-import { dueTasks, moveTask, nextWake } from '../store/tasks.ts'
+import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
 import type { Db } from '../store/database.ts'
+import { dueTasks, moveTask, nextWake } from '../store/tasks.ts'
 import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Journal } from './journal.ts'
@@ -57,7 +57,13 @@ export function createAdmission(options: {
     else if (!around.mayAdmit) return 0
     const admitted = await journal.transact('task.admit', async (tx, record) => {
       await lockAdmission(tx)
-      const candidates = await findCandidates(tx, { running: limits.running, perAgent: limits.perAgent, shared, worker, resting: [] })
+      const candidates = await findCandidates(tx, {
+        running: limits.running,
+        perAgent: limits.perAgent,
+        shared,
+        worker,
+        resting: [],
+      })
       const fitting = firstOfEach(candidates).map((task) => admission(task, clock.now()))
       const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, new Date(clock.now()))
       if (chosen.length === 0) return []
@@ -65,7 +71,8 @@ export function createAdmission(options: {
         tx,
         chosen.map(({ run }) => run),
       )
-      for (const { task, run, fence, attempt, agent } of chosen) record({ task, run, event: { type: 'run.admitted', data: { attempt, fence, agent } } })
+      for (const { task, run, fence, attempt, agent } of chosen)
+        record({ task, run, event: { type: 'run.admitted', data: { attempt, fence, agent } } })
       return chosen
     })
     if (admitted.length > 0) bus.tell('dispatch')
@@ -123,7 +130,14 @@ export function createAdmission(options: {
 }
 
 function admission(task: Candidate, nowMs: number): Admitted {
-  return { task: task.id, run: newId('run', nowMs), session: task.session_id, agent: task.agent, fence: task.fence + 1, attempt: task.attempts + 1 }
+  return {
+    task: task.id,
+    run: newId('run', nowMs),
+    session: task.session_id,
+    agent: task.agent,
+    fence: task.fence + 1,
+    attempt: task.attempts + 1,
+  }
 }
 
 /** Candidates of several agents may want the same workspace or session: the better rank has it. */

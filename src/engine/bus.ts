@@ -43,7 +43,13 @@ export function createBus(options: { database: Database; log: Log; self: string 
 
   const send = async () => {
     timer = undefined
-    const message = { from: self, admission: outgoing.admission, dispatch: outgoing.dispatch, cancel: [...outgoing.cancel], events: [...outgoing.events] }
+    const message = {
+      from: self,
+      admission: outgoing.admission,
+      dispatch: outgoing.dispatch,
+      cancel: [...outgoing.cancel],
+      events: [...outgoing.events],
+    }
     outgoing.admission = outgoing.dispatch = false
     outgoing.cancel.clear()
     outgoing.events.clear()
@@ -67,7 +73,13 @@ export function createBus(options: { database: Database; log: Log; self: string 
       deliver('events', '*')
       return
     }
-    const message = JSON.parse(payload) as { from: string; admission: boolean; dispatch: boolean; cancel: string[]; events: string[] }
+    const message = JSON.parse(payload) as {
+      from: string
+      admission: boolean
+      dispatch: boolean
+      cancel: string[]
+      events: string[]
+    }
     if (message.from === self) return
     if (message.admission) deliver('admission', undefined)
     if (message.dispatch) deliver('dispatch', undefined)
@@ -95,7 +107,10 @@ export function createBus(options: { database: Database; log: Log; self: string 
     start: () => database.listen(channel, receive),
     async stop() {
       stopped = true
+      if (timer === undefined) return
       clearTimeout(timer)
+      // Others may wait for just what we did last.
+      await send()
     },
   }
 }

@@ -11,7 +11,10 @@ export interface ChangeReport {
 type QuietWalls = Omit<Walls, 'door'>
 
 /** Looks at the repository as it is now, while the agent starts; git runs inside the same walls, because the tree may be hostile. */
-export function watchChanges(workspace: PreparedWorkspace, context: { sandbox: Sandbox; walls: QuietWalls; path: string; voice: Voice }): ChangeReport {
+export function watchChanges(
+  workspace: PreparedWorkspace,
+  context: { sandbox: Sandbox; walls: QuietWalls; path: string; voice: Voice },
+): ChangeReport {
   const { sandbox, walls, path, voice } = context
   const look = () => repositoryState(workspace.source, (args) => runGit(sandbox, walls, path, args))
   const before = look().catch(() => undefined)
@@ -23,8 +26,13 @@ export function watchChanges(workspace: PreparedWorkspace, context: { sandbox: S
         const changed = first && summarise(first, await look())
         if (changed) await voice.recordEvent({ type: 'workspace.changed', data: changed })
         const back = await workspace.finish()
-        if (back && back.conflicts.length > 0) await voice.note('workspace_conflict', `Changed on both sides and left in ${workspace.source}: ${back.conflicts.slice(0, 20).join(', ')}`)
-        if (back && back.refused.length > 0) await voice.note('workspace_refused', `Not regular files, left behind: ${back.refused.slice(0, 20).join(', ')}`)
+        if (back && back.conflicts.length > 0)
+          await voice.note(
+            'workspace_conflict',
+            `Changed on both sides and left in ${workspace.source}: ${back.conflicts.slice(0, 20).join(', ')}`,
+          )
+        if (back && back.refused.length > 0)
+          await voice.note('workspace_refused', `Not regular files, left behind: ${back.refused.slice(0, 20).join(', ')}`)
       } catch (error) {
         await voice.note('workspace_error', `What the agent changed is still in ${workspace.source}: ${messageOf(error)}`)
       }

@@ -30,8 +30,14 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   const records = join(parts.home, 'runs', run.id)
   await makeDirectories(records, home, user)
   const scratch = join(parts.home, 'workspaces', `${task.id}.copy`)
-  const workspace = await failingAs('workspace_error', () => prepareWorkspace({ path: task.workspace, own: task.workspace_own, scratch, user, without: parts.home }))
-  if (workspace.source !== workspace.path) voice.note('workspace_copy', `The agent works on a copy of ${workspace.path} that its user may write; changes are brought back at the end.`)
+  const workspace = await failingAs('workspace_error', () =>
+    prepareWorkspace({ path: task.workspace, own: task.workspace_own, scratch, user, without: parts.home }),
+  )
+  if (workspace.source !== workspace.path)
+    voice.note(
+      'workspace_copy',
+      `The agent works on a copy of ${workspace.path} that its user may write; changes are brought back at the end.`,
+    )
 
   const unit = sandbox.killUnit(run.id, run.fence)
   const walls = {
@@ -79,7 +85,9 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
   const walled = await failingAs('sandbox_error', () => sandbox.launch(command, { ...walls, door: true }))
   const { child } = walled
   await fp('spawn.after')
-  void recordPid(parts.db, run, child.pid).catch((error: unknown) => voice.log.debug('the pid was not recorded', { error: String(error) }))
+  void recordPid(parts.db, run, child.pid).catch((error: unknown) =>
+    voice.log.debug('the pid was not recorded', { error: String(error) }),
+  )
   const recorded = recordChild(child, { directory: place.records, onLimit: () => watch.stop({ kind: 'output_limit' }) })
   const door = walled.door ? serveDoor(walled.door.server, { token, verbs: doorVerbs(taken, parts) }) : undefined
   watch.begin(() => void child.stop({ graceMs: watch.graceMs(graceMs) }))
@@ -132,8 +140,14 @@ function doorVerbs(taken: TakenRun, parts: RunParts): DoorVerbs {
         const asked = await questionsOfTask(tx, task.id)
         const same = asked.find((earlier) => earlier.run_id === run.id && earlier.state === 'pending' && earlier.text === text)
         if (same) return { id: same.id }
-        if (!(await insertQuestion(tx, { ...question, id, task: task.id, run: run.id, fence: run.fence, at }))) throw new PawlError('conflict', 'This run is over.')
-        record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'question.asked', data: { questionId: id, kind, text, options } } })
+        if (!(await insertQuestion(tx, { ...question, id, task: task.id, run: run.id, fence: run.fence, at })))
+          throw new PawlError('conflict', 'This run is over.')
+        record({
+          task: task.id,
+          run: run.id,
+          fence: run.fence,
+          event: { type: 'question.asked', data: { questionId: id, kind, text, options } },
+        })
         return { id }
       })
     },

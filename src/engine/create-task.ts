@@ -33,7 +33,9 @@ export interface TaskCreatorParts {
 }
 
 /** A new row, or the one that an earlier request with the same key made. */
-export type Made = { readonly isNew: true; readonly row: TaskRow } | { readonly isNew: false; readonly row: { readonly id: string } }
+export type Made =
+  | { readonly isNew: true; readonly row: TaskRow }
+  | { readonly isNew: false; readonly row: { readonly id: string } }
 
 /** Checks a task whole before anything of it is written, then writes it in one statement. */
 export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: string | undefined) => Promise<Made> {
@@ -41,7 +43,8 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
   const assertTaking = onceASecond(clock, async () => {
     await parts.assertRoom()
     const queued = await guarded(() => tasks.countQueued(db, parts.maxQueued))
-    if (queued >= parts.maxQueued) throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
+    if (queued >= parts.maxQueued)
+      throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
   })
   const assertInstalled = installationCheck(parts)
 
@@ -50,7 +53,8 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     const earlier = async (): Promise<Made | undefined> => {
       const seen = key === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, key))
       if (!seen) return undefined
-      if (seen.body_hash !== bodyHash) throw conflict(`This Idempotency-Key was used for another request (task ${seen.task_id}); choose a new key.`)
+      if (seen.body_hash !== bodyHash)
+        throw conflict(`This Idempotency-Key was used for another request (task ${seen.task_id}); choose a new key.`)
       return { isNew: false, row: { id: seen.task_id } }
     }
     const found = await earlier()
@@ -106,12 +110,16 @@ async function resolveAgent(parts: TaskCreatorParts, task: NewTask): Promise<Res
   }
   const adapter = parts.adapterNamed(agent.adapter)
   const options = adapter.options.safeParse(agent.options)
-  if (!options.success) throw invalid(`Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ')}`)
-  if (task.model !== undefined && !adapter.can.model) throw new PawlError('unsupported', `Agent "${agent.name}" takes no model; leave --model out.`)
+  if (!options.success)
+    throw invalid(
+      `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ')}`,
+    )
+  if (task.model !== undefined && !adapter.can.model)
+    throw new PawlError('unsupported', `Agent "${agent.name}" takes no model; leave --model out.`)
   return {
     ...agent,
     ...(task.model === undefined ? {} : { model: task.model }),
-    ...(task.profile === undefined ? {} : { profile: task.profile as ResolvedAgent['profile'] }),
+    ...(task.profile === undefined ? {} : { profile: task.profile }),
     ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
   }
 }
@@ -138,7 +146,8 @@ async function givenSession(db: Db, id: string | undefined, agent: ResolvedAgent
   if (id === undefined) return undefined
   const session = await guarded(() => findSession(db, id))
   if (!session) throw invalid(`There is no session ${id}.`)
-  if (session.adapter !== agent.adapter) throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
+  if (session.adapter !== agent.adapter)
+    throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
   return session.id
 }
 

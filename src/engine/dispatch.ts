@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { type Clock as QueueClock, fromKysely, PgBoss } from 'pg-boss'
+import { fromKysely, PgBoss, type Clock as QueueClock } from 'pg-boss'
 import type { Log } from '../log.ts'
 import type { Database, Tx } from '../store/database.ts'
 
@@ -27,7 +27,13 @@ export const queueSchemaVersion: number = createRequire(import.meta.url)('pg-bos
 const dueSince = '2000-01-01T00:00:00Z'
 const keptForSeconds = 2_000_000_000
 
-export function createDispatch(options: { database: Database; worker: string; shared: boolean; log: Log; clock?: QueueClock | undefined }): Dispatch {
+export function createDispatch(options: {
+  database: Database
+  worker: string
+  shared: boolean
+  log: Log
+  clock?: QueueClock | undefined
+}): Dispatch {
   const { database, log } = options
   const boss = new PgBoss({
     db: {
@@ -72,7 +78,10 @@ export function createDispatch(options: { database: Database; worker: string; sh
       })
     },
     async stop() {
-      if (!options.shared) await boss.deleteQueue(queue).catch((error: Error) => log.debug('the queue of this process stays', { error: error.message }))
+      if (!options.shared)
+        await boss
+          .deleteQueue(queue)
+          .catch((error: Error) => log.debug('the queue of this process stays', { error: error.message }))
       await boss.stop({ graceful: false, close: false })
     },
   }

@@ -1,6 +1,6 @@
+import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server as NetServer } from 'node:net'
-import { timingSafeEqual } from 'node:crypto'
 import { PawlError } from '../domain/error.ts'
 import { QuestionAsked } from '../domain/question.ts'
 
@@ -19,7 +19,9 @@ export function serveDoor(listener: NetServer, options: { token: string; verbs: 
       ({ status, body }) => reply(response, status, body),
       (error: unknown) => {
         const known = error instanceof PawlError
-        reply(response, known ? (error.code === 'invalid' ? 400 : 409) : 500, { error: known ? error.message : 'Pawl could not serve this; its log says why.' })
+        reply(response, known ? (error.code === 'invalid' ? 400 : 409) : 500, {
+          error: known ? error.message : 'Pawl could not serve this; its log says why.',
+        })
       },
     )
   })
@@ -32,13 +34,21 @@ export function serveDoor(listener: NetServer, options: { token: string; verbs: 
   }
 }
 
-async function handle(request: IncomingMessage, { token, verbs }: { token: string; verbs: DoorVerbs }): Promise<{ status: number; body: unknown }> {
-  if (!bearerIs(request, token)) return { status: 401, body: { error: 'Send the token of PAWL_DOOR_TOKEN as "Authorization: Bearer".' } }
+async function handle(
+  request: IncomingMessage,
+  { token, verbs }: { token: string; verbs: DoorVerbs },
+): Promise<{ status: number; body: unknown }> {
+  if (!bearerIs(request, token))
+    return { status: 401, body: { error: 'Send the token of PAWL_DOOR_TOKEN as "Authorization: Bearer".' } }
   const route = `${request.method} ${request.url}`
   if (route === 'GET /v1/run') return { status: 200, body: verbs.describe() }
   if (route === 'POST /v1/questions') {
     const parsed = QuestionAsked.safeParse(await readJson(request))
-    if (!parsed.success) throw new PawlError('invalid', parsed.error.issues.map((issue) => `${issue.path.join('.') || 'question'}: ${issue.message}`).join('; '))
+    if (!parsed.success)
+      throw new PawlError(
+        'invalid',
+        parsed.error.issues.map((issue) => `${issue.path.join('.') || 'question'}: ${issue.message}`).join('; '),
+      )
     return { status: 202, body: await verbs.ask(parsed.data) }
   }
   return { status: 404, body: { error: 'There are GET /v1/run and POST /v1/questions here.' } }
@@ -66,5 +76,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 function reply(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' }).end(JSON.stringify(body))
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' })
+    .end(JSON.stringify(body))
 }

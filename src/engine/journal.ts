@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Event } from '../domain/event.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
-import { isConnectionLoss, isStorageBroken, type Db, type Tx } from '../store/database.ts'
+import { type Db, isConnectionLoss, isStorageBroken, type Tx } from '../store/database.ts'
 import { appendEvents, type Entry, readEvents } from '../store/events.ts'
 import type { Bus } from './bus.ts'
 
@@ -32,7 +32,14 @@ const maxBacklogBytes = 4 * 1024 * 1024
 const pageSize = 500
 const maxWaitingBatches = 64
 
-export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Log; redact?: (text: string) => string; onBroken: (error: unknown) => void }): Journal {
+export function createJournal(options: {
+  db: Db
+  bus: Bus
+  clock: Clock
+  log: Log
+  redact?: (text: string) => string
+  onBroken: (error: unknown) => void
+}): Journal {
   const { db, bus, clock, log, onBroken } = options
   const redacted = options.redact ? redactEntry(options.redact) : (entry: Entry) => entry
 
@@ -50,7 +57,11 @@ export function createJournal(options: { db: Db; bus: Bus; clock: Clock; log: Lo
         const stored = await appendEvents(db, batch)
         await fp('event.batch.after')
         publish(stored.map((item) => item.event))
-        if (stored.length < batch.length) log.info('late events of a run that is over were dropped', { count: batch.length - stored.length, reason: 'late_events' })
+        if (stored.length < batch.length)
+          log.info('late events of a run that is over were dropped', {
+            count: batch.length - stored.length,
+            reason: 'late_events',
+          })
         return
       } catch (error) {
         if (isStorageBroken(error)) onBroken(error)
@@ -151,7 +162,8 @@ function redactEntry(redact: (text: string) => string) {
   const deep = (value: unknown): unknown => {
     if (typeof value === 'string') return redact(value)
     if (Array.isArray(value)) return value.map(deep)
-    if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
     return value
   }
   return (entry: Entry): Entry => ({ ...entry, event: { ...entry.event, data: deep(entry.event.data) } as Entry['event'] })

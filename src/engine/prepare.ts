@@ -28,20 +28,35 @@ export async function makeDirectories(directory: string, sessionHome: string, us
 }
 
 /** What the adapter needs to know to start its program: options as it understands them, the prompt of this run, and a conversation to go on with. */
-export async function launchSpec(taken: TakenRun, parts: RunParts, adapter: Adapter, place: { workspace: string; home: string }): Promise<LaunchSpec> {
+export async function launchSpec(
+  taken: TakenRun,
+  parts: RunParts,
+  adapter: Adapter,
+  place: { workspace: string; home: string },
+): Promise<LaunchSpec> {
   const { run, task, session } = taken
   const agent = task.agent_config
   const fresh = task.continuation?.kind === 'retry' && task.continuation.fresh
   const resume = adapter.can.resume && !fresh ? (session.vendor_id ?? undefined) : undefined
   // Only a program that remembers the conversation is told how its last run ended.
-  const earlier = resume === undefined ? undefined : (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id).at(-1)
+  const earlier =
+    resume === undefined ? undefined : (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id).at(-1)
   const options = adapter.options.safeParse(agent.options)
-  if (!options.success) throw new RunFailure('bad_config', `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`)
+  if (!options.success)
+    throw new RunFailure(
+      'bad_config',
+      `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`,
+    )
   return {
     options: options.data,
     model: agent.model,
     systemPrompt: agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile) : agent.systemPrompt,
-    prompt: composePrompt({ prompt: task.prompt, continuation: task.continuation, resumed: resume !== undefined, earlierOutcome: earlier?.outcome ?? null }),
+    prompt: composePrompt({
+      prompt: task.prompt,
+      continuation: task.continuation,
+      resumed: resume !== undefined,
+      earlierOutcome: earlier?.outcome ?? null,
+    }),
     ...place,
     resume,
     extraArgs: task.extra_args,
@@ -81,4 +96,3 @@ export async function writeSessionFiles(command: Command, home: string, user: Ag
     }
   }
 }
-

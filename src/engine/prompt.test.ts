@@ -17,7 +17,9 @@ describe('composePrompt', () => {
     expect(text).toContain('```text\n80\n```')
   })
   it('tells a resumed agent that it was interrupted', () => {
-    expect(composePrompt({ prompt: 'p', continuation: null, resumed: true, earlierOutcome: 'timed_out' })).toContain('cut short (timed out)')
+    expect(composePrompt({ prompt: 'p', continuation: null, resumed: true, earlierOutcome: 'timed_out' })).toContain(
+      'cut short (timed out)',
+    )
   })
 })
 

@@ -1,13 +1,21 @@
 import type { Continuation } from '../store/tables.ts'
 
 /** What the agent is told in this run. A program that remembers the conversation hears only what is new; any other hears the whole of it again. */
-export function composePrompt(input: { prompt: string; continuation: Continuation | null; resumed: boolean; earlierOutcome: string | null }): string {
+export function composePrompt(input: {
+  prompt: string
+  continuation: Continuation | null
+  resumed: boolean
+  earlierOutcome: string | null
+}): string {
   const { prompt, continuation, resumed, earlierOutcome } = input
   if (continuation?.kind === 'answer') {
     if (resumed) return continuation.answer
-    return [prompt, '', '[You asked earlier]', fenced(continuation.question), '[The answer]', fenced(continuation.answer)].join('\n')
+    return [prompt, '', '[You asked earlier]', fenced(continuation.question), '[The answer]', fenced(continuation.answer)].join(
+      '\n',
+    )
   }
-  if (continuation?.kind === 'retry' && continuation.note !== '') return resumed ? continuation.note : `${prompt}\n\n${continuation.note}`
+  if (continuation?.kind === 'retry' && continuation.note !== '')
+    return resumed ? continuation.note : `${prompt}\n\n${continuation.note}`
   if (resumed && earlierOutcome !== null) {
     return `Your last run on this task was cut short (${earlierOutcome.replaceAll('_', ' ')}). Look at what is already done, do not repeat it, and go on.`
   }

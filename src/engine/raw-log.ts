@@ -45,7 +45,9 @@ export function recordChild(child: Child, options: { directory: string; maxBytes
   return {
     child: { pid: child.pid, stdin: child.stdin, stdout, stderr, exited: child.exited, stop: (how) => child.stop(how) },
     async close() {
-      await Promise.all(files.map((file) => new Promise<void>((closed) => (file.closed ? closed() : file.once('close', closed).end()))))
+      await Promise.all(
+        files.map((file) => new Promise<void>((closed) => (file.closed ? closed() : file.once('close', closed).end()))),
+      )
     },
   }
 }

@@ -29,7 +29,15 @@ export interface Recovery {
 export const deadAfterMs = 15_000
 const lookEveryMs = 2_000
 
-export function createRecovery(options: { db: Db; settler: Settler; dispatch: Dispatch; bus: Bus; clock: Clock; log: Log; self: string }): Recovery {
+export function createRecovery(options: {
+  db: Db
+  settler: Settler
+  dispatch: Dispatch
+  bus: Bus
+  clock: Clock
+  log: Log
+  self: string
+}): Recovery {
   const { db, settler, dispatch, bus, clock, log, self } = options
   const seen = new Map<string, { beat: number; at: number }>()
   let cancelTimer: (() => void) | undefined
@@ -49,14 +57,24 @@ export function createRecovery(options: { db: Db; settler: Settler; dispatch: Di
   const settleLost = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
     const task = await findTask(db, run.task_id)
     if (!task) return false
-    return settler.settleRun({ id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence }, { outcome: 'lost', text: '', message })
+    return settler.settleRun(
+      { id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence },
+      { outcome: 'lost', text: '', message },
+    )
   }
 
   const giveBack = async (open: OpenRun, why: string): Promise<boolean> => {
     // Whatever is left of it on this machine ends before anybody may start the task again.
     const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
     const given = await settleLost(open, why)
-    if (given) log.warn('a lost run was given back', { task: open.task_id, run: open.run_id, worker: open.worker_id, killed, reason: 'worker_lost' })
+    if (given)
+      log.warn('a lost run was given back', {
+        task: open.task_id,
+        run: open.run_id,
+        worker: open.worker_id,
+        killed,
+        reason: 'worker_lost',
+      })
     return given
   }
 
@@ -66,7 +84,8 @@ export function createRecovery(options: { db: Db; settler: Settler; dispatch: Di
     let count = 0
     for (const open of await runsOfWorker(db, worker)) if (await giveBack(open, 'The worker of this run is gone.')) count++
     // Admitted for a process that will never fetch their jobs.
-    for (const run of await strandedRuns(db, worker)) if (await settleLost(run, 'The process this run was kept for is gone.')) count++
+    for (const run of await strandedRuns(db, worker))
+      if (await settleLost(run, 'The process this run was kept for is gone.')) count++
     await dispatch.forget(worker)
     await unbindTasks(db, worker)
     seen.delete(worker)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { categories, type Category } from '../domain/outcome.ts'
+import { type Category, categories } from '../domain/outcome.ts'
 import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
 
 const policy = { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }
@@ -26,7 +26,12 @@ describe('settle', () => {
 
   it('parks at a usage limit until its reset without costing a try', () => {
     const retryAt = new Date(now + 3_600_000)
-    expect(decide({ category: 'usage_limit', retryAt }, { attempts: 2 })).toMatchObject({ move: 'park', reason: { kind: 'usage_limit' }, resumeAt: retryAt, attempts: 2 })
+    expect(decide({ category: 'usage_limit', retryAt }, { attempts: 2 })).toMatchObject({
+      move: 'park',
+      reason: { kind: 'usage_limit' },
+      resumeAt: retryAt,
+      attempts: 2,
+    })
   })
 
   it('runs a crashed agent once more and not twice', () => {
@@ -35,7 +40,10 @@ describe('settle', () => {
   })
 
   it('never retries a login that was refused', () => {
-    expect(decide({ category: 'auth_failed' })).toMatchObject({ move: 'fail', event: { type: 'task.failed', data: { category: 'auth_failed' } } })
+    expect(decide({ category: 'auth_failed' })).toMatchObject({
+      move: 'fail',
+      event: { type: 'task.failed', data: { category: 'auth_failed' } },
+    })
   })
 
   it('follows the table of categories for every one of them', () => {
@@ -52,7 +60,10 @@ describe('settle', () => {
   })
 
   it('stops giving back a task that has taken its worker down too often', () => {
-    expect(decide({ outcome: 'lost' }, { lossesInARow: maxLossesInARow - 1 })).toMatchObject({ move: 'fail', reason: { kind: 'crashed' } })
+    expect(decide({ outcome: 'lost' }, { lossesInARow: maxLossesInARow - 1 })).toMatchObject({
+      move: 'fail',
+      reason: { kind: 'crashed' },
+    })
   })
 
   it('completes an empty or partial answer and says so', () => {

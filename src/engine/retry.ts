@@ -56,20 +56,43 @@ export function settle(input: {
       return { move: 'complete', reason: null, event: { type: 'task.completed', data: { verified: false } }, attempts: tried }
     case 'partial':
     case 'empty':
-      return { move: 'complete', reason: { kind: end.outcome, detail: message }, event: { type: 'task.completed', data: { verified: false } }, attempts: tried }
+      return {
+        move: 'complete',
+        reason: { kind: end.outcome, detail: message },
+        event: { type: 'task.completed', data: { verified: false } },
+        attempts: tried,
+      }
     case 'cancelled':
-      return { move: 'stop_cancelled', reason: { kind: 'cancelled' }, event: { type: 'task.cancelled', data: { by: input.cancelledBy ?? 'unknown' } }, attempts: tried }
+      return {
+        move: 'stop_cancelled',
+        reason: { kind: 'cancelled' },
+        event: { type: 'task.cancelled', data: { by: input.cancelledBy ?? 'unknown' } },
+        attempts: tried,
+      }
     case 'blocked':
       return {
         move: 'block',
         reason: { kind: 'question', ...(input.questionId ? { detail: input.questionId } : {}) },
-        event: { type: 'task.blocked', data: { kind: 'question', ...(input.questionId ? { questionId: input.questionId } : {}) } },
+        event: {
+          type: 'task.blocked',
+          data: { kind: 'question', ...(input.questionId ? { questionId: input.questionId } : {}) },
+        },
         attempts,
       }
     case 'timed_out':
-      return { move: 'time_out', reason: { kind, detail: message }, event: { type: 'task.timed_out', data: { category: kind, message } }, attempts: tried }
+      return {
+        move: 'time_out',
+        reason: { kind, detail: message },
+        event: { type: 'task.timed_out', data: { category: kind, message } },
+        attempts: tried,
+      }
     case 'over_budget':
-      return { move: 'stop_over_budget', reason: { kind, detail: message }, event: { type: 'task.over_budget', data: { message } }, attempts: tried }
+      return {
+        move: 'stop_over_budget',
+        reason: { kind, detail: message },
+        event: { type: 'task.over_budget', data: { message } },
+        attempts: tried,
+      }
     case 'denied':
       return fail('permission_denied', message)
     case 'tripped':
@@ -78,7 +101,10 @@ export function settle(input: {
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'interrupted' } }, attempts }
     case 'lost':
       if (input.lossesInARow + 1 >= maxLossesInARow)
-        return fail('crashed', `The worker was lost ${maxLossesInARow} times in a row while it ran this task; look at its log before you retry.`)
+        return fail(
+          'crashed',
+          `The worker was lost ${maxLossesInARow} times in a row while it ran this task; look at its log before you retry.`,
+        )
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'lost' } }, attempts }
     case 'failed':
       return again(input, kind, message, tried) ?? fail(kind, message)
@@ -91,7 +117,12 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
   if (rule.retry === 'never') return undefined
   if (rule.retry === 'once') {
     if (tried >= Math.min(2, policy.attempts)) return undefined
-    return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'retry', detail: message } }, attempts: tried }
+    return {
+      move: 'give_back',
+      reason: null,
+      event: { type: 'task.requeued', data: { why: 'retry', detail: message } },
+      attempts: tried,
+    }
   }
   const named = input.end.retryAt
   if (rule.retry === 'park' && named) return parked('usage_limit', named, message, input.attempts)

@@ -52,7 +52,9 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const watch = new Watch(parts.clock, { totalMs: task.agent_config.timeoutMs, idleMs: task.agent_config.idleTimeoutMs })
   const log = parts.log.with({ task: task.id, run: run.id })
   const done = perform(taken, parts, watch, log)
-    .catch((error: unknown) => log.error('a run could not be settled', { error: String(error), stack: error instanceof Error ? error.stack : undefined }))
+    .catch((error: unknown) =>
+      log.error('a run could not be settled', { error: String(error), stack: error instanceof Error ? error.stack : undefined }),
+    )
     .finally(() => watch.close())
   return { id: run.id, taskId: task.id, stop: (reason) => watch.stop(reason), done }
 }
@@ -88,7 +90,10 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
   })
   await fp('outcome.record')
   await persistently(parts, log, () =>
-    parts.settler.settleRun({ id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }, end, { vendorSession, startedAtMs }),
+    parts.settler.settleRun({ id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }, end, {
+      vendorSession,
+      startedAtMs,
+    }),
   )
 }
 
@@ -97,16 +102,24 @@ export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
 function judge(verdict: Verdict, exit: Exit, watch: Watch): Ended {
   const facts = { text: verdict.text, usage: verdict.usage, costUsd: verdict.costUsd, exitCode: exit.code, signal: exit.signal }
-  return watch.reason ? { ...facts, ...stopped(watch.reason) } : { ...facts, outcome: verdict.outcome, category: verdict.category, message: verdict.message, retryAt: verdict.retryAt }
+  return watch.reason
+    ? { ...facts, ...stopped(watch.reason) }
+    : { ...facts, outcome: verdict.outcome, category: verdict.category, message: verdict.message, retryAt: verdict.retryAt }
 }
 
 function judgeFailure(error: unknown, watch: Watch, log: Log): Ended {
   if (watch.reason) return { text: '', ...stopped(watch.reason) }
   if (error instanceof RunFailure) return { outcome: 'failed', category: error.category, message: error.message, text: '' }
   // Only what comes before the agent's start waits for the database, so everything can be begun again.
-  if (isConnectionLoss(error)) return { outcome: 'interrupted', message: 'The database went away before the agent was started.', text: '' }
+  if (isConnectionLoss(error))
+    return { outcome: 'interrupted', message: 'The database went away before the agent was started.', text: '' }
   log.error('a run failed inside Pawl', { error: messageOf(error), stack: error instanceof Error ? error.stack : undefined })
-  return { outcome: 'failed', category: 'internal', message: 'Pawl made a mistake while it ran this; its log has the details.', text: '' }
+  return {
+    outcome: 'failed',
+    category: 'internal',
+    message: 'Pawl made a mistake while it ran this; its log has the details.',
+    text: '',
+  }
 }
 
 function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'message'> {

@@ -20,7 +20,10 @@ export interface Caller {
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
 export interface Runtime {
   /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. */
-  createTask(task: NewTask, options: Caller & { idempotencyKey?: string | undefined }): Promise<{ task: TaskView; created: boolean }>
+  createTask(
+    task: NewTask,
+    options: Caller & { idempotencyKey?: string | undefined },
+  ): Promise<{ task: TaskView; created: boolean }>
   getTask(id: string): Promise<TaskView>
   /** Newest first. `cursor` is the `next` of an earlier page. */
   listTasks(filter: TaskFilter): Promise<Page<TaskSummary>>
@@ -67,11 +70,18 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return task
   }
   const view = async (id: string) => {
-    const [task, runs, asked] = await guarded(() => Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)]))
+    const [task, runs, asked] = await guarded(() =>
+      Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)]),
+    )
     return taskView(task, runs, asked)
   }
-  const closeQuestions = async (tx: Parameters<Parameters<Journal['transact']>[1]>[0], record: Parameters<Parameters<Journal['transact']>[1]>[1], task: string) => {
-    for (const questionId of await questions.closeQuestions(tx, task)) record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
+  const closeQuestions = async (
+    tx: Parameters<Parameters<Journal['transact']>[1]>[0],
+    record: Parameters<Parameters<Journal['transact']>[1]>[1],
+    task: string,
+  ) => {
+    for (const questionId of await questions.closeQuestions(tx, task))
+      record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
   }
 
   const create = taskCreator(parts)
@@ -92,7 +102,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const rows = await guarded(() => tasks.listTasks(db, { ...filter, limit: filter.limit + 1, before }))
       const items = rows.slice(0, filter.limit)
       const last = items.at(-1)
-      return { items: items.map(taskSummary), next: rows.length > filter.limit && last ? writeCursor(last.created_at, last.id) : null }
+      return {
+        items: items.map(taskSummary),
+        next: rows.length > filter.limit && last ? writeCursor(last.created_at, last.id) : null,
+      }
     },
 
     async cancelTask(id, { now: atOnce, by }) {
@@ -128,7 +141,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           })
           if (!moved) throw conflict(`Task ${id} is ${before.state}; only a task that has come to rest can be retried.`)
           await closeQuestions(tx, record, id)
-          record({ task: id, event: { type: 'task.requeued', data: { why: 'again', ...(fresh ? { detail: 'with a new conversation' } : {}) } } })
+          record({
+            task: id,
+            event: { type: 'task.requeued', data: { why: 'again', ...(fresh ? { detail: 'with a new conversation' } : {}) } },
+          })
         }),
       )
       bus.tell('admission')
@@ -150,7 +166,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           if (!(await questions.answerQuestion(tx, id, { answer, by, at: now() }))) {
             const current = await questions.findQuestion(tx, id)
             if (current?.state === 'answered' && current.answer === answer) return
-            throw conflict(`Question ${id} is ${current?.state ?? 'gone'} already${current?.answer ? `: "${current.answer}"` : ''}.`)
+            throw conflict(
+              `Question ${id} is ${current?.state ?? 'gone'} already${current?.answer ? `: "${current.answer}"` : ''}.`,
+            )
           }
           record({ task: question.task_id, event: { type: 'question.answered', data: { questionId: id, answer, by } } })
           // A task that is still running takes the answer along when its run ends.

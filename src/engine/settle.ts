@@ -35,7 +35,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
       const settled = await journal.transact('run.settle', async (tx, record) => {
         const at = new Date(clock.now())
         const before = await lockTask(tx, run.taskId)
-        if (!before || before.state !== 'running' || before.fence !== run.fence) return undefined
+        if (before?.state !== 'running' || before.fence !== run.fence) return undefined
 
         const asked = await questionsOfTask(tx, run.taskId)
         const questions = asked.filter((question) => question.run_id === run.id)

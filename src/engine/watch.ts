@@ -47,7 +47,8 @@ export class Watch {
   }
 
   stop(reason: StopReason): void {
-    const harder = reason.kind === 'lease_lost' || (reason.kind === 'cancelled' && reason.now && this.reason?.kind === 'cancelled')
+    const harder =
+      reason.kind === 'lease_lost' || (reason.kind === 'cancelled' && reason.now && this.reason?.kind === 'cancelled')
     if (this.reason && !harder) return
     this.reason = reason
     this.#controller.abort()
@@ -75,7 +76,8 @@ export class Watch {
 
   #watchSilence(idleMs: number): void {
     const left = this.#lastEvent + idleMs - this.#clock.monotonic()
-    if (left <= 0) this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
+    if (left <= 0)
+      this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
     else this.#after(left, () => this.#watchSilence(idleMs))
   }
 

@@ -80,7 +80,8 @@ export function createWorker(options: {
       takeQuietly()
     }
     const ours = new Set(held.runs)
-    for (const run of live.values()) if (leased.has(run.id) && !ours.has(run.id) && leased.get(run.id)! < sentAt) run.stop({ kind: 'lease_lost' })
+    for (const run of live.values())
+      if (leased.has(run.id) && !ours.has(run.id) && leased.get(run.id)! < sentAt) run.stop({ kind: 'lease_lost' })
     // The word of a cancel may not have reached us.
     for (const task of held.cancelled) await checkCancel(task)
   }
@@ -117,7 +118,11 @@ export function createWorker(options: {
   const giveStraysBack = async () => {
     for (const open of await runsOfWorker(database.db, identity.id)) {
       if (live.has(open.run_id)) continue
-      log.warn('a run that was never started here, or was given up, goes back', { task: open.task_id, run: open.run_id, reason: 'stray_lease' })
+      log.warn('a run that was never started here, or was given up, goes back', {
+        task: open.task_id,
+        run: open.run_id,
+        reason: 'stray_lease',
+      })
       await options.giveBack(open, 'The database was away while this run was in hand.')
     }
     mayHoldStrays = false
@@ -176,7 +181,8 @@ export function createWorker(options: {
     })
     return taking
   }
-  const takeQuietly = () => void take().catch((error: unknown) => log.warn('taking runs will be tried again', { error: String(error) }))
+  const takeQuietly = () =>
+    void take().catch((error: unknown) => log.warn('taking runs will be tried again', { error: String(error) }))
   const looking = () => {
     takeQuietly()
     later(lookEveryMs, looking)
@@ -200,7 +206,11 @@ export function createWorker(options: {
       stopped = false
       unsubscribes.push(
         bus.on('dispatch', takeQuietly),
-        bus.on('cancel', (task) => void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) }))),
+        bus.on(
+          'cancel',
+          (task) =>
+            void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) })),
+        ),
       )
       later(beatEveryMs, beating)
       lookedAt = clock.monotonic()

@@ -1,5 +1,20 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, readFile, readlink, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  copyFile,
+  lchown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { PawlError } from '../domain/error.ts'
@@ -54,7 +69,11 @@ export async function copyWorkspace(
       await copyExcept(original, path, without)
       await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path])
     } catch (error) {
-      throw new PawlError('unavailable', `The workspace ${original} could not be copied for the agent's user; is the disk full?`, { cause: error })
+      throw new PawlError(
+        'unavailable',
+        `The workspace ${original} could not be copied for the agent's user; is the disk full?`,
+        { cause: error },
+      )
     }
     base = await readTree(path)
     await writeFileDurably(baseFile, JSON.stringify(base))
@@ -159,10 +178,13 @@ async function bringBack(copy: string, original: string, base: Tree): Promise<Ch
 
 const sameInCopy = (before: Entry, entry: Entry) => before.kind === entry.kind && before.ctimeNs === entry.ctimeNs
 const sameContent = (a: Entry, b: Entry) =>
-  a.kind === b.kind && (a.kind === 'directory' || (a.kind === 'link' ? a.target === b.target : a.size === b.size && a.mtimeNs === b.mtimeNs && a.mode === b.mode))
+  a.kind === b.kind &&
+  (a.kind === 'directory' ||
+    (a.kind === 'link' ? a.target === b.target : a.size === b.size && a.mtimeNs === b.mtimeNs && a.mode === b.mode))
 
 async function sameBytes(a: string, entryA: Entry, b: string, entryB: Entry): Promise<boolean> {
-  if (entryA.kind !== entryB.kind || entryA.kind !== 'file' || entryA.size !== entryB.size) return entryA.kind === 'link' && entryA.target === entryB.target
+  if (entryA.kind !== entryB.kind || entryA.kind !== 'file' || entryA.size !== entryB.size)
+    return entryA.kind === 'link' && entryA.target === entryB.target
   return (await readFile(a)).equals(await readFile(b))
 }
 

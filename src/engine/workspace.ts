@@ -16,7 +16,13 @@ export interface PreparedWorkspace {
 export type AgentUser = { readonly uid: number; readonly gid: number }
 
 /** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
-export async function prepareWorkspace(options: { path: string; own: boolean; scratch: string; user: AgentUser | undefined; without: string }): Promise<PreparedWorkspace> {
+export async function prepareWorkspace(options: {
+  path: string
+  own: boolean
+  scratch: string
+  user: AgentUser | undefined
+  without: string
+}): Promise<PreparedWorkspace> {
   const { path, own, user } = options
   if (own) {
     await mkdir(path, { recursive: true, mode: 0o700 })
@@ -45,7 +51,8 @@ export async function assertUsable(path: string): Promise<void> {
     () => true,
     () => false,
   )
-  if (!readable) throw new PawlError('invalid', `The workspace ${path} cannot be read by this user; change its permissions, or name another.`)
+  if (!readable)
+    throw new PawlError('invalid', `The workspace ${path} cannot be read by this user; change its permissions, or name another.`)
 }
 
 async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
@@ -81,7 +88,10 @@ export async function repositoryState(path: string, git: WalledGit): Promise<Rep
 }
 
 /** What is different between two looks, in one line; undefined if nothing is. */
-export function summarise(before: RepositoryState, after: RepositoryState | undefined): { summary: string; files: number } | undefined {
+export function summarise(
+  before: RepositoryState,
+  after: RepositoryState | undefined,
+): { summary: string; files: number } | undefined {
   if (!after) return undefined
   let [changed, fresh, added, removed] = [0, 0, 0, 0]
   for (const name of new Set([...before.keys(), ...after.keys()])) {

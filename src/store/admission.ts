@@ -14,7 +14,10 @@ export interface Candidate {
 }
 
 /** Whether a round could do anything: asked without a lock, because most of the time the answer is no. Whoever changes it later tells admission. */
-export async function lookAround(db: Db, options: { running: number; now: Date }): Promise<{ readonly hasDue: boolean; readonly mayAdmit: boolean }> {
+export async function lookAround(
+  db: Db,
+  options: { running: number; now: Date },
+): Promise<{ readonly hasDue: boolean; readonly mayAdmit: boolean }> {
   const { rows } = await sql<{ hasDue: boolean; mayAdmit: boolean }>`
     select exists (select 1 from pawl.tasks where state = 'parked' and resume_at <= ${options.now}) as "hasDue",
       exists (select 1 from pawl.tasks where state = 'queued') and (select count(*) from pawl.tasks where state = 'running') < ${options.running} as "mayAdmit"
@@ -33,7 +36,13 @@ export async function lockAdmission(tx: Tx): Promise<void> {
  */
 export async function findCandidates(
   tx: Tx,
-  options: { running: number; perAgent: Readonly<Record<string, number>>; shared: boolean; worker: string; resting: readonly string[] },
+  options: {
+    running: number
+    perAgent: Readonly<Record<string, number>>
+    shared: boolean
+    worker: string
+    resting: readonly string[]
+  },
 ): Promise<Candidate[]> {
   const mine = (alias: 't' | 'o') => {
     const bound = sql.ref(`${alias}.bound_to`)

@@ -28,7 +28,11 @@ const maxConnections = 6
  * One pool for everything of this process, pg-boss included, and one connection that listens. `connect` is asked anew for every listener, so that a
  * server that has moved or was started again is found.
  */
-export async function openDatabase(options: { connection: pg.ClientConfig; applicationName: string; log: Log }): Promise<Database> {
+export async function openDatabase(options: {
+  connection: pg.ClientConfig
+  applicationName: string
+  log: Log
+}): Promise<Database> {
   const { log } = options
   const config = { ...options.connection, application_name: options.applicationName }
   let statements: string[] = []
@@ -42,7 +46,9 @@ export async function openDatabase(options: { connection: pg.ClientConfig; appli
     },
   })
   // One that breaks between two statements of a transaction has nobody else to tell, and an error that nobody hears ends the process; the next statement reports it.
-  pool.on('connect', (client) => client.on('error', (error) => log.debug('a database connection broke', { error: error.message })))
+  pool.on('connect', (client) =>
+    client.on('error', (error) => log.debug('a database connection broke', { error: error.message })),
+  )
   // An idle connection that breaks is replaced at the next use, which reports its own error.
   pool.on('error', (error) => log.warn('an idle database connection broke', { error: error.message }))
   try {
@@ -50,7 +56,11 @@ export async function openDatabase(options: { connection: pg.ClientConfig; appli
     client.release()
   } catch (error) {
     await pool.end()
-    throw new PawlError('unavailable', `Cannot reach the database: ${messageOf(error)}. Check --database-url (or PAWL_DATABASE_URL).`, { cause: error })
+    throw new PawlError(
+      'unavailable',
+      `Cannot reach the database: ${messageOf(error)}. Check --database-url (or PAWL_DATABASE_URL).`,
+      { cause: error },
+    )
   }
 
   const listener = createListener(config, log)
@@ -112,12 +122,16 @@ function createListener(config: pg.ClientConfig, log: Log) {
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
-  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || /^(ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code))) return true
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(error.message)
+  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || /^(ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code)))
+    return true
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
+    error.message,
+  )
 }
 
 /** True when the server has no room left: new work is refused, reading and finishing go on. */
 export const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === '53100'
 
 /** True when the server's storage lies to it: going on would be guessing, so the process must stop. */
-export const isStorageBroken = (error: unknown) => ['58030', 'XX001', 'XX002'].includes(String((error as { code?: unknown } | null)?.code))
+export const isStorageBroken = (error: unknown) =>
+  ['58030', 'XX001', 'XX002'].includes(String((error as { code?: unknown } | null)?.code))

@@ -52,9 +52,7 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[]): Prom
     select task, seq, run, no, type, at, data from fresh order by task, seq
     returning seq, (select f.n from fresh f where f.task = events.task_id and f.seq = events.seq) as n
   `.execute(db)
-  return rows
-    .map((row) => ({ index: row.n, event: toEvent(entries[row.n]!, row.seq) }))
-    .sort((a, b) => a.index - b.index)
+  return rows.map((row) => ({ index: row.n, event: toEvent(entries[row.n]!, row.seq) })).sort((a, b) => a.index - b.index)
 }
 
 function toEvent(entry: Entry, seq: number): Event {
@@ -64,7 +62,10 @@ function toEvent(entry: Entry, seq: number): Event {
 }
 
 /** PostgreSQL's jsonb cannot hold NUL; it is shown as the replacement sign, the raw log keeps the byte. */
-export const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\\u0000', '\\ufffd').replaceAll(/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}/g, '\\ufffd')
+export const jsonText = (value: unknown) =>
+  JSON.stringify(value)
+    .replaceAll('\\u0000', '\\ufffd')
+    .replaceAll(/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}/g, '\\ufffd')
 
 /** Events of one task after a number, in order. Asking while they are being written shows no gap: numbers of one task commit in order. */
 export async function readEvents(db: Db, task: string, options: { after: number; limit: number }): Promise<Event[]> {
@@ -73,6 +74,13 @@ export async function readEvents(db: Db, task: string, options: { after: number;
   `.execute(db)
   return rows.map(
     (row) =>
-      ({ seq: row.seq, at: row.at.toISOString(), task, ...(row.run_id === null ? {} : { run: row.run_id }), type: row.type, data: row.data }) as Event,
+      ({
+        seq: row.seq,
+        at: row.at.toISOString(),
+        task,
+        ...(row.run_id === null ? {} : { run: row.run_id }),
+        type: row.type,
+        data: row.data,
+      }) as Event,
   )
 }

@@ -31,13 +31,18 @@ export async function migrate(client: pg.ClientBase, now: Date, list = migration
     const applied = new Set(rows.map((row) => row.id))
     const known = new Set(list.map((migration) => migration.id))
     const newer = rows.filter((row) => !known.has(row.id))
-    if (newer.length > 0) throw tooNew(`its schema has version ${Math.max(...newer.map((row) => row.id))}, this program knows ${Math.max(...known)}`)
+    if (newer.length > 0)
+      throw tooNew(`its schema has version ${Math.max(...newer.map((row) => row.id))}, this program knows ${Math.max(...known)}`)
     let done = 0
     for (const migration of list) {
       if (applied.has(migration.id)) continue
       await fp('schema.migrate.before')
       await client.query(migration.sql)
-      await client.query('insert into pawl.migrations (id, name, applied_at) values ($1, $2, $3)', [migration.id, migration.name, now])
+      await client.query('insert into pawl.migrations (id, name, applied_at) values ($1, $2, $3)', [
+        migration.id,
+        migration.name,
+        now,
+      ])
       done++
     }
     await client.query('commit')
@@ -59,4 +64,7 @@ export async function refuseNewerQueue(client: pg.ClientBase, known: number): Pr
 }
 
 const tooNew = (detail: string) =>
-  new PawlError('unavailable', `This database was written by a newer Pawl: ${detail}. Start the newer Pawl, or use another home (PAWL_HOME).`)
+  new PawlError(
+    'unavailable',
+    `This database was written by a newer Pawl: ${detail}. Start the newer Pawl, or use another home (PAWL_HOME).`,
+  )

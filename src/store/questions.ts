@@ -26,7 +26,10 @@ export async function questionsOfTask(db: Db | Tx, task: string): Promise<Questi
   return db.selectFrom('pawl.questions').selectAll().where('task_id', '=', task).orderBy('asked_at').execute()
 }
 
-export async function listQuestions(db: Db, filter: { state?: string | undefined; task?: string | undefined }): Promise<QuestionRow[]> {
+export async function listQuestions(
+  db: Db,
+  filter: { state?: string | undefined; task?: string | undefined },
+): Promise<QuestionRow[]> {
   let query = db.selectFrom('pawl.questions').selectAll().orderBy('asked_at').limit(500)
   if (filter.state !== undefined) query = query.where('state', '=', filter.state as QuestionRow['state'])
   if (filter.task !== undefined) query = query.where('task_id', '=', filter.task)

@@ -39,8 +39,12 @@ export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRu
   const chosen = sql`id = any(${[...ids]}::text[])`
   const [runs, tasks, sessions] = await Promise.all([
     sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(db).then(({ rows }) => rows),
-    sql<TaskRow>`select * from pawl.tasks where id in (select task_id from pawl.runs where ${chosen})`.execute(db).then(({ rows }) => rows),
-    sql<SessionRow>`select * from pawl.sessions where id in (select session_id from pawl.runs where ${chosen})`.execute(db).then(({ rows }) => rows),
+    sql<TaskRow>`select * from pawl.tasks where id in (select task_id from pawl.runs where ${chosen})`
+      .execute(db)
+      .then(({ rows }) => rows),
+    sql<SessionRow>`select * from pawl.sessions where id in (select session_id from pawl.runs where ${chosen})`
+      .execute(db)
+      .then(({ rows }) => rows),
   ])
   return runs.map((run) => ({
     run,
@@ -102,13 +106,17 @@ export async function runsOfTask(db: Db | Tx, task: string): Promise<RunRow[]> {
 
 /** What the task has cost so far, over all its runs. */
 export async function costOfTask(tx: Tx, task: string): Promise<number | null> {
-  const { rows } = await sql<{ cost: number | null }>`select sum(cost_usd) as cost from pawl.runs where task_id = ${task}`.execute(tx)
+  const { rows } = await sql<{
+    cost: number | null
+  }>`select sum(cost_usd) as cost from pawl.runs where task_id = ${task}`.execute(tx)
   return rows[0]?.cost ?? null
 }
 
 /** The program's own id of the conversation, as it came back last. */
 export async function rememberVendorSession(db: Db | Tx, session: string, vendorId: string | null, at: Date): Promise<void> {
-  await sql`update pawl.sessions set vendor_id = ${vendorId}, updated_at = ${at} where id = ${session} and vendor_id is distinct from ${vendorId}`.execute(db)
+  await sql`update pawl.sessions set vendor_id = ${vendorId}, updated_at = ${at} where id = ${session} and vendor_id is distinct from ${vendorId}`.execute(
+    db,
+  )
 }
 
 export async function findSession(db: Db | Tx, id: string): Promise<SessionRow | undefined> {

@@ -25,7 +25,9 @@ export interface SessionRow {
 }
 
 /** What the next run says instead of the task's prompt. */
-export type Continuation = { kind: 'answer'; questionId: string; question: string; answer: string } | { kind: 'retry'; fresh: boolean; note: string }
+export type Continuation =
+  | { kind: 'answer'; questionId: string; question: string; answer: string }
+  | { kind: 'retry'; fresh: boolean; note: string }
 
 export interface TaskResult {
   outcome: string

@@ -88,7 +88,8 @@ export async function moveTask(
   options: MoveChanges & { at: Date; fence?: number },
 ): Promise<TaskRow | undefined> {
   const move = moves[name]
-  if (move.fenced !== (options.fence !== undefined)) throw new Error(`the move ${name} ${move.fenced ? 'needs' : 'takes no'} fence`)
+  if (move.fenced !== (options.fence !== undefined))
+    throw new Error(`the move ${name} ${move.fenced ? 'needs' : 'takes no'} fence`)
   const isEnd = (['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as TaskState[]).includes(move.to)
   const { rows } = await sql<TaskRow>`
     update pawl.tasks set
@@ -119,6 +120,14 @@ export async function requestCancel(tx: Tx, id: string, options: { now: boolean;
   return rows.length === 1
 }
 
+/** Keeps a task for one process, unless it runs or another living process keeps it. */
+export async function bindTask(db: Db, id: string, worker: string): Promise<void> {
+  await sql`
+    update pawl.tasks t set bound_to = ${worker}
+    where t.id = ${id} and t.state <> 'running' and not exists (select 1 from pawl.workers w where w.id = t.bound_to and w.ended_at is null)
+  `.execute(db)
+}
+
 /** Tasks that a process which has ended kept for itself become everybody's. */
 export async function unbindTasks(db: Db | Tx, worker: string): Promise<void> {
   await sql`update pawl.tasks set bound_to = null where bound_to = ${worker}`.execute(db)
@@ -139,12 +148,17 @@ export async function nextWake(db: Db): Promise<Date | undefined> {
 
 /** How many tasks are queued, counted no further than `most`. */
 export async function countQueued(db: Db, most: number): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from pawl.tasks where state = 'queued' limit ${most}) as queued`.execute(db)
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*) as count from (select 1 from pawl.tasks where state = 'queued' limit ${most}) as queued`.execute(db)
   return rows[0]?.count ?? 0
 }
 
 export async function countByState(db: Db): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`select state, count(*) as count from pawl.tasks group by state`.execute(db)
+  const { rows } = await sql<{
+    state: string
+    count: number
+  }>`select state, count(*) as count from pawl.tasks group by state`.execute(db)
   return Object.fromEntries(rows.map((row) => [row.state, row.count]))
 }
 

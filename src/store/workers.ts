@@ -40,7 +40,8 @@ export async function livingWorkers(db: Db): Promise<WorkerRow[]> {
 
 /** True if this call ended it; a second observer that comes to the same conclusion finds nothing left to do. */
 export async function endWorker(db: Db | Tx, worker: string, at: Date): Promise<boolean> {
-  const { rows } = await sql`update pawl.workers set ended_at = ${at} where id = ${worker} and ended_at is null returning id`.execute(db)
+  const { rows } =
+    await sql`update pawl.workers set ended_at = ${at} where id = ${worker} and ended_at is null returning id`.execute(db)
   return rows.length === 1
 }
 

@@ -169,7 +169,8 @@ export class CrashHome {
     }
   }
 
-  async #launch(): Promise<void> {
+  /** Starts a daemon; one that dies at its start, because it was killed a second time or its database was, is followed by another. */
+  async #launch(tries = 1): Promise<void> {
     const point = this.nextStarts.shift()
     const daemon = this.#spawn('serve', point)
     this.#current = daemon
@@ -179,12 +180,13 @@ export class CrashHome {
     daemon.once('exit', () => {
       if (this.#closing || !isUp || !this.startsAgain) return
       const at = performance.now()
-      this.#restarting = this.#launch()
+      const restarting = this.#launch(5)
         .then(() => void this.restartsMs.push(performance.now() - at))
         .finally(() => {
-          this.#restarting = undefined
+          if (this.#restarting === restarting) this.#restarting = undefined
         })
-      this.#restarting.catch(() => undefined)
+      this.#restarting = restarting
+      restarting.catch(() => undefined)
     })
     try {
       const url = await ready(daemon, this.dir)
@@ -192,8 +194,8 @@ export class CrashHome {
       const token = readFileSync(join(this.dir, 'token'), 'utf8').trim()
       this.#client = Promise.resolve(createClient({ url, token }))
     } catch (error) {
-      // A start that was meant to die is followed by the next one.
-      if (point && this.fired.at(-1) === point.name) return this.#launch()
+      const wasMeant = point !== undefined && this.fired.at(-1) === point.name
+      if (wasMeant || tries > 1) return this.#launch(wasMeant ? tries : tries - 1)
       throw error
     }
   }

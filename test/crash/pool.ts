@@ -45,5 +45,5 @@ function lastWarnings(home: CrashHome): string {
     .log()
     .split('\n')
     .filter((line) => !/"level":"(debug|info)"/.test(line))
-  return ['the log ends with:', ...lines.slice(-25)].join('\n')
+  return ['the log ends with:', ...lines.slice(-25).map((line) => line.slice(0, 300))].join('\n')
 }

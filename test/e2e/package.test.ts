@@ -10,17 +10,30 @@ const root = resolve(import.meta.dirname, '../..')
 describe('the packed package', () => {
   let folder: string
   let home: string
-  const env = () => ({ ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, PAWL_HOME: join(home, '.pawl') })
-  const pawl = (...args: string[]) => execFileSync(join(folder, 'node_modules/.bin/pawl'), args, { cwd: join(folder, 'work'), env: env(), encoding: 'utf8' })
+  const env = () => ({
+    ...process.env,
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: home,
+    PAWL_HOME: join(home, '.pawl'),
+  })
+  const pawl = (...args: string[]) =>
+    execFileSync(join(folder, 'node_modules/.bin/pawl'), args, { cwd: join(folder, 'work'), env: env(), encoding: 'utf8' })
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pawl-package-'))
     home = join(folder, 'home')
     for (const name of [home, join(folder, 'work')]) await mkdir(name)
-    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }]
     await writeFile(join(folder, 'package.json'), '{"name":"user","private":true,"type":"module"}')
-    execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename)], { cwd: folder, stdio: 'ignore' })
+    execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename)], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
   }, 180_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -32,7 +45,11 @@ describe('the packed package', () => {
 
   it('is also a library', () => {
     const program = `import { runAgent } from 'pawl'; const task = await runAgent('report --no-question', { agent: 'demo' }); console.log(task.state)`
-    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env: env(), encoding: 'utf8' })
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: folder,
+      env: env(),
+      encoding: 'utf8',
+    })
     expect(printed.trim()).toBe('completed')
   }, 60_000)
 

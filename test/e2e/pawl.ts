@@ -19,7 +19,11 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
-export function startPawl(home: string, args: readonly string[], options: { cwd?: string; stdin?: string; env?: Record<string, string> } = {}): Running {
+export function startPawl(
+  home: string,
+  args: readonly string[],
+  options: { cwd?: string; stdin?: string; env?: Record<string, string> } = {},
+): Running {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd ?? home,
     env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, ...options.env },
@@ -34,12 +38,16 @@ export function startPawl(home: string, args: readonly string[], options: { cwd?
   return { process: child, stdout: () => stdout, stderr: () => stderr, ended }
 }
 
-export const pawl = (home: string, args: readonly string[], options?: Parameters<typeof startPawl>[2]) => startPawl(home, args, options).ended
+export const pawl = (home: string, args: readonly string[], options?: Parameters<typeof startPawl>[2]) =>
+  startPawl(home, args, options).ended
 
 export const json = <T = Record<string, unknown>>(ended: Ended): T => JSON.parse(ended.stdout) as T
 
 /** A daemon of the home, on a free port, ready to be spoken to. */
-export async function serve(home: string, options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Running & { url: string; token: string }> {
+export async function serve(
+  home: string,
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Running & { url: string; token: string }> {
   const running = startPawl(home, ['serve', '--port', '0'], options)
   const url = await until(async () => {
     if (running.process.exitCode !== null) throw new Error(`pawl serve ended: ${running.stderr()}`)

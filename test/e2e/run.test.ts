@@ -45,17 +45,34 @@ describe('pawl without a daemon', () => {
   it('answers --json in the documented shape', async () => {
     const ended = await run('--json', '--agent', 'helper', 'hello')
     expect(json(ended)).toMatchObject({
-      task: { id: expect.stringMatching(/^t_/), state: 'completed', reason: null, agent: 'helper', session: expect.stringMatching(/^s_/) },
+      task: {
+        id: expect.stringMatching(/^t_/),
+        state: 'completed',
+        reason: null,
+        agent: 'helper',
+        session: expect.stringMatching(/^s_/),
+      },
       result: { outcome: 'succeeded', text: 'hello', verified: false, costUsd: null },
     })
   })
 
   it('prints every event as a JSON line with --output-format stream-json', async () => {
     const ended = await run('--output-format', 'stream-json', '--agent', 'helper', 'hello')
-    const lines = ended.stdout.trim().split('\n').map((line) => JSON.parse(line))
+    const lines = ended.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     // As root the agent works on a copy, and a note says so.
     const types = lines.map((line) => line.type).filter((type) => type !== 'run.noted')
-    expect(types).toEqual(['task.queued', 'run.admitted', 'run.started', 'agent.message', 'run.ended', 'task.completed', 'result'])
+    expect(types).toEqual([
+      'task.queued',
+      'run.admitted',
+      'run.started',
+      'agent.message',
+      'run.ended',
+      'task.completed',
+      'result',
+    ])
     expect(lines.slice(0, -1).map((line) => line.seq)).toEqual(lines.slice(0, -1).map((_, index) => index + 1))
   })
 
@@ -71,7 +88,10 @@ describe('pawl without a daemon', () => {
   it('keeps the text of a failing command and ends with 1', async () => {
     const ended = await run('--json', '--agent', 'failing', 'x')
     expect(ended.code).toBe(1)
-    expect(json(ended)).toMatchObject({ task: { state: 'failed', reason: { kind: 'exit_code' } }, result: { outcome: 'failed', text: 'partly' } })
+    expect(json(ended)).toMatchObject({
+      task: { state: 'failed', reason: { kind: 'exit_code' } },
+      result: { outcome: 'failed', text: 'partly' },
+    })
   })
 
   it('ends with 124 when the time is up and keeps what was said', async () => {
@@ -139,7 +159,12 @@ describe('pawl without a daemon', () => {
       ['an empty prompt', ['run', '--agent', 'helper', ''], 2, /prompt/i],
       ['a missing workspace', ['run', '--agent', 'helper', '--workspace', '/no/such/folder', 'x'], 2, /\/no\/such\/folder/],
       ['a program that is not installed', ['run', '--agent', 'missing', 'x'], 1, /no-such-program-here/],
-      ['a wrong database URL', ['run', '--agent', 'helper', '--database-url', 'postgres://127.0.0.1:1/none', 'x'], 1, /database/i],
+      [
+        'a wrong database URL',
+        ['run', '--agent', 'helper', '--database-url', 'postgres://127.0.0.1:1/none', 'x'],
+        1,
+        /database/i,
+      ],
     ])('refuses %s in a sentence', async (_, args, code, says) => {
       const before = json<{ items: unknown[] }>(await pawl(home.path, ['ls', '--json']))
       const ended = await pawl(home.path, args, { cwd: folder })
@@ -173,7 +198,10 @@ describe('pawl without a daemon', () => {
 describe('pawl with a daemon', () => {
   it('serves, runs tasks for others, refuses a second daemon, and stops', async () => {
     const home = await makeHome()
-    await writeFile(join(home.path, 'config.yaml'), 'agents:\n  helper: { adapter: custom, command: [cat] }\n  patient: { adapter: custom, command: [sh, -c, "echo begun; sleep 100"] }\n')
+    await writeFile(
+      join(home.path, 'config.yaml'),
+      'agents:\n  helper: { adapter: custom, command: [cat] }\n  patient: { adapter: custom, command: [sh, -c, "echo begun; sleep 100"] }\n',
+    )
     const daemon = await serve(home.path)
     const workspace = join(home.path, 'w')
     await mkdir(workspace)

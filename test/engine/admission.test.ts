@@ -17,7 +17,10 @@ describe('admission', () => {
     const ids: string[] = []
     for (const { agent, command = 'true', priority, workspace } of tasks) {
       const agentConfig = commandAgent(['/bin/sh', '-c', command], { name: agent })
-      const { task } = await look.runtime.createTask({ prompt: 'x', agentConfig, ...(priority === undefined ? {} : { priority }), ...(workspace ? { workspace } : {}) }, { by: 'test' })
+      const { task } = await look.runtime.createTask(
+        { prompt: 'x', agentConfig, ...(priority === undefined ? {} : { priority }), ...(workspace ? { workspace } : {}) },
+        { by: 'test' },
+      )
       ids.push(task.id)
     }
     await look.stop()
@@ -66,7 +69,8 @@ describe('admission', () => {
       await mkdir(folder)
       await chmod(folder, 0o777)
     }
-    const command = 'echo "begin $(cut -d" " -f1 /proc/uptime)" >> marks; sleep 0.3; echo "end $(cut -d" " -f1 /proc/uptime)" >> marks'
+    const command =
+      'echo "begin $(cut -d" " -f1 /proc/uptime)" >> marks; sleep 0.3; echo "end $(cut -d" " -f1 /proc/uptime)" >> marks'
     const ids = await queue([
       { agent: 'a', command, workspace: shared },
       { agent: 'b', command, workspace: shared },
@@ -75,7 +79,10 @@ describe('admission', () => {
     const daemon = await engine({ running: 4 })
     const [first, second, third] = (await startTimes(daemon, ids)) as [number, number, number]
     await daemon.stop()
-    const words = (await readFile(`${shared}/marks`, 'utf8')).trim().split('\n').map((line) => line.split(' ')[0])
+    const words = (await readFile(`${shared}/marks`, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0])
     expect(words).toEqual(['begin', 'end', 'begin', 'end'])
     expect(third).toBeLessThan(Math.max(first, second))
   })

@@ -18,7 +18,10 @@ export const loadTestConfig = (home: string, env: Record<string, string> = {}): 
   loadConfig({ adapters, cwd: home, env: { HOME: home, PATH: process.env.PATH, ...env }, flags: { home } })
 
 /** The whole engine in this process, without a port unless asked. */
-export async function startEngine(home: string, options: Partial<DaemonOptions> & { env?: Record<string, string> } = {}): Promise<Daemon> {
+export async function startEngine(
+  home: string,
+  options: Partial<DaemonOptions> & { env?: Record<string, string> } = {},
+): Promise<Daemon> {
   const { env, ...rest } = options
   const config = rest.config ?? (await loadTestConfig(home, env))
   return startDaemon({ log: silentLog, http: false, serveShared: true, ...rest, config })
@@ -42,7 +45,12 @@ export function commandAgent(command: readonly string[], changes: Partial<Resolv
 }
 
 /** Reads a task's events until one satisfies `wanted`, and answers all read so far. */
-export async function eventsUntil(daemon: Daemon, task: string, wanted: (event: Event) => boolean, timeoutMs = 20_000): Promise<Event[]> {
+export async function eventsUntil(
+  daemon: Daemon,
+  task: string,
+  wanted: (event: Event) => boolean,
+  timeoutMs = 20_000,
+): Promise<Event[]> {
   const seen: Event[] = []
   const done = new AbortController()
   const timer = setTimeout(() => done.abort(), timeoutMs)
@@ -58,7 +66,10 @@ export async function eventsUntil(daemon: Daemon, task: string, wanted: (event: 
 }
 
 /** Waits until a condition holds, looking often. For facts outside the journal, such as a file or a process. */
-export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 20_000): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 20_000,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const found = await look()
@@ -68,4 +79,5 @@ export async function until<T>(look: () => Promise<T | undefined | false> | T | 
   }
 }
 
-export const isResting = (event: Event) => /^task\.(completed|failed|timed_out|cancelled|over_budget|blocked|parked|review)$/.test(event.type)
+export const isResting = (event: Event) =>
+  /^task\.(completed|failed|timed_out|cancelled|over_budget|blocked|parked|review)$/.test(event.type)

@@ -24,14 +24,21 @@ describe('a run', () => {
   })
 
   const create = async (script: string, changes: Partial<ResolvedAgent> = {}, task: Record<string, unknown> = {}) =>
-    (await daemon.runtime.createTask({ prompt: 'do it', agentConfig: commandAgent(['/bin/sh', '-c', script], changes), ...task }, { by: 'test' })).task
+    (
+      await daemon.runtime.createTask(
+        { prompt: 'do it', agentConfig: commandAgent(['/bin/sh', '-c', script], changes), ...task },
+        { by: 'test' },
+      )
+    ).task
   const finish = async (script: string, changes: Partial<ResolvedAgent> = {}, task: Record<string, unknown> = {}) => {
     const { id } = await create(script, changes, task)
     const events = await eventsUntil(daemon, id, isResting)
     return { id, events, task: await daemon.runtime.getTask(id) }
   }
-  const unitOf = (run: { id: string; fence: number }) => ({ kind: 'pid_namespace', marker: `${run.id}.${run.fence}`, enforced: true }) as const
-  const survivors = async (task: { runs: { id: string; fence: number }[] }) => (await Promise.all(task.runs.map((run) => processesOf(unitOf(run))))).flat()
+  const unitOf = (run: { id: string; fence: number }) =>
+    ({ kind: 'pid_namespace', marker: `${run.id}.${run.fence}`, enforced: true }) as const
+  const survivors = async (task: { runs: { id: string; fence: number }[] }) =>
+    (await Promise.all(task.runs.map((run) => processesOf(unitOf(run))))).flat()
 
   it('works in the workspace of its task, and a retry finds there what the first run left', async () => {
     const workspace = join(home.path, 'given')
@@ -40,7 +47,10 @@ describe('a run', () => {
     const { id, task } = await finish('pwd; echo x >> marks', {}, { workspace })
     expect(task.result?.text).toBe(workspace)
     await daemon.runtime.retryTask(id, { fresh: true, by: 'test' })
-    await until(async () => (await daemon.runtime.getTask(id)).runs.length === 2 && (await daemon.runtime.getTask(id)).state === 'completed')
+    await until(
+      async () =>
+        (await daemon.runtime.getTask(id)).runs.length === 2 && (await daemon.runtime.getTask(id)).state === 'completed',
+    )
     expect(await readFile(join(workspace, 'marks'), 'utf8')).toBe('x\nx\n')
   })
 
@@ -71,12 +81,14 @@ describe('a run', () => {
     const after = await daemon.runtime.getTask(id)
     expect(after.runs.map((run) => run.outcome)).toEqual(['failed', 'failed'])
     expect((await daemon.runtime.readEvents(id, { after: 0, limit: 1000 })).slice(0, events.length)).toEqual(events)
-    for (const run of after.runs) expect(await readFile(join(home.path, 'runs', run.id, 'stdout.log'), 'utf8')).toBe(`${run.id}\n`)
+    for (const run of after.runs)
+      expect(await readFile(join(home.path, 'runs', run.id, 'stdout.log'), 'utf8')).toBe(`${run.id}\n`)
     expect(task.runs[0]!.id).not.toBe(after.runs[1]!.id)
   })
 
   it('ends a cancelled task with grace, and everything it started', async () => {
-    const script = 'trap "echo tidied; exit 0" TERM; (setsid sh -c "trap : TERM HUP INT; while :; do sleep 1; done" &) ; echo begun; while :; do sleep 0.1; done'
+    const script =
+      'trap "echo tidied; exit 0" TERM; (setsid sh -c "trap : TERM HUP INT; while :; do sleep 1; done" &) ; echo begun; while :; do sleep 0.1; done'
     const { id } = await create(script)
     await eventsUntil(daemon, id, (event) => event.type === 'agent.message')
     await daemon.runtime.cancelTask(id, { now: false, by: 'somebody' })
@@ -137,7 +149,14 @@ describe('a run', () => {
     delete process.env.PAWL_TEST_CANARY_NAME
     const names = task.result!.text.trim().split(' ')
     expect(names).toContain('GIVEN')
-    expect(names.filter((name) => !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|KILL_UNIT))$/.test(name))).toEqual([])
+    expect(
+      names.filter(
+        (name) =>
+          !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|KILL_UNIT))$/.test(
+            name,
+          ),
+      ),
+    ).toEqual([])
   })
 
   it("cannot read our home, and its prompt is in nobody's arguments", async () => {
@@ -149,7 +168,11 @@ describe('a run', () => {
   it('tells the user a plain sentence and the log the rest', async () => {
     const { task, id } = await finish('echo partly; echo why it broke >&2; exit 9')
     expect(task.reason).toMatchObject({ kind: 'exit_code', detail: expect.stringContaining('why it broke') })
-    expect(logged.find((line) => line.message === 'a run ended' && line.task === id)).toMatchObject({ category: 'exit_code', exitCode: 9, text: 'partly' })
+    expect(logged.find((line) => line.message === 'a run ended' && line.task === id)).toMatchObject({
+      category: 'exit_code',
+      exitCode: 9,
+      text: 'partly',
+    })
   })
 
   it('logs at most 200 characters of a prompt, and only at debug', async () => {
@@ -178,8 +201,11 @@ describe('a run', () => {
   })
 
   it('refuses the door to whoever has no token, and unknown requests by name', async () => {
-    const probe = (path: string, token: string) => `curl -s -o /dev/null -w "%{http_code} " -H "authorization: Bearer ${token}" "$PAWL_DOOR_URL${path}"`
-    const { task } = await finish(`${probe('/v1/run', 'wrong')}; ${probe('/v1/run', '$PAWL_DOOR_TOKEN')}; ${probe('/v1/else', '$PAWL_DOOR_TOKEN')}`)
+    const probe = (path: string, token: string) =>
+      `curl -s -o /dev/null -w "%{http_code} " -H "authorization: Bearer ${token}" "$PAWL_DOOR_URL${path}"`
+    const { task } = await finish(
+      `${probe('/v1/run', 'wrong')}; ${probe('/v1/run', '$PAWL_DOOR_TOKEN')}; ${probe('/v1/else', '$PAWL_DOOR_TOKEN')}`,
+    )
     expect(task.result?.text.trim()).toBe('401 200 404')
   })
 

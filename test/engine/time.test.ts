@@ -28,7 +28,11 @@ describe('time', () => {
   })
 
   /** An agent that lives until a file of its workspace appears. */
-  const patient = () => commandAgent(['/bin/sh', '-c', 'touch started; while [ ! -e finish ]; do sleep 0.05; done; echo done'], { timeoutMs: null, idleTimeoutMs: null })
+  const patient = () =>
+    commandAgent(['/bin/sh', '-c', 'touch started; while [ ! -e finish ]; do sleep 0.05; done; echo done'], {
+      timeoutMs: null,
+      idleTimeoutMs: null,
+    })
   const start = async (agent = patient()) => {
     const { task } = await daemon.runtime.createTask({ prompt: 'wait', agentConfig: agent }, { by: 'test' })
     await until(() => existsSync(join(task.workspace, 'started')))
@@ -76,14 +80,22 @@ describe('time', () => {
     await pass(20_000, 1_000)
     for (const task of [before, after]) {
       const events = await finish(task)
-      expect(events.map((event) => event.type).filter((type) => !type.startsWith('agent.'))).toEqual(['task.queued', 'run.admitted', 'run.started', 'run.ended', 'task.completed'])
+      expect(events.map((event) => event.type).filter((type) => !type.startsWith('agent.'))).toEqual([
+        'task.queued',
+        'run.admitted',
+        'run.started',
+        'run.ended',
+        'task.completed',
+      ])
     }
     clock.jump(-jump)
     await queueClock.setTime(clock.now())
   })
 
   it('an agent that crashes is tried once more, and then the task fails with the reason', async () => {
-    const flaky = commandAgent(['/bin/sh', '-c', 'kill -9 $$'], { retry: { attempts: 2, baseDelayMs: 5_000, maxDelayMs: 60_000 } })
+    const flaky = commandAgent(['/bin/sh', '-c', 'kill -9 $$'], {
+      retry: { attempts: 2, baseDelayMs: 5_000, maxDelayMs: 60_000 },
+    })
     const { task } = await daemon.runtime.createTask({ prompt: 'crash', agentConfig: flaky }, { by: 'test' })
     const events = await eventsUntil(daemon, task.id, isResting)
     expect(events.filter((event) => event.type === 'run.ended').map((event) => event.data)).toMatchObject([
@@ -95,9 +107,15 @@ describe('time', () => {
   })
 
   it('a run that exceeds its time is stopped and keeps what it said', async () => {
-    const slow = commandAgent(['/bin/sh', '-c', 'echo so far; touch started; sleep 1000'], { timeoutMs: 60_000, idleTimeoutMs: null, graceMs: 0 })
+    const slow = commandAgent(['/bin/sh', '-c', 'echo so far; touch started; sleep 1000'], {
+      timeoutMs: 60_000,
+      idleTimeoutMs: null,
+      graceMs: 0,
+    })
     const task = await start(slow)
-    await until(async () => (await daemon.runtime.readEvents(task.id, { after: 0, limit: 100 })).some((event) => event.type === 'agent.message'))
+    await until(async () =>
+      (await daemon.runtime.readEvents(task.id, { after: 0, limit: 100 })).some((event) => event.type === 'agent.message'),
+    )
     await pass(61_000, 2_000)
     const events = await eventsUntil(daemon, task.id, isResting)
     expect(events.at(-1)).toMatchObject({ type: 'task.timed_out', data: { category: 'total_timeout' } })
@@ -105,7 +123,11 @@ describe('time', () => {
   })
 
   it('an agent that falls silent is stopped, however many bytes it drips', async () => {
-    const silent = commandAgent(['/bin/sh', '-c', 'touch started; while :; do printf .; sleep 0.2; done'], { timeoutMs: null, idleTimeoutMs: 30_000, graceMs: 0 })
+    const silent = commandAgent(['/bin/sh', '-c', 'touch started; while :; do printf .; sleep 0.2; done'], {
+      timeoutMs: null,
+      idleTimeoutMs: 30_000,
+      graceMs: 0,
+    })
     const task = await start(silent)
     await pass(31_000, 2_000)
     const events = await eventsUntil(daemon, task.id, isResting)

@@ -21,7 +21,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--wait', 'stay and show how it goes on; without a daemon it is run here')
     .action(async (named: string, words: string[], options: { wait?: boolean }) => {
       const typed = await typedAnswer(words)
-      cli.exitCode = await withConnection(cli, { work: options.wait ? 'all' : 'none' }, (connection) =>
+      cli.exitCode = await withConnection(cli, { work: options.wait ? 'own' : 'none' }, (connection) =>
         answer(cli, connection, { named, typed, wait: options.wait === true }),
       )
     })

@@ -20,7 +20,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function retry(cli: Cli, named: string, options: RetryOptions): Promise<void> {
-  await withConnection(cli, { work: options.wait ? 'all' : 'none' }, async (connection) => {
+  await withConnection(cli, { work: options.wait ? 'own' : 'none' }, async (connection) => {
     const id = await findTask(connection.runtime, named)
     const task = await connection.runtime.retryTask(id, { by: 'cli', fresh: options.fresh === true })
     if (options.wait) {

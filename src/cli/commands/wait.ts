@@ -9,7 +9,7 @@ export function define(command: Command, cli: Cli): void {
     .description('Wait until a task ends or asks something, and end with its exit code. Without a daemon it is run here.')
     .argument('<task>', 'its id, the end of it, or "last"')
     .action(async (named: string) => {
-      cli.exitCode = await withConnection(cli, { work: 'all' }, async (connection) =>
+      cli.exitCode = await withConnection(cli, { work: 'own' }, async (connection) =>
         resumeWatching(cli, connection, await findTask(connection.runtime, named)),
       )
     })

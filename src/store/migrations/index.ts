@@ -1,4 +1,6 @@
 import spine from './0001-spine.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
-export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [{ id: 1, name: 'spine', sql: spine }]
+export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
+  { id: 1, name: 'spine', sql: spine },
+]
