@@ -109,6 +109,17 @@ describe('the architecture', () => {
     expect(sources.filter((file) => !/^(agents|gateway)\//.test(file) && names.test(textOf(file)))).toEqual([])
   })
 
+  it('lets no test replace what it tests: nothing is mocked', () => {
+    const root = resolve(src, '..')
+    const tests = ['src', 'test'].flatMap((part) =>
+      (readdirSync(join(root, part), { recursive: true }) as string[])
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(root, part, file)),
+    )
+    const doubles = new RegExp(['vi', '(mock|spyOn|fn|stubGlobal|doMock)'].join('\\.'))
+    expect(tests.filter((file) => doubles.test(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
   it('uses no words that say nothing in file names', () => {
     expect(files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc|manager|enhanced|advanced)(\.|\/|-)/.test(file))).toEqual(
       [],

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Adapter, Verdict } from '../agent.ts'
 import { PawlError } from '../domain/error.ts'
@@ -14,6 +15,7 @@ import { lockTask } from '../store/tasks.ts'
 import { watchChanges } from './changes.ts'
 import { type DoorVerbs, serveDoor } from './door.ts'
 import { failingAs } from './failure.ts'
+import { createGate } from './gate.ts'
 import { installed, launchSpec, makeDirectories, refuseOpenWalls, withEnvironment, writeSessionFiles } from './prepare.ts'
 import { recordChild } from './raw-log.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
@@ -58,6 +60,9 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   }
 }
 
+/** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
+const launching = createGate(2 * availableParallelism())
+
 interface Place {
   readonly voice: Voice
   readonly adapter: Adapter
@@ -80,9 +85,12 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
   await writeSessionFiles(command, walls.home, walls.user)
 
   if (!(await recordStart(taken, parts, place, spec.resume !== undefined))) watch.stop({ kind: 'lease_lost' })
-  if (watch.reason) return { verdict: { outcome: 'failed', text: '' }, exit: { code: null, signal: null } }
-  await fp('spawn.before')
-  const walled = await failingAs('sandbox_error', () => sandbox.launch(command, { ...walls, door: true }))
+  const walled = await launching(async () => {
+    if (watch.reason) return undefined
+    await fp('spawn.before')
+    return failingAs('sandbox_error', () => sandbox.launch(command, { ...walls, door: true }))
+  })
+  if (!walled) return { verdict: { outcome: 'failed', text: '' }, exit: { code: null, signal: null } }
   const { child } = walled
   await fp('spawn.after')
   void recordPid(parts.db, run, child.pid).catch((error: unknown) =>

@@ -50,7 +50,7 @@ if (first !== '') arm(JSON.parse(first) as Arm)
 
 const config = await loadConfig({ cwd: home, adapters, flags: { home, port: 0 } })
 const log = createLog({
-  level: 'debug',
+  level: 'info',
   format: 'json',
   write: (line) => void process.stderr.write(`${line}\n`),
   now: () => Date.now(),

@@ -111,7 +111,7 @@ async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskV
         `C9: task ${made.id} (${made.kind}) is still ${task.state} after ${restWithinMs / 1000} s. Its runs: ${runs}`,
       )
     }
-    await pause(25)
+    await pause(50)
   }
 }
 

@@ -174,6 +174,14 @@ describe('pawl without a daemon', () => {
       expect(json<{ items: unknown[] }>(await pawl(home.path, ['ls', '--json'])).items).toHaveLength(before.items.length)
     })
 
+    it('doctor names an agent whose program is missing, with the cure, and ends with 1', async () => {
+      const ended = await pawl(home.path, ['doctor', '--json'])
+      expect(ended.code).toBe(1)
+      const { rows } = json<{ rows: { name: string; level: string; fix?: string }[] }>(ended)
+      expect(rows.find((row) => row.name === 'agent missing')).toMatchObject({ level: 'fail', fix: expect.any(String) })
+      expect(rows.find((row) => row.name === 'agent helper')).toMatchObject({ level: 'ok' })
+    })
+
     it('names line and column of a broken settings file', async () => {
       const broken = await makeHome()
       await writeFile(join(broken.path, 'pawl.yaml'), 'agents:\n  helper: { adapter: custom, command: [cat }\n')

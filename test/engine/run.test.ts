@@ -209,6 +209,40 @@ describe('a run', () => {
     expect(task.result?.text.trim()).toBe('401 200 404')
   })
 
+  it('never overlaps with another of its session, and does with one of another', async () => {
+    const script = 'echo "begin $(cut -d" " -f1 /proc/uptime)"; sleep 0.4; echo "end $(cut -d" " -f1 /proc/uptime)"'
+    const first = await create(script)
+    const second = await create(script, {}, { session: first.session })
+    const stranger = await create(script)
+    const spans = await Promise.all(
+      [first, second, stranger].map(async ({ id }) => {
+        await eventsUntil(daemon, id, isResting)
+        const [begin, end] = (await daemon.runtime.getTask(id)).result!.text.split('\n').map((line) => Number(line.split(' ')[1]))
+        return { begin: begin!, end: end! }
+      }),
+    )
+    const [one, two, other] = spans as [(typeof spans)[0], (typeof spans)[0], (typeof spans)[0]]
+    expect(two.begin).toBeGreaterThanOrEqual(one.end)
+    expect(other.begin).toBeLessThan(two.begin)
+  })
+
+  it('that breaks inside Pawl ends as internal, with a plain sentence for the user and the trace in the log', async () => {
+    const other = await makeHome()
+    await writeFile(join(other.path, 'sessions'), 'a file where a folder should be')
+    const log = createLog({ level: 'error', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
+    const broken = await startEngine(other.path, { log })
+    const { task } = await broken.runtime.createTask({ prompt: 'x', agentConfig: commandAgent(['true']) }, { by: 'test' })
+    await eventsUntil(broken, task.id, isResting)
+    const { reason } = await broken.runtime.getTask(task.id)
+    await broken.stop()
+    await other.remove()
+    expect(reason).toEqual({ kind: 'internal', detail: 'Pawl made a mistake while it ran this; its log has the details.' })
+    expect(logged.find((line) => line.task === task.id)).toMatchObject({
+      level: 'error',
+      stack: expect.stringContaining('makeDirectories'),
+    })
+  })
+
   it('is interrupted by our own shutdown without costing a try, and goes on afterwards', async () => {
     const other = await makeHome()
     const first = await startEngine(other.path)

@@ -122,6 +122,16 @@ describe('time', () => {
     expect((await daemon.runtime.getTask(task.id)).result).toMatchObject({ outcome: 'timed_out', text: 'so far' })
   })
 
+  it('a time limit of 0 that is said outright means none', async () => {
+    const { task } = await daemon.runtime.createTask(
+      { prompt: 'wait', agentConfig: { ...patient(), timeoutMs: 5_000 }, timeoutMs: 0 },
+      { by: 'test' },
+    )
+    await until(() => existsSync(join(task.workspace, 'started')))
+    await pass(20_000, 2_000)
+    expect((await finish(task)).at(-1)?.type).toBe('task.completed')
+  })
+
   it('an agent that falls silent is stopped, however many bytes it drips', async () => {
     const silent = commandAgent(['/bin/sh', '-c', 'touch started; while :; do printf .; sleep 0.2; done'], {
       timeoutMs: null,
