@@ -64,7 +64,13 @@ export const agentCore = {
   'S2-33': { means: 'A task prompt may come from a template; empty task, missing template, empty result are errors.', open: 5 },
 
   // The run
-  'S2-34': { means: 'Every run has a time limit: its own, else the configured one, else 1800 s.', open: 2 },
+  'S2-34': {
+    means: 'Every run has a time limit: its own, else the configured one, else 1800 s.',
+    shown: [
+      'src/config.test.ts > without any file the defaults and the built-in agents are in force',
+      'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
+    ],
+  },
   'S2-35': { means: 'A session is named by the caller or made; a session home that exists already is no error.', open: 3 },
   'S2-36': { means: 'Resume only with files, else say so and start fresh; a session can be forked.', open: 3 },
   'S2-37': { means: 'Files that a program crashes without are seeded into its home.', open: 3 },
@@ -94,11 +100,17 @@ export const agentCore = {
   'S2-53': { means: 'Partial messages can be followed live and are not stored.', open: 3 },
 
   // Defects
-  'W2-1': { means: 'A run that times out has its error, its one end, its clean-up, and names the limit in force.', open: 2 },
+  'W2-1': {
+    means: 'A run that times out has its error, its one end, its clean-up, and names the limit in force.',
+    shown: ['test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said'],
+  },
   'W2-2': { means: 'A run that fails has its end too, with cost and partial text.', open: 3 },
   'W2-3': { means: 'A missing header proves nothing; hard facts outrank what the agent says.', open: 5 },
   'W2-4': { means: 'A stop at the turn limit is reported as that, not as a server error.', open: 3 },
-  'W2-5': { means: 'A later run of a task or session destroys no earlier log.', open: 2 },
+  'W2-5': {
+    means: 'A later run of a task or session destroys no earlier log.',
+    shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],
+  },
   'W2-6': {
     means: 'Checkpoints and rules hold whatever name a tool goes by, and the caller gets them.',
     open: 'later: checkpoints',
@@ -115,7 +127,10 @@ export const agentCore = {
   'W2-16': { means: 'Tool inputs are redacted before they are logged; names are checked before they become paths.', open: 4 },
   'W2-17': { means: 'What is not enforced is never called enforced.', open: 4 },
   'W2-18': { means: "Runs side by side do not break each other's skills.", open: 4 },
-  'W2-19': { means: 'A message that cannot be stored as it is does not kill the run.', open: 2 },
+  'W2-19': {
+    means: 'A message that cannot be stored as it is does not kill the run.',
+    shown: ['test/engine/run.test.ts > takes a line of 5 MB, bytes that are not text and a NUL without harm'],
+  },
   'W2-20': {
     means: 'A rewind really restores, shell changes included: checkpoints are our own snapshots.',
     open: 'later: checkpoints',

@@ -14,15 +14,30 @@ export const channelDaemon = {
   'S3-6': { means: 'The text parts of a message are joined.', open: 9 },
 
   // Running the program
-  'S3-7': { means: 'A missing program is refused at once, with how to install it and how to name another path.', open: 2 },
+  'S3-7': {
+    means: 'A missing program is refused at once, with how to install it and how to name another path.',
+    shown: ['test/e2e/run.test.ts > refuses %s in a sentence'],
+  },
   'S3-8': { means: 'An adapter keeps no state between runs; Pawl keeps the sessions.', open: 3 },
   'S3-9': { means: 'codex runs without a person, outside a git repository, and resumes by id.', open: 3 },
   'S3-10': { means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.', open: 3 },
-  'S3-11': { means: 'Bad bytes are replaced; the end of stderr is kept with the run.', open: 2 },
+  'S3-11': {
+    means: 'Bad bytes are replaced; the end of stderr is kept with the run.',
+    shown: [
+      'test/contracts/adapter.ts > answers in spite of bytes that are no UTF-8',
+      'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
+    ],
+  },
   'S3-12': { means: 'A session id may be read from what the program prints; not finding one is no error.', open: 7 },
   'S3-13': { means: 'A finished run is one unchanging record: text, session id, exit code, end of stderr.', open: 3 },
-  'S3-14': { means: 'A bad exit is told to whoever asked.', open: 2 },
-  'S3-15': { means: 'Tests start real programs that are fake on purpose; starting is never mocked.', open: 2 },
+  'S3-14': {
+    means: 'A bad exit is told to whoever asked.',
+    shown: ['test/e2e/run.test.ts > keeps the text of a failing command and ends with 1'],
+  },
+  'S3-15': {
+    means: 'Tests start real programs that are fake on purpose; starting is never mocked.',
+    shown: ['test/architecture.test.ts > lets no test replace what it tests: nothing is mocked'],
+  },
   'S3-16': { means: 'A bridge says when it is no longer needed, and can be switched off.', open: 'later: channels' },
 
   // Defects
@@ -34,8 +49,20 @@ export const channelDaemon = {
   },
   'W3-4': { means: 'A message that keeps failing ends as dead and is shown.', open: 'later: channels' },
   'W3-5': { means: 'A reply to a peer is tied to its question and makes no new task; hops are limited.', open: 'later: teams' },
-  'W3-6': { means: 'A long run holds up no other session.', open: 2 },
-  'W3-7': { means: 'A timeout is never an answer; its partial text is kept and the whole tree is gone.', open: 2 },
+  'W3-6': {
+    means: 'A long run holds up no other session.',
+    shown: ['test/engine/admission.test.ts > lets 199 lanes run while one lane of 200 is full'],
+  },
+  'W3-7': {
+    means: 'A timeout is never an answer; its partial text is kept and the whole tree is gone.',
+    shown: ['test/e2e/run.test.ts > ends with 124 when the time is up and keeps what was said'],
+  },
   'W3-8': { means: 'A session id is read only from the declared stream, so a tool cannot forge one.', open: 7 },
-  'W3-9': { means: 'Every run has its workspace, its walls, a fresh environment, and its prompt outside argv.', open: 2 },
+  'W3-9': {
+    means: 'Every run has its workspace, its walls, a fresh environment, and its prompt outside argv.',
+    shown: [
+      'test/engine/run.test.ts > gets nothing of our environment but what its agent is given',
+      "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
+    ],
+  },
 } as const satisfies Record<string, Requirement>

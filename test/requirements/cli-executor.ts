@@ -15,7 +15,10 @@ export const cliExecutor = {
   'S0-7': { means: "claude-code's project folder is computed from the working directory as the program does it.", open: 3 },
   'S0-8': { means: 'A person can force a fresh conversation with --reset-session.', open: 3 },
   'S0-9': { means: 'A scheduled or idle tick that failed is shown as failed, however healthy the agent looks.', open: 5 },
-  'S0-10': { means: 'The packed package runs outside the repository; every module resolves from the install.', open: 2 },
+  'S0-10': {
+    means: 'The packed package runs outside the repository; every module resolves from the install.',
+    shown: ['test/e2e/package.test.ts > runs a task from an install outside the repository'],
+  },
 
   // Choosing the program and building its command line
   'S0-11': { means: 'The Molecule form picks an agent by `runtime`; an unknown name is refused with every valid one.', open: 7 },
@@ -27,12 +30,21 @@ export const cliExecutor = {
   },
   'S0-15': { means: 'ollama needs a model and no login, and works without MCP.', open: 7 },
   'S0-16': { means: 'gemini-cli: GEMINI.md and MCP settings are seeded into the session home; key by GEMINI_API_KEY.', open: 7 },
-  'S0-17': { means: 'custom: the configured command with its own args; nothing is added but the prompt.', open: 2 },
+  'S0-17': {
+    means: 'custom: the configured command with its own args; nothing is added but the prompt.',
+    shown: ['src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt'],
+  },
   'S0-18': { means: 'A configured command replaces the one an adapter would start, whichever agent it is.', open: 7 },
-  'S0-19': { means: 'Extra args come after all generated ones; where a prompt must be in argv it is the last.', open: 2 },
+  'S0-19': {
+    means: 'Extra args come after all generated ones; where a prompt must be in argv it is the last.',
+    shown: ['src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt'],
+  },
   'S0-20': { means: 'Generated args have one fixed order: base, model, system prompt, settings, MCP, extra.', open: 3 },
   'S0-21': { means: 'A model is passed on only if one is configured.', open: 3 },
-  'S0-22': { means: "doctor and the agent's health say before any run that its program is not on PATH.", open: 2 },
+  'S0-22': {
+    means: "doctor and the agent's health say before any run that its program is not on PATH.",
+    shown: ['test/e2e/run.test.ts > doctor names an agent whose program is missing, with the cure, and ends with 1'],
+  },
 
   // Login
   'S0-23': {
@@ -62,30 +74,106 @@ export const cliExecutor = {
   'S0-34': { means: 'Delegation results that came meanwhile stand before the message, under their label.', open: 'later: teams' },
   'S0-35': { means: 'Memories stand outermost, in every run of an agent without sessions.', open: 'later: teams' },
   'S0-36': { means: 'After each turn, good or bad, a short memory of what was asked is kept.', open: 'later: teams' },
-  'S0-37': { means: "A run works in its task's workspace, looked up anew for each run.", open: 2 },
-  'S0-38': { means: 'Programs are started without a shell; stdout and stderr are kept apart.', open: 2 },
-  'S0-39': { means: 'The time limit comes from task or agent; 0 said outright means none.', open: 2 },
-  'S0-40': { means: 'A failure worth repeating is tried three times in all, after 5 s and then 10 s.', open: 2 },
-  'S0-41': { means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.', open: 2 },
-  'S0-42': { means: 'Text printed before a bad exit is kept and shown; the log has code, text and stderr, cut.', open: 2 },
+  'S0-37': {
+    means: "A run works in its task's workspace, looked up anew for each run.",
+    shown: ['test/engine/run.test.ts > works in the workspace of its task, and a retry finds there what the first run left'],
+  },
+  'S0-38': {
+    means: 'Programs are started without a shell; stdout and stderr are kept apart.',
+    shown: [
+      'test/contracts/sandbox.ts > arguments arrive as they are, whatever characters they hold',
+      'src/engine/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
+    ],
+  },
+  'S0-39': {
+    means: 'The time limit comes from task or agent; 0 said outright means none.',
+    shown: [
+      'test/engine/time.test.ts > a time limit of 0 that is said outright means none',
+      'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
+    ],
+  },
+  'S0-40': {
+    means: 'A failure worth repeating is tried three times in all, after 5 s and then 10 s.',
+    shown: ['src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up'],
+  },
+  'S0-41': {
+    means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.',
+    shown: [
+      'test/contracts/adapter.ts > gives the answer of a program that ends well',
+      'src/agents/custom/agent.test.ts > a program that says nothing gives an empty answer',
+    ],
+  },
+  'S0-42': {
+    means: 'Text printed before a bad exit is kept and shown; the log has code, text and stderr, cut.',
+    shown: [
+      'test/contracts/adapter.ts > gives no success to a good answer followed by an error code, and keeps the answer',
+      'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
+    ],
+  },
   'S0-43': {
     means: 'A bad exit without text shows its code or signal and the end of stderr; the table says if it is retried.',
-    open: 2,
+    shown: ['test/engine/run.test.ts > tells the user a plain sentence and the log the rest'],
   },
-  'S0-44': { means: 'The user reads a category with a plain sentence; the details are in the log.', open: 2 },
-  'S0-45': { means: 'At the time limit the tree is killed and reaped within bounds: `timed_out`, no retry.', open: 2 },
-  'S0-46': { means: 'An unexpected throw becomes `internal`: a plain sentence for the user, the trace for the log.', open: 2 },
-  'S0-47': { means: 'Cancel works: it ends the run and everything the run has started.', open: 2 },
-  'S0-48': { means: 'The debug log has at most 200 characters of a prompt.', open: 2 },
+  'S0-44': {
+    means: 'The user reads a category with a plain sentence; the details are in the log.',
+    shown: ['test/engine/run.test.ts > tells the user a plain sentence and the log the rest'],
+  },
+  'S0-45': {
+    means: 'At the time limit the tree is killed and reaped within bounds: `timed_out`, no retry.',
+    shown: [
+      'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
+      'test/contracts/sandbox.ts > a process that forked twice, left its session and ignores signals is gone within 2 s of the stop',
+    ],
+  },
+  'S0-46': {
+    means: 'An unexpected throw becomes `internal`: a plain sentence for the user, the trace for the log.',
+    shown: [
+      'test/engine/run.test.ts > that breaks inside Pawl ends as internal, with a plain sentence for the user and the trace in the log',
+    ],
+  },
+  'S0-47': {
+    means: 'Cancel works: it ends the run and everything the run has started.',
+    shown: ['test/engine/run.test.ts > ends a cancelled task with grace, and everything it started'],
+  },
+  'S0-48': {
+    means: 'The debug log has at most 200 characters of a prompt.',
+    shown: ['test/engine/run.test.ts > logs at most 200 characters of a prompt, and only at debug'],
+  },
 
   // Defects: ending a program, reading its output
-  'W0-1': { means: 'A cancelled run leaves no program behind.', open: 2 },
-  'W0-2': { means: 'Grandchildren and double-forked children die with the run.', open: 2 },
-  'W0-3': { means: 'What was printed before a timeout is kept.', open: 2 },
-  'W0-4': { means: 'Output is followed live; it is capped on disk and takes bounded memory.', open: 2 },
-  'W0-5': { means: 'Bytes that are not UTF-8 do not turn an answer into an error.', open: 2 },
-  'W0-6': { means: 'A bad exit is a failure whatever was printed.', open: 2 },
-  'W0-7': { means: 'An empty answer does not make a program with side effects run again.', open: 2 },
+  'W0-1': {
+    means: 'A cancelled run leaves no program behind.',
+    shown: ['test/engine/run.test.ts > ends a cancelled task with grace, and everything it started'],
+  },
+  'W0-2': {
+    means: 'Grandchildren and double-forked children die with the run.',
+    shown: [
+      'test/contracts/sandbox.ts > a process that forked twice, left its session and ignores signals is gone within 2 s of the stop',
+    ],
+  },
+  'W0-3': {
+    means: 'What was printed before a timeout is kept.',
+    shown: ['test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said'],
+  },
+  'W0-4': {
+    means: 'Output is followed live; it is capped on disk and takes bounded memory.',
+    shown: [
+      'src/engine/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
+      'test/e2e/run.test.ts > prints every event as a JSON line with --output-format stream-json',
+    ],
+  },
+  'W0-5': {
+    means: 'Bytes that are not UTF-8 do not turn an answer into an error.',
+    shown: ['test/contracts/adapter.ts > answers in spite of bytes that are no UTF-8'],
+  },
+  'W0-6': {
+    means: 'A bad exit is a failure whatever was printed.',
+    shown: ['test/contracts/adapter.ts > gives no success to a good answer followed by an error code, and keeps the answer'],
+  },
+  'W0-7': {
+    means: 'An empty answer does not make a program with side effects run again.',
+    shown: ['src/engine/retry.test.ts > completes an empty or partial answer and says so'],
+  },
 
   // Defects: errors and retries
   'W0-8': { means: 'A refused login is not retried; a lost session is not retried with the same command.', open: 3 },
@@ -96,20 +184,44 @@ export const cliExecutor = {
   'W0-10': { means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.', open: 3 },
 
   // Defects: arguments, login, environment
-  'W0-11': { means: 'A prompt is in no process list, may be 1 MB, and may start with a dash.', open: 2 },
+  'W0-11': {
+    means: 'A prompt is in no process list, may be 1 MB, and may start with a dash.',
+    shown: [
+      'test/e2e/run.test.ts > takes a prompt of 1 MB, one that starts with a dash, and one from stdin',
+      "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
+    ],
+  },
   'W0-12': { means: 'ollama without a model is refused with a sentence; the prompt is never taken for a model.', open: 7 },
   'W0-13': { means: 'A variable that is configured but not set does not hide the next place to look for a token.', open: 3 },
   'W0-14': { means: 'A token goes to the program under the name it was found under.', open: 3 },
   'W0-15': { means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.', open: 3 },
-  'W0-16': { means: "A program never reads Pawl's own stdin.", open: 2 },
+  'W0-16': {
+    means: "A program never reads Pawl's own stdin.",
+    shown: [
+      'test/contracts/adapter.ts > does not mind a program that never reads its prompt',
+      'test/contracts/sandbox.ts > a prompt written before the agent starts reaches it whole (door: %s)',
+    ],
+  },
 
   // Defects: order, delivery, honesty
-  'W0-17': { means: 'Two tasks never work in one workspace at once.', open: 2 },
+  'W0-17': {
+    means: 'Two tasks never work in one workspace at once.',
+    shown: ['test/engine/admission.test.ts > runs tasks of one workspace one after another and those of two at once'],
+  },
   'W0-18': { means: 'Delegation results are used up only when the run that saw them has settled.', open: 'later: teams' },
   'W0-19': { means: 'A failure reaches other agents as a failed task, never as ordinary text.', open: 9 },
   'W0-20': { means: 'codex is started with flags its probed version really has.', open: 3 },
   'W0-21': { means: 'Automatic memories are useful, redacted, and do not push better ones out.', open: 'later: teams' },
-  'W0-22': { means: 'Without configuration there is a time limit.', open: 2 },
-  'W0-23': { means: 'A missing program is an unhealthy agent with a cure, not a failure of every task.', open: 2 },
+  'W0-22': {
+    means: 'Without configuration there is a time limit.',
+    shown: ['src/config.test.ts > without any file the defaults and the built-in agents are in force'],
+  },
+  'W0-23': {
+    means: 'A missing program is an unhealthy agent with a cure, not a failure of every task.',
+    shown: [
+      'test/e2e/run.test.ts > refuses %s in a sentence',
+      'test/e2e/run.test.ts > doctor names an agent whose program is missing, with the cure, and ends with 1',
+    ],
+  },
   'W0-24': { means: 'A2A tasks and push notifications survive a restart; only what works is advertised.', open: 9 },
 } as const satisfies Record<string, Requirement>

@@ -3,11 +3,29 @@ import type { Requirement } from './requirement.ts'
 /** H: nobody asks for these, and everybody who looks hard tries them. */
 export const hardCases = {
   'H-1': { means: 'A crash at any point loses no question, answer, reply, result or cost.', open: 5 },
-  'H-2': { means: 'Two tasks on one session never overlap; two sessions do.', open: 2 },
+  'H-2': {
+    means: 'Two tasks on one session never overlap; two sessions do.',
+    shown: ['test/engine/run.test.ts > never overlaps with another of its session, and does with one of another'],
+  },
   'H-3': { means: 'Secrets are never in argv, logs, memories, events or error texts.', open: 4 },
-  'H-4': { means: 'A 5 MB line, a 1 MB prompt, binary output and a prompt that starts with a dash all work.', open: 2 },
-  'H-5': { means: 'A grandchild that keeps stdout open does not hang a run.', open: 2 },
-  'H-6': { means: 'Time is passed in; the 5 s and 10 s waits are tested without waiting.', open: 2 },
+  'H-4': {
+    means: 'A 5 MB line, a 1 MB prompt, binary output and a prompt that starts with a dash all work.',
+    shown: [
+      'test/engine/run.test.ts > takes a line of 5 MB, bytes that are not text and a NUL without harm',
+      'test/e2e/run.test.ts > takes a prompt of 1 MB, one that starts with a dash, and one from stdin',
+    ],
+  },
+  'H-5': {
+    means: 'A grandchild that keeps stdout open does not hang a run.',
+    shown: ['test/engine/run.test.ts > does not wait for a grandchild that keeps its output open'],
+  },
+  'H-6': {
+    means: 'Time is passed in; the 5 s and 10 s waits are tested without waiting.',
+    shown: [
+      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'test/engine/time.test.ts > a run of 30 hours is started once',
+    ],
+  },
   'H-7': { means: 'Every adapter is tested with real processes: the real program, or one that is fake on purpose.', open: 7 },
   'H-8': { means: 'Pawl works without network, container or bubblewrap, and says "not enforced" where that is so.', open: 4 },
   'H-9': { means: 'Every limit and preset can be seen and changed, with checks and hints.', open: 8 },
@@ -15,6 +33,12 @@ export const hardCases = {
   'H-11': { means: 'Resuming keeps every restriction.', open: 5 },
   'H-12': { means: 'Agents cannot answer each other for ever.', open: 'later: teams' },
   'H-13': { means: 'A stale session heals by itself within one turn.', open: 3 },
-  'H-14': { means: 'Each time a task comes to rest there is exactly one closing event, and followers end there.', open: 2 },
+  'H-14': {
+    means: 'Each time a task comes to rest there is exactly one closing event, and followers end there.',
+    shown: [
+      'src/client/client.test.ts > events are followed until the task rests',
+      'src/surfaces/http/sse.test.ts > until=rest ends with the resting event that nothing follows',
+    ],
+  },
   'H-15': { means: 'A retry repeats no side effect without saying so.', open: 3 },
 } as const satisfies Record<string, Requirement>
