@@ -15,7 +15,14 @@ export const benchmark: Benchmark = {
       const settings = { agents: { echo: { command: ['/bin/echo', 'done'] } }, limits: { running: width } }
       const daemon = await startDaemon(place, { settings, profileDir })
       const answers: number[] = []
-      const asking = setInterval(() => void timed(() => ask(daemon)).then((spent) => answers.push(spent), (error) => say(String(error))), 100)
+      const asking = setInterval(
+        () =>
+          void timed(() => ask(daemon)).then(
+            (spent) => answers.push(spent),
+            (error) => say(String(error)),
+          ),
+        100,
+      )
       const spent = await timed(async () => {
         await inParallel(tasks, 16, () => daemon.createTask({ agent: 'echo' }))
         await daemon.completed('echo', tasks)

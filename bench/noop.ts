@@ -120,7 +120,7 @@ async function startEngine(place: Place, width: number) {
   const settler = createSettler({ journal, bus, clock, log })
   const dispatch = createDispatch({ database, worker: self, shared: true, log })
   await dispatch.start()
-  const recovery = createRecovery({ db: database.db, settler, bus, clock, log, self })
+  const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self })
   const identity = processIdentity()
   const { db } = database
   const worker = createWorker({

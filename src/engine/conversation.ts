@@ -61,7 +61,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
 }
 
 /** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
-const launching = createGate(2 * availableParallelism())
+const launching = createGate(4 * availableParallelism())
 
 interface Place {
   readonly voice: Voice

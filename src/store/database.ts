@@ -42,6 +42,8 @@ export async function openDatabase(options: {
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: 10_000,
     async onConnect(client) {
+      // A kept plan may be from a time when its table was small. What we ask goes by an index, so no plan may read a whole table instead.
+      await client.query('set enable_seqscan = off')
       for (const statement of statements) await client.query(statement)
     },
   })

@@ -20,8 +20,6 @@ const startWithinMs = 20_000
 export class CrashHome {
   readonly dir = mkdtempSync(join(tmpdir(), 'pawl-crash-'))
   readonly fired: string[] = []
-  /** Times from a daemon's death to the next one's readiness. */
-  readonly restartsMs: number[] = []
   /** Failpoints that the next starts of the daemon hold from their first moment, one per start. */
   readonly nextStarts: Arm[] = []
   starts = 0
@@ -35,7 +33,15 @@ export class CrashHome {
   #restarting: Promise<void> | undefined
 
   async start(): Promise<void> {
+    process.on('exit', this.#abandon)
     await this.#launch()
+  }
+
+  /** The test ends in the middle of something: the server is nobody's child and would stay. */
+  readonly #abandon = () => {
+    this.#closing = true
+    this.killDaemon()
+    this.killDatabase()
   }
 
   get pid(): number {
@@ -139,6 +145,7 @@ export class CrashHome {
   async close(options: { keep?: boolean } = {}): Promise<void> {
     await this.settled().catch(() => undefined)
     this.#closing = true
+    process.off('exit', this.#abandon)
     const daemon = this.#current
     if (daemon && daemon.exitCode === null && daemon.signalCode === null) {
       const gone = once(daemon, 'exit')
@@ -179,12 +186,9 @@ export class CrashHome {
     let isUp = false
     daemon.once('exit', () => {
       if (this.#closing || !isUp || !this.startsAgain) return
-      const at = performance.now()
-      const restarting = this.#launch(5)
-        .then(() => void this.restartsMs.push(performance.now() - at))
-        .finally(() => {
-          if (this.#restarting === restarting) this.#restarting = undefined
-        })
+      const restarting = this.#launch(5).finally(() => {
+        if (this.#restarting === restarting) this.#restarting = undefined
+      })
       this.#restarting = restarting
       restarting.catch(() => undefined)
     })

@@ -36,6 +36,8 @@ function jobs(): Job[] {
   return wanted.map((cell) => ({ name: cell.name, run: (home) => runCell(cell, home) }))
 }
 
+// So that the homes hear of the end and leave nothing running.
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
 const homes = new Homes({ count: 2, keep: values.keep })
 const all = jobs()
 let failed = 0

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
-import { type ErrorCode, errorCodes, PawlError } from '../../domain/error.ts'
+import { type ErrorCode, errorCodes, messageOf, PawlError } from '../../domain/error.ts'
 import type { Log } from '../../log.ts'
 
 /** What every refusal looks like on the wire (RFC 9457). */
@@ -55,7 +55,7 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   const headers = { ...rule.headers, ...(error instanceof Refusal ? error.headers : {}) }
   if (error.code !== 'internal') {
     if (error.cause !== undefined)
-      log.warn('request refused', { code: error.code, detail: error.message, cause: describe(error.cause) })
+      log.warn('request refused', { code: error.code, detail: error.message, cause: messageOf(error.cause) })
     const { errors, ...rest } = error.details ?? {}
     return send(
       {
