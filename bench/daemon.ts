@@ -9,7 +9,7 @@ import pg from 'pg'
 import type { Event } from '../src/domain/event.ts'
 import type { NewTask, TaskView } from '../src/domain/view.ts'
 import { silentLog } from '../src/log.ts'
-import { openEmbedded } from '../src/store/embedded/server.ts'
+import { openEmbedded, stopEmbedded } from '../src/store/embedded/server.ts'
 import type { BenchOptions } from './figure.ts'
 import type { Place } from './place.ts'
 
@@ -57,7 +57,11 @@ export async function startDaemon(
   })
   closeSync(log)
   const stop = () => stopChild(child)
-  place.onEnd(stop)
+  place.onEnd(async () => {
+    await stop()
+    // A daemon that was ended while it started leaves its database to the next one, and there is none.
+    await stopEmbedded(home)
+  })
   const url = await firstLine(child, place)
   const startMs = performance.now() - since
   const token = (await readFile(join(home, 'token'), 'utf8')).trim()

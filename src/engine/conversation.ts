@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, Walls } from '../sandbox.ts'
 import { insertQuestion, questionsOfTask } from '../store/questions.ts'
-import { recordKillUnit, recordPid, rememberVendorSession, type TakenRun } from '../store/runs.ts'
+import { recordKillUnit, rememberVendorSession, type TakenRun } from '../store/runs.ts'
 import { lockTask } from '../store/tasks.ts'
 import { watchChanges } from './changes.ts'
 import { type DoorVerbs, serveDoor } from './door.ts'
@@ -74,7 +74,7 @@ interface Place {
 }
 
 async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<{ verdict: Verdict; exit: Exit }> {
-  const { run, task } = taken
+  const { task } = taken
   const { voice, adapter, sandbox, walls, workspace } = place
   const { watch } = voice
   const { graceMs } = task.agent_config
@@ -93,9 +93,6 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
   if (!walled) return { verdict: { outcome: 'failed', text: '' }, exit: { code: null, signal: null } }
   const { child } = walled
   await fp('spawn.after')
-  void recordPid(parts.db, run, child.pid).catch((error: unknown) =>
-    voice.log.debug('the pid was not recorded', { error: String(error) }),
-  )
   const recorded = recordChild(child, { directory: place.records, onLimit: () => watch.stop({ kind: 'output_limit' }) })
   const door = walled.door ? serveDoor(walled.door.server, { token, verbs: doorVerbs(taken, parts) }) : undefined
   watch.begin(() => void child.stop({ graceMs: watch.graceMs(graceMs) }))

@@ -66,10 +66,6 @@ export async function recordKillUnit(
   return rows.length === 1
 }
 
-export async function recordPid(db: Db, run: { id: string; fence: number }, pid: number): Promise<void> {
-  await sql`update pawl.runs set pid = ${pid} where id = ${run.id} and fence = ${run.fence} and state = 'running'`.execute(db)
-}
-
 export interface RunEnd {
   readonly outcome: Outcome
   readonly category?: Category | undefined

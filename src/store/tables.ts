@@ -87,7 +87,6 @@ export interface RunRow {
   agent: string
   worker_id: string | null
   kill_unit: KillUnit | null
-  pid: number | null
   walls: string | null
   enforced: boolean | null
   resumed: boolean

@@ -41,7 +41,9 @@ describe.runIf(mayMount)('a full disk', () => {
 
     await rm(join(disk, 'ballast'))
     const next = await create()
-    await writeFile(join(next.task.workspace, 'finish'), '').catch(() => mkdir(next.task.workspace).then(() => writeFile(join(next.task.workspace, 'finish'), '')))
+    await writeFile(join(next.task.workspace, 'finish'), '').catch(() =>
+      mkdir(next.task.workspace).then(() => writeFile(join(next.task.workspace, 'finish'), '')),
+    )
     await eventsUntil(daemon, next.task.id, isResting)
     await daemon.stop()
   })
@@ -52,7 +54,9 @@ describe.runIf(mayMount)('a full disk', () => {
     const acknowledged: string[] = []
     const { bavail, bsize } = await statfs(disk)
     // Not a byte is left for the write-ahead log to grow into.
-    execFileSync('sh', ['-c', `head -c ${bavail * bsize} /dev/zero > "$1" || true`, 'sh', join(disk, 'ballast')], { stdio: 'ignore' })
+    execFileSync('sh', ['-c', `head -c ${bavail * bsize} /dev/zero > "$1" || true`, 'sh', join(disk, 'ballast')], {
+      stdio: 'ignore',
+    })
     for (let n = 0; n < 20; n++) {
       await daemon.runtime.createTask({ prompt: 'x'.repeat(100_000), agentConfig: agent }, { by: 'test' }).then(
         ({ task }) => acknowledged.push(task.id),

@@ -40,7 +40,7 @@ export const noDrop: Drop = { words: [], sourceOf: (path) => path, hidden: [] }
  * without us notices at the handshake (launch.ts) and ends, while a bubblewrap killed too early leaves its child waiting (0.8.0).
  */
 export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
-  const find = (name: string) => findProgram(name, { path: searchPath, folder: '/' })
+  const find = (name: string) => findOnce(name, searchPath)
   const setpriv = [
     await find('setpriv'),
     '--reuid',
@@ -60,4 +60,19 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
     sourceOf: (path) => (closed.includes(path) ? `${stagingDirectory}/${closed.indexOf(path)}` : path),
     hidden: [stagingDirectory],
   }
+}
+
+const found = new Map<string, Promise<string>>()
+
+/** The system's own programs stay where they are; looking for each of them at every launch costs more than the launch itself. */
+function findOnce(name: string, searchPath: string): Promise<string> {
+  const key = `${name}\0${searchPath}`
+  let program = found.get(key)
+  if (!program) {
+    program = findProgram(name, { path: searchPath, folder: '/' })
+    // One that is missing may be installed meanwhile.
+    program.catch(() => found.delete(key))
+    found.set(key, program)
+  }
+  return program
 }

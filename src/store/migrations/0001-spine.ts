@@ -76,7 +76,6 @@ create table pawl.runs (
   agent text not null,
   worker_id text references pawl.workers,
   kill_unit jsonb,
-  pid integer,
   walls text,
   enforced boolean,
   resumed boolean not null default false,
