@@ -28,9 +28,11 @@ export async function watchTask(
   /** The task with nothing left to show, if it is done. A rest that was seen may be an old one, so what came since is read first. */
   const doneTask = async () => {
     for (;;) {
-      const task = await runtime.getTask(watch.task)
-      if (!watch.isDone(task)) return undefined
-      if (show(await runtime.readEvents(watch.task, { after, limit: 500 })).length === 0) return task
+      const [task, since] = await Promise.all([
+        runtime.getTask(watch.task),
+        runtime.readEvents(watch.task, { after, limit: 500 }),
+      ])
+      if (show(since).length === 0) return watch.isDone(task) ? task : undefined
     }
   }
   try {
