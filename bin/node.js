@@ -1,9 +1,8 @@
-// Which Node runs Pawl. Nothing newer than ES2015: see bin/pawl.
+// Which Node runs Pawl. Nothing newer than ES2015: see bin/pawl. What starts processes is loaded only where it is needed: every command pays for the rest.
 // biome-ignore-all lint/style/useNodejsImportProtocol: old Node does not know it
 // biome-ignore-all lint/complexity/useOptionalChain: nor that
 'use strict'
 
-const childProcess = require('child_process')
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
@@ -40,7 +39,7 @@ function packageVersion(folder) {
 }
 
 function versionOf(program) {
-  const answer = childProcess.spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8', timeout: 10000 })
+  const answer = require('child_process').spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8', timeout: 10000 })
   return answer.status === 0 ? answer.stdout.trim() : '0'
 }
 
@@ -54,7 +53,7 @@ function become(program, args) {
   else passOn('SIGINT')
   passOn('SIGTERM')
   passOn('SIGHUP')
-  child = childProcess.spawn(program, args, { stdio: 'inherit' })
+  child = require('child_process').spawn(program, args, { stdio: 'inherit' })
   child.on('error', (error) => {
     process.stderr.write(`pawl: cannot start ${program}: ${error.message}\n`)
     process.exit(2)

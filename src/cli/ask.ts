@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import type { QuestionView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { oneLine, plain } from './plain.ts'
@@ -15,6 +14,7 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
   lines.push(...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`))
   process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
   const prompt = question.options.length > 0 ? `Number or answer (Ctrl-C leaves it open): ` : 'Answer (Ctrl-C leaves it open): '
+  const { createInterface } = await import('node:readline/promises')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const left = new AbortController()
   terminal.on('SIGINT', () => left.abort())

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
@@ -25,7 +24,7 @@ export async function openHome(home: string): Promise<void> {
   }
   if (!(await stat(home)).isDirectory()) throw refuse('is not a folder', undefined)
   // Permission bits do not tell (read-only file systems, other users, access lists): only a write does.
-  const probe = join(home, `.write-check-${randomBytes(6).toString('hex')}`)
+  const probe = join(home, `.write-check-${process.pid}-${Math.random().toString(36).slice(2)}`)
   try {
     await (await open(probe, 'wx', 0o600)).close()
     await rm(probe)
