@@ -39,7 +39,10 @@ function packageVersion(folder) {
 }
 
 function versionOf(program) {
-  const answer = require('child_process').spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8', timeout: 10000 })
+  const answer = require('child_process').spawnSync(program, ['-p', 'process.versions.node'], {
+    encoding: 'utf8',
+    timeout: 10000,
+  })
   return answer.status === 0 ? answer.stdout.trim() : '0'
 }
 
