@@ -34,7 +34,7 @@ test('without any file the defaults and the built-in agents are in force', async
     timeouts: { totalMs: 1_800_000, idleMs: 300_000, graceMs: 10_000 },
     providers: {},
     models: {},
-    server: { host: '127.0.0.1', port: 7295 },
+    server: { host: '127.0.0.1', port: 7295, allowedHosts: [] },
     log: { level: 'info', format: 'auto' },
     database: {},
     noColor: false,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { adapterNamed } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
@@ -20,8 +21,9 @@ import { createWorker } from './engine/worker.ts'
 import { armFailpoint } from './failpoint.ts'
 import type { Log } from './log.ts'
 import { isAlive, processIdentity } from './process/identity.ts'
-import { claimHome, ensureToken, findDaemon, publishUrl, releaseHome } from './run-file.ts'
+import { claimHome, ensureToken, findDaemon, publishRunFile, releaseHome } from './run-file.ts'
 import { chooseSandbox } from './sandboxes/index.ts'
+import { withLock } from './store/embedded/lock.ts'
 import { stopEmbedded } from './store/embedded/server.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
@@ -35,8 +37,8 @@ export interface Daemon {
   /** Has a task that is nobody's run by this process. */
   adopt(task: string): Promise<void>
   stop(): Promise<void>
-  /** Resolves when it has stopped, for whatever reason. */
-  readonly stopped: Promise<void>
+  /** Resolves when it has stopped: because it was asked to, or because others have declared this process dead and taken its work. */
+  readonly stopped: Promise<'asked' | 'disowned'>
 }
 
 export interface DaemonOptions {
@@ -67,14 +69,15 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   const identity = processIdentity()
   const startedAt = new Date(clock.now()).toISOString()
   const closers: (() => Promise<unknown>)[] = []
-  const stopped = Promise.withResolvers<void>()
+  const stopped = Promise.withResolvers<'asked' | 'disowned'>()
+  let isDisowned = false
   let stopping: Promise<void> | undefined
   const stop = () => {
     stopping ??= (async () => {
       // What was started last is stopped first; one that fails to stop does not keep the others from it.
       for (const close of closers.toReversed())
         await close().catch((error: unknown) => log.error('a part did not stop cleanly', { error: String(error) }))
-      stopped.resolve()
+      stopped.resolve(isDisowned ? 'disowned' : 'asked')
     })()
     return stopping
   }
@@ -82,7 +85,9 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   try {
     await mkdir(config.home, { recursive: true, mode: 0o700 })
     if (options.http) {
-      await claimHome(config.home, { ...identity, url: '', version })
+      const lock = join(config.home, 'daemon.lock')
+      await mkdir(lock, { recursive: true, mode: 0o700 })
+      await withLock(lock, () => claimHome(config.home, { ...identity, url: '', version }))
       closers.push(() => releaseHome(config.home, identity.pid))
     }
     const { host, port } = config.server
@@ -154,7 +159,10 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         log,
         leave: () => recovery.bury(self),
         giveBack: recovery.giveBack,
-        onDisowned: () => void stop(),
+        onDisowned: () => {
+          isDisowned = true
+          void stop()
+        },
         run: {
           db: database.db,
           journal,
@@ -194,10 +202,18 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     if (!options.http) return { runtime, adopt, stop, stopped: stopped.promise }
     const token = await ensureToken(config.home, () => randomBytes(32).toString('base64url'))
     const { createHttpSurface } = await import('./surfaces/http/server.ts')
-    const surface = createHttpSurface({ runtime, token, log, version, clock, shutdown: () => void stop() })
+    const surface = createHttpSurface({
+      runtime,
+      token,
+      log,
+      version,
+      clock,
+      allowedHosts: config.server.allowedHosts,
+      shutdown: () => void stop(),
+    })
     const { url } = await surface.start({ host, port, portAsked, insecurePlainHttp: options.insecurePlainHttp })
     closers.push(() => surface.stop())
-    await publishUrl(config.home, { ...identity, url, version })
+    await publishRunFile(config.home, { ...identity, url, version })
     return { runtime, url, adopt, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()

@@ -1,4 +1,4 @@
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict } from './domain/error.ts'
 import { isAlive, type ProcessIdentity } from './process/identity.ts'
@@ -24,37 +24,20 @@ export async function findDaemon(home: string): Promise<FoundDaemon | undefined>
   return token === undefined ? undefined : { ...found, token: token.trim() }
 }
 
-/** Claims the home for one daemon. Of two that start in the same moment one is refused; a dead one's claim is taken over. */
+/** Claims the home for one daemon; a dead one's claim is taken over. The caller holds a lock meanwhile, so that of two that start in the same moment one is refused. */
 export async function claimHome(home: string, self: RunFile): Promise<void> {
-  const temporary = `${fileOf(home)}.${self.pid}`
-  await writeFile(temporary, JSON.stringify(self), { mode: 0o600 })
-  try {
-    for (;;) {
-      const made = await link(temporary, fileOf(home)).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code === 'EEXIST') return false
-          throw error
-        },
-      )
-      if (made) return
-      const other = await readRunFile(home)
-      if (other && other.pid !== self.pid && isAlive(other) !== false) {
-        throw conflict(
-          `A daemon of this home is already running (pid ${other.pid}${other.url ? ` at ${other.url}` : ''}); use it, stop it with "pawl stop", or choose another home (PAWL_HOME).`,
-        )
-      }
-      await rm(fileOf(home), { force: true })
-    }
-  } finally {
-    await rm(temporary, { force: true })
+  const other = await readRunFile(home)
+  if (other && other.pid !== self.pid && isAlive(other) !== false) {
+    throw conflict(
+      `A daemon of this home is already running (pid ${other.pid}${other.url ? ` at ${other.url}` : ''}); use it, stop it with "pawl stop", or choose another home (PAWL_HOME).`,
+    )
   }
+  await publishRunFile(home, self)
 }
 
-/** Says where the daemon listens, once it does. */
-export async function publishUrl(home: string, self: RunFile): Promise<void> {
-  await rm(fileOf(home), { force: true })
-  await claimHome(home, self)
+/** Says who the daemon is and, once it listens, where. There is no moment without a whole file. */
+export async function publishRunFile(home: string, self: RunFile): Promise<void> {
+  await replaceFile(fileOf(home), JSON.stringify(self))
 }
 
 export async function releaseHome(home: string, pid: number): Promise<void> {
@@ -70,11 +53,21 @@ async function readRunFile(home: string): Promise<RunFile | undefined> {
   }
 }
 
-/** The token of a home, made at the first start. The file is readable by its owner alone. */
+/** The token of a home, made at the first start; an empty file, left by a crash, counts as none. Readable by its owner alone. */
 export async function ensureToken(home: string, make: () => string): Promise<string> {
   const file = tokenOf(home)
-  await writeFile(file, `${make()}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
+  const found = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
   })
-  return (await readFile(file, 'utf8')).trim()
+  if (found.trim() !== '') return found.trim()
+  const token = make()
+  await replaceFile(file, `${token}\n`)
+  return token
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}`
+  await writeFile(temporary, text, { mode: 0o600, flush: true })
+  await rename(temporary, file)
 }

@@ -44,7 +44,8 @@ export interface Config {
   readonly timeouts: { readonly totalMs: number | null; readonly idleMs: number | null; readonly graceMs: number }
   readonly providers: Readonly<NonNullable<FileSettings['providers']>>
   readonly models: Readonly<NonNullable<FileSettings['models']>>
-  readonly server: { readonly host: string; readonly port: number }
+  /** `allowedHosts`: names, with port, under which others reach a daemon that listens beyond loopback. */
+  readonly server: { readonly host: string; readonly port: number; readonly allowedHosts: readonly string[] }
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'auto' | 'json' | 'text' }
   readonly database: { readonly url?: string | undefined }
   readonly noColor: boolean

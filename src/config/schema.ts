@@ -135,6 +135,7 @@ export const FileSettings = z.strictObject({
   server: z
     .strictObject({
       host: text.optional(),
+      allowedHosts: z.array(text).optional(),
       port: count
         .min(0, { error: 'must be a port between 0 and 65535' })
         .max(65535, { error: 'must be a port between 0 and 65535' })
@@ -165,7 +166,7 @@ export const defaults = {
   limits: { running: 4, perAgent: {}, maxQueued: 100_000 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
   timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000 },
-  server: { host: '127.0.0.1', port: 7295 },
+  server: { host: '127.0.0.1', port: 7295, allowedHosts: [] },
   log: { level: 'info', format: 'auto' },
 } as const satisfies FileSettings
 
