@@ -51,12 +51,15 @@ function become(program, args) {
   if (process.execve) process.execve(program, [program].concat(args), process.env)
   let child
   const passOn = (signal) => process.on(signal, () => child && child.kill(signal))
-  // A terminal sends Ctrl-C to the whole foreground group, the child included; passing it on would make it twice.
-  if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) process.on('SIGINT', () => {})
+  // At a terminal the child must stay in our group to be in the foreground, and gets what is sent to the group by itself; Ctrl-C always is.
+  // Elsewhere it gets a group of its own, so that every signal reaches it once: through us. It ends when we are gone.
+  const isTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  if (isTerminal) process.on('SIGINT', () => {})
   else passOn('SIGINT')
   passOn('SIGTERM')
   passOn('SIGHUP')
-  child = require('child_process').spawn(program, args, { stdio: 'inherit' })
+  const all = isTerminal ? args : ['--require', path.join(__dirname, 'end-with-parent.js')].concat(args)
+  child = require('child_process').spawn(program, all, { stdio: 'inherit', detached: !isTerminal })
   child.on('error', (error) => {
     process.stderr.write(`pawl: cannot start ${program}: ${error.message}\n`)
     process.exit(2)

@@ -10,6 +10,10 @@ export interface Log {
   with(fields: Fields): Log
 }
 
+/** A text line is one line, whatever an agent or an error says. */
+const lineBreak = /[\r\n\u2028\u2029]/g
+const breaks: Record<string, string> = { '\n': '\\n', '\r': '\\r' }
+
 const order: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 
 export function createLog(
@@ -24,10 +28,9 @@ export function createLog(
       const at = new Date(options.now()).toISOString()
       if (options.format === 'json') options.write(JSON.stringify({ at, level, message, ...all }))
       else {
-        const rest = Object.entries(all).map(
-          ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-        )
-        options.write(`${at} ${level} ${message}${rest.join('')}`)
+        const rest = Object.entries(all).filter(([, value]) => value !== undefined)
+        const words = rest.map(([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        options.write(`${at} ${level} ${message}${words.join('')}`.replaceAll(lineBreak, (sign) => breaks[sign] ?? ' '))
       }
     }
   return {

@@ -1,3 +1,4 @@
+import { invalid, PawlError } from '../domain/error.ts'
 import type { QuestionView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { oneLine, plain } from './plain.ts'
@@ -11,7 +12,7 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
       .split('\n')
       .map((line) => `  ${line}`),
   ]
-  lines.push(...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`))
+  lines.push(...optionLines(question))
   process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
   const prompt = question.options.length > 0 ? `Number or answer (Ctrl-C leaves it open): ` : 'Answer (Ctrl-C leaves it open): '
   const { createInterface } = await import('node:readline/promises')
@@ -22,7 +23,13 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
   try {
     for (;;) {
       const typed = (await terminal.question(prompt, { signal: left.signal })).trim()
-      if (typed !== '') return chosen(question, typed)
+      if (typed === '') continue
+      try {
+        return chosen(question, typed)
+      } catch (error) {
+        if (!(error instanceof PawlError)) throw error
+        process.stderr.write(`${error.message}\n`)
+      }
     }
   } catch (error) {
     if (!left.signal.aborted) throw error
@@ -33,7 +40,14 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
   }
 }
 
-/** A number names one of the options, if there are any. */
+/** A number names one of the options, if there are any; one that names none is a slip. Anything else is the answer as it is. */
 export function chosen(question: Pick<QuestionView, 'options'>, typed: string): string {
-  return (/^\d{1,2}$/.test(typed) ? question.options[Number(typed) - 1] : undefined) ?? typed
+  const { options } = question
+  if (options.length === 0 || !/^\d{1,2}$/.test(typed)) return typed
+  const option = options[Number(typed) - 1] ?? options.find((each) => each === typed)
+  if (option === undefined)
+    throw invalid(`There is no option ${typed}; choose one, or answer in words:\n${optionLines(question).join('\n')}`)
+  return option
 }
+
+const optionLines = ({ options }: Pick<QuestionView, 'options'>) => options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`)

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 
 const bin = join(import.meta.dirname, '..', '..', 'bin')
 const { floor, isNewEnough, findBundledNode } = createRequire(import.meta.url)(join(bin, 'node.js'))
@@ -33,7 +33,7 @@ function bundled(under: string, version: string): string {
   const program = join(own, 'bin', 'node')
   writeFileSync(
     program,
-    '#!/bin/sh\nshift\ncase "$1" in\nkill) kill -KILL $$ ;;\nwait) trap "exit 42" TERM; echo up; while :; do sleep 0.05; done ;;\nesac\necho "$@"\nexit 7\n',
+    '#!/bin/sh\n[ "$1" = --require ] && shift 2\nshift\ncase "$1" in\nkill) kill -KILL $$ ;;\nwait) trap "exit 42" TERM; echo up; while :; do sleep 0.05; done ;;\nesac\necho "$@"\nexit 7\n',
   )
   chmodSync(program, 0o755)
   return program
@@ -83,6 +83,30 @@ test('a signal that ends the child ends the parent the same way, and one sent to
   await new Promise((up) => parent.stdout.once('data', up))
   parent.kill('SIGTERM')
   expect(await new Promise((ended) => parent.once('exit', (code) => ended(code)))).toBe(42)
+})
+
+test('a signal sent to the whole group reaches the child once, and a parent that is killed takes the child along', async () => {
+  const root = tooOld('group')
+  const program = bundled(root, '999.1.0')
+  // A real Node in its place, which tells what it hears: only that can load what watches the parent.
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' "$1" "$2" '${join(root, 'listener.js')}'\n`)
+  writeFileSync(
+    join(root, 'listener.js'),
+    "const parent = process.ppid; process.on('SIGTERM', () => console.log('heard ' + (process.ppid === parent))); setInterval(() => {}, 1000); console.log('up ' + process.pid)",
+  )
+  const parent = spawn(process.execPath, [...ways['by a child'], join(root, 'bin', 'pawl'), 'x'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  let said = ''
+  parent.stdout.setEncoding('utf8').on('data', (text) => (said += text))
+  await expect.poll(() => said, { timeout: 5000 }).toMatch(/^up \d+\n$/)
+  const child = Number(/\d+/.exec(said)![0])
+  onTestFinished(() => void process.kill(child, 'SIGKILL'))
+  process.kill(-parent.pid!, 'SIGTERM')
+  await expect.poll(() => said, { timeout: 5000 }).toMatch(/heard/)
+  process.kill(-parent.pid!, 'SIGKILL')
+  await expect.poll(() => said, { timeout: 5000 }).toBe(`up ${child}\nheard true\nheard false\n`)
 })
 
 test('without any newer Node it says in one sentence what to do', () => {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { jsonLine } from './plain.ts'
+import { jsonLine, wrap } from './plain.ts'
 import type { Tone } from './render.ts'
 
 /** Options that every command takes. */
@@ -40,8 +40,10 @@ export class Cli {
   }
 
   /** Progress and hints; nobody's input. */
-  say(line: string): void {
-    if (!this.globals.quiet) process.stderr.write(`${line}\n`)
+  say(line: string, { isWrapped = true } = {}): void {
+    if (this.globals.quiet) return
+    const columns = isWrapped && process.stderr.isTTY ? process.stderr.columns : 0
+    process.stderr.write(`${columns > 0 ? wrap(line, columns) : line}\n`)
   }
 
   /** Colours and cursor movements only where a terminal shows them and nobody objects; the stream itself looks at NO_COLOR and TERM. */

@@ -3,6 +3,7 @@ import type { NewTask } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { findDaemon } from '../run-file.ts'
 import type { Cli } from './cli.ts'
+import { plain } from './plain.ts'
 
 /** A runtime to talk to: the home's daemon, or one of our own for the time being. */
 export interface Connection {
@@ -12,20 +13,29 @@ export interface Connection {
   chooseAgent(named: string | undefined): Promise<Pick<NewTask, 'agent' | 'agentConfig'>>
   /** Has a task that is nobody's run here, if there is no daemon to run it. */
   adopt(task: string): Promise<void>
+  /** Tells when the daemon that events are read from goes away and when it is back. An engine of our own never does. */
+  onDaemon(listen: (state: 'live' | 'away') => void): void
   close(): Promise<void>
 }
 
 /** What an engine of our own does: the tasks that are asked of it, or nothing but look and write. */
 export type Work = 'own' | 'none'
 
+export interface ConnectOptions {
+  readonly work: Work
+  /** A new task is asked for, which takes the settings of this folder; everything else works whatever is wrong with them. */
+  readonly isForNewTask?: boolean
+}
+
 /** Without a daemon the engine is opened in this process; it never opens a port. */
-export async function connect(cli: Cli, options: { work: Work }): Promise<Connection> {
+export async function connect(cli: Cli, options: ConnectOptions): Promise<Connection> {
   const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
   // Whoever names a database wants that one, whatever a daemon of this home uses.
   const daemon = cli.globals.databaseUrl === undefined ? await findDaemon(home) : undefined
   if (daemon) {
     const { remoteRuntime } = await import('./remote.ts')
-    const runtime = remoteRuntime(daemon)
+    let listener: ((state: 'live' | 'away') => void) | undefined
+    const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state) })
     return {
       runtime,
       isDaemon: true,
@@ -36,11 +46,17 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
         return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named)
       },
       adopt: async () => undefined,
+      onDaemon: (listen) => {
+        listener = listen
+      },
       close: async () => runtime.close(),
     }
   }
-  const { readSettings, resolveAgent } = await import('./settings.ts')
-  const config = await readSettings(cli, { askTrust: false })
+  const { readSettings, readUsableSettings, resolveAgent } = await import('./settings.ts')
+  const { config, problem = undefined } = options.isForNewTask
+    ? { config: await readSettings(cli, { askTrust: false }) }
+    : await readUsableSettings(cli)
+  if (problem !== undefined) cli.say(`pawl: going on without these settings: ${plain(problem)}`)
   const { openRuntime, startDaemon } = await import('../daemon.ts')
   const { ownLog } = await import('./own-log.ts')
   const log = ownLog(cli, config)
@@ -55,6 +71,7 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
       return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named)
     },
     adopt: (task) => own.adopt(task),
+    onDaemon: () => undefined,
     close: () => own.stop(),
   }
 }
@@ -62,7 +79,7 @@ export async function connect(cli: Cli, options: { work: Work }): Promise<Connec
 /** Opens a connection for one piece of work and closes it whatever happens. */
 export async function withConnection<T>(
   cli: Cli,
-  options: { work: Work },
+  options: ConnectOptions,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(cli, options)

@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../domain/error.ts'
 import type { TaskSummary } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
-import { formatAge } from './format.ts'
+import { formatAge, formatState } from './format.ts'
 import { oneLine } from './plain.ts'
 
 /** How far back the end of an id is looked for. */
@@ -38,4 +38,4 @@ async function endingWith(runtime: Pick<Runtime, 'listTasks'>, ending: string): 
 }
 
 const candidate = (task: TaskSummary) =>
-  `  ${task.id}  ${task.state}  ${formatAge(Date.now() - Date.parse(task.createdAt))}  ${oneLine(task.prompt, 60)}`
+  `  ${task.id}  ${formatState(task.state)}  ${formatAge(Date.now() - Date.parse(task.createdAt))}  ${oneLine(task.prompt, 60)}`

@@ -45,6 +45,13 @@ export function formatBytes(bytes: number): string {
   return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
 
+/** `timed_out` as people write it. */
+export const formatState = (state: string) => state.replaceAll('_', ' ')
+
+/** How long a run took; 0 for one that has not begun or not ended. */
+export const durationOf = (run: { startedAt: string | null; endedAt: string | null }) =>
+  run.startedAt === null || run.endedAt === null ? 0 : Math.max(0, Date.parse(run.endedAt) - Date.parse(run.startedAt))
+
 /** Never silent about walls that do not hold. */
 export const formatWalls = (walls: { walls: string; enforced: boolean }) =>
   walls.enforced ? `walls: ${oneLine(walls.walls)}` : `walls: ${oneLine(walls.walls)}, NOT ENFORCED`

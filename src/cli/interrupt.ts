@@ -3,7 +3,8 @@ export class Interruption {
   count = 0
   /** Set once nobody wants to wait any longer. */
   readonly #leave = new AbortController()
-  #heardAt = Number.NEGATIVE_INFINITY
+  readonly #isEcho = echoFilter()
+  #exitCode: number | undefined
   #react: ((count: number) => void) | undefined
   #isHangup = false
 
@@ -19,7 +20,7 @@ export class Interruption {
 
   /** The exit code that tells why we left. */
   get exitCode(): number {
-    return this.#isHangup ? 129 : 130
+    return this.#exitCode ?? (this.#isHangup ? 129 : 130)
   }
 
   /** Until then a second Ctrl-C ends the process. */
@@ -27,7 +28,8 @@ export class Interruption {
     this.#react = react
   }
 
-  leave(): void {
+  leave(exitCode?: number): void {
+    this.#exitCode ??= exitCode
     this.#leave.abort()
   }
 
@@ -38,10 +40,7 @@ export class Interruption {
   }
 
   readonly #heard = () => {
-    // One keypress can arrive twice, from the terminal and from a parent that passes it on.
-    const now = performance.now()
-    if (now - this.#heardAt < 100) return
-    this.#heardAt = now
+    if (this.#isEcho()) return
     this.count++
     if (this.#react) this.#react(this.count)
     else if (this.count > 1) process.exit(this.exitCode)
@@ -50,5 +49,16 @@ export class Interruption {
   readonly #hungUp = () => {
     this.#isHangup = true
     this.leave()
+  }
+}
+
+/** True for a signal that follows another at once: one keypress or one word to the whole group can arrive twice, directly and from a parent that passes it on. */
+export function echoFilter(): () => boolean {
+  let heardAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - heardAt < 150) return true
+    heardAt = now
+    return false
   }
 }

@@ -22,8 +22,9 @@ export class LiveLine {
     if (this.#draws) this.#tick = setInterval(() => this.#draw(), 1000)
   }
 
-  get elapsedMs(): number {
-    return performance.now() - this.#startedAt
+  /** False where only whole lines may be printed. */
+  get isDrawn(): boolean {
+    return this.#draws
   }
 
   set(state: string, action: string): void {
@@ -32,8 +33,15 @@ export class LiveLine {
     this.#draw()
   }
 
-  /** Prints above the line. */
+  /** Prints above the line, as it is. */
   print(text: string): void {
+    this.clear()
+    this.#cli.say(text, { isWrapped: false })
+    this.#draw()
+  }
+
+  /** The same for a sentence of ours. */
+  note(text: string): void {
     this.clear()
     this.#cli.say(text)
     this.#draw()
@@ -63,7 +71,9 @@ export class LiveLine {
       return
     }
     this.#drawnAt = performance.now()
-    const text = [formatElapsed(Math.floor(this.elapsedMs / 1000) * 1000), this.#state, this.#action].filter(Boolean).join(' · ')
+    const text = [formatElapsed(Math.floor((performance.now() - this.#startedAt) / 1000) * 1000), this.#state, this.#action]
+      .filter(Boolean)
+      .join(' · ')
     process.stderr.write(`\r\x1b[2K${this.#cli.style('faint', oneLine(text, (process.stderr.columns || 80) - 1))}`)
     this.#isShown = true
   }

@@ -63,6 +63,7 @@ test('every command describes itself and takes arguments that do not clash', asy
 test.each([
   [['rnu', 'x'], 'There is no command "pawl rnu"; did you mean "run"? See "pawl --help".'],
   [['task', 'shwo'], 'There is no command "pawl task shwo"; did you mean "show"? See "pawl task --help".'],
+  [['add', 'x'], 'There is no command "pawl add"; did you mean "pawl task add"? See "pawl --help".'],
   [['toString'], 'There is no command "pawl toString". See "pawl --help".'],
   [['run', '--agnet', 'x', 'hi'], 'Unknown option "--agnet"; did you mean "--agent"? See "pawl run --help".'],
   [['ls', '--jsno'], 'Unknown option "--jsno"; did you mean "--json"? See "pawl ls --help".'],

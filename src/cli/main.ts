@@ -25,9 +25,18 @@ async function main(argv: string[]): Promise<number> {
   try {
     // The daemon listens on one address; trying families one after another only costs time.
     setDefaultAutoSelectFamily(false)
-    return await dispatch(argv, new Cli(process.cwd()), { path: ['pawl'], commands })
+    return await dispatch(argv, new Cli(currentFolder()), { path: ['pawl'], commands })
   } catch (error) {
     return reportFailure(error, { json: options.includes('--json') })
+  }
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw invalid('This folder does not exist any more; change to another one.')
   }
 }
 
@@ -37,9 +46,9 @@ async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands
   const entry = Object.hasOwn(at.commands, name) ? at.commands[name] : undefined
   if (!entry) {
     const known = Object.keys(at.commands)
-    throw invalid(
-      `There is no command "${[...at.path, name].join(' ')}"${didYouMean(name, known)} See "${at.path.join(' ')} --help".`,
-    )
+    const group = known.find((each) => Object.hasOwn(at.commands[each]?.commands ?? {}, name))
+    const hint = group === undefined ? didYouMean(name, known) : `; did you mean "${[...at.path, group, name].join(' ')}"?`
+    throw invalid(`There is no command "${[...at.path, name].join(' ')}"${hint} See "${at.path.join(' ')} --help".`)
   }
   const path = [...at.path, name]
   if (entry.commands) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })

@@ -30,6 +30,27 @@ export function widthOf(text: string): number {
   return width
 }
 
+/** Our own sentences, broken between words; what follows a break is indented like the beginning. Colours count for nothing. */
+export function wrap(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, columns))
+    .join('\n')
+}
+
+function wrapLine(line: string, columns: number): string {
+  const indent = ' '.repeat(/^(?:\x1b\[[0-9;]*m)*([ •→]*)/.exec(line)![1]!.length)
+  let [done, current] = ['', '']
+  for (const word of line.split(/(?<=\S) /)) {
+    const longer = current === '' ? word : `${current} ${word}`
+    if (current !== '' && widthOf(plain(longer)) > columns) {
+      done += `${current}\n`
+      current = `${indent}${word}`
+    } else current = longer
+  }
+  return done + current
+}
+
 // Whole sequences go with their contents: a window title, a link's target or clipboard contents were never meant to be read.
 // Bounded and within one line, so that an unfinished one hides nothing that follows; its introducer is then stripped as a control.
 const escapeSequences = new RegExp(

@@ -1,14 +1,17 @@
-import { createClient } from '../client/index.ts'
+import { createClient, type FollowOptions } from '../client/index.ts'
 import type { Runtime } from '../engine/runtime.ts'
 
 /** A daemon's verbs in the shape of the runtime's own, so that commands need not know where the engine is. */
-export function remoteRuntime(daemon: { url: string; token: string }): Runtime & { shutdown(): Promise<void>; close(): void } {
-  const client = createClient(daemon)
+export function remoteRuntime(
+  daemon: { url: string; token: string },
+  { onState }: Pick<FollowOptions, 'onState'> = {},
+): Runtime & { shutdown(): Promise<void>; close(): void } {
+  const client = createClient({ ...daemon, name: 'cli' })
   return {
     ...client,
     readEvents: async (task, options) => (await client.readEvents(task, options)).items,
     async *followEvents(task, options) {
-      for await (const event of client.followEvents(task, options)) yield [event]
+      for await (const event of client.followEvents(task, { ...options, onState })) yield [event]
     },
   }
 }

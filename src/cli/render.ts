@@ -1,5 +1,5 @@
 import type { Event, EventType } from '../domain/event.ts'
-import { formatMoney, formatTime, formatWalls } from './format.ts'
+import { formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 
 /** What an event says to a person at a terminal. Longer texts keep their lines; whoever prints it indents them. */
@@ -61,8 +61,8 @@ const lines = {
     `started${data.attempt > 1 ? `, attempt ${data.attempt}` : ''}${data.resumed ? ', going on with its session' : ''}; ${formatWalls(data)}`,
   'run.ended': ({ data }) => {
     const how = data.signal ? ` (${oneLine(data.signal)})` : data.exitCode ? ` (exit code ${data.exitCode})` : ''
-    const cost = data.costUsd === undefined ? '' : `, ${formatMoney(data.costUsd)}`
-    return `run ${oneLine(data.outcome)}${data.category ? `, ${oneLine(data.category)}` : ''}${how}${cost}${detail(data.message)}`
+    const cost = data.costUsd ? `, ${formatMoney(data.costUsd)}` : ''
+    return `run ${formatState(oneLine(data.outcome))}${data.category ? `, ${oneLine(data.category)}` : ''}${how}${cost}${detail(data.message)}`
   },
   'run.noted': ({ data }) => `note (${oneLine(data.code)}): ${oneLine(data.detail)}`,
   'agent.message': ({ data }) => plain(data.text),

@@ -11,6 +11,7 @@ export async function resumeWatching(cli: Cli, connection: Connection, id: strin
   const interruption = new Interruption()
   interruption.onInterrupt(() => interruption.leave())
   const screen = new RunScreen(cli, cli.globals.json ? 'json' : 'text')
+  connection.onDaemon((state) => screen.daemon(state))
   try {
     await connection.adopt(id)
     const after = await lastEvent(connection, id)

@@ -2,7 +2,7 @@ import type { Event } from '../domain/event.ts'
 import type { Reason } from '../domain/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
-import { formatElapsed, formatMoney, shortId } from './format.ts'
+import { durationOf, formatElapsed, formatMoney, formatState, shortId } from './format.ts'
 import { LiveLine } from './live-line.ts'
 import { oneLine, plain } from './plain.ts'
 import { renderEvent } from './render.ts'
@@ -24,7 +24,9 @@ export class RunScreen {
   /** Where stdout and stderr are one screen, the last message may be the result itself, which must not stand there twice. */
   #held: Event | undefined
   #heldTimer: NodeJS.Timeout | undefined
-  #shownText: string | undefined
+  /** What the agent has said on the screen in this run, without its white space. */
+  #said = ''
+  #isAway = false
 
   constructor(cli: Cli, format: OutputFormat) {
     this.#cli = cli
@@ -52,12 +54,20 @@ export class RunScreen {
       this.#flush()
       this.#print(event)
     }
-    this.#live.set(this.#state, event.type.startsWith('agent.') ? oneLine(renderEvent(event), 200) : '')
+    this.#setLive(event.type.startsWith('agent.') ? oneLine(renderEvent(event), 200) : '')
   }
 
   note(line: string): void {
     this.#flush()
-    this.#live.print(line)
+    this.#live.note(line)
+  }
+
+  /** A daemon that is away must not look like an agent that is thinking. */
+  daemon(state: 'live' | 'away'): void {
+    this.#isAway = state === 'away'
+    if (!this.#isProgressShown) return
+    if (!this.#live.isDrawn) this.#live.note(this.#isAway ? `• ${away}` : '• the daemon is back')
+    this.#setLive('')
   }
 
   /** Leaves the terminal to somebody else, until the next event. */
@@ -74,8 +84,10 @@ export class RunScreen {
     else this.#flush()
     this.#live.stop()
     if (this.#format === 'text') {
-      const isOnScreen = this.#isOneScreen && this.#shownText === text
-      if (text !== '' && !isOnScreen) this.#cli.out(plain(text).trimEnd())
+      const isOnScreen = this.#isOneScreen && !isHeld && this.#said.endsWith(squeezed(text))
+      // What waits has no result yet; what it said so far was shown as it came.
+      const isResult = task.state !== 'blocked' && task.state !== 'parked'
+      if (text !== '' && isResult && !isOnScreen) this.#cli.out(plain(text).trimEnd())
     } else this.#cli.json({ ...(this.#format === 'stream-json' ? { type: 'result' } : {}), ...runResult(task) })
     if (this.#format === 'stream-json') return
     for (const line of restLines(task, { isDaemon, isAsked: this.#isAsked })) this.#cli.say(this.#cli.style('ask', line))
@@ -90,9 +102,10 @@ export class RunScreen {
   #summary(task: TaskView): string {
     const isBad = task.state === 'failed' || task.state === 'timed_out' || task.state === 'over_budget'
     const why = isBad && task.reason ? reasonOf(task.reason, { isDetailed: !this.#isFailureShown }) : ''
+    const ranMs = task.runs.reduce((sum, run) => sum + durationOf(run), 0)
     const parts = [
-      `${task.state.replace('_', ' ')}${why} after ${formatElapsed(this.#live.elapsedMs)}`,
-      task.result?.costUsd == null ? undefined : formatMoney(task.result.costUsd),
+      `${formatState(task.state)}${why}${ranMs === 0 ? '' : ` after ${formatElapsed(ranMs)}`}`,
+      task.result?.costUsd ? formatMoney(task.result.costUsd) : undefined,
       this.#changed === undefined ? undefined : oneLine(this.#changed),
       `pawl logs ${shortId(task.id)}`,
     ]
@@ -134,11 +147,22 @@ export class RunScreen {
     if (held) this.#print(held)
   }
 
+  #setLive(action: string): void {
+    this.#live.set(this.#isAway ? away : this.#state, this.#isAway ? '' : action)
+  }
+
   #print(event: Event): void {
-    if (event.type === 'agent.message') this.#shownText = event.data.text
-    this.#live.print(eventLines(this.#cli, event, { time: false, stream: process.stderr }))
+    if (event.type === 'run.started') this.#said = ''
+    if (event.type === 'agent.message' && this.#isOneScreen) this.#said += squeezed(event.data.text)
+    const lines = eventLines(this.#cli, event, { time: false, stream: process.stderr })
+    // What an agent says keeps its lines as they are: it may be code.
+    if (event.type.startsWith('agent.')) this.#live.print(lines)
+    else this.#live.note(lines)
   }
 }
+
+const away = 'the daemon is away; waiting for it'
+const squeezed = (text: string) => text.replace(/\s+/g, '')
 
 const unshown: ReadonlySet<Event['type']> = new Set([
   'task.queued',
@@ -167,5 +191,5 @@ function stateAfter(event: Event): string | undefined {
   if (event.type === 'task.requeued') return 'queued'
   if (event.type === 'run.started') return 'running'
   if (event.type === 'task.cancel_requested') return 'stopping'
-  return event.type.startsWith('task.') ? event.type.slice('task.'.length) : undefined
+  return event.type.startsWith('task.') ? formatState(event.type.slice('task.'.length)) : undefined
 }

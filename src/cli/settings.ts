@@ -1,7 +1,7 @@
 import { adapters } from '../agents/index.ts'
 import { findAgent } from '../config/load.ts'
 import { trustFile } from '../config/trust.ts'
-import { type Config, type ConfigFlags, loadConfig } from '../config.ts'
+import { type Config, type ConfigFlags, loadConfig, type Untrusted } from '../config.ts'
 import { pickDefaultAgent } from '../describe.ts'
 import { invalid, PawlError } from '../domain/error.ts'
 import type { NewTask } from '../domain/view.ts'
@@ -17,15 +17,16 @@ export async function readSettings(cli: Cli, options: { askTrust: boolean; flags
   const config = await load()
   const { untrusted } = config
   if (!untrusted || !options.askTrust) return config
-  const file = oneLine(untrusted.file)
-  const keys = untrusted.keys.map((key) => oneLine(key, 100))
   if (!cli.isInteractive) {
-    cli.say(`pawl: ${file} is not trusted, so this does not count: ${keys.join(', ')}. Read the file, then run "pawl trust".`)
+    sayUntrusted(cli, untrusted)
     return config
   }
   const { confirm } = await import('./confirm.ts')
+  const settings = untrusted.values
+    .filter(({ value }) => !Array.isArray(value) || value.length > 0)
+    .map(({ path, value }) => `  ${oneLine(path, 100)}: ${oneLine(written(value), 300)}`)
   const message = plain(
-    `${file} wants to decide what only a trusted file may:\n${keys.map((key) => `  ${key}`).join('\n')}\nTrust it as it stands?`,
+    `${oneLine(untrusted.file)} wants to decide what only a trusted file may:\n${settings.join('\n')}\nTrust it as it stands?`,
   )
   if (!(await confirm(message))) {
     cli.say('Not trusted: these settings do not count. "pawl trust" trusts the file later.')
@@ -33,6 +34,39 @@ export async function readSettings(cli: Cli, options: { askTrust: boolean; flags
   }
   await trustFile(config.home, untrusted.file, { hash: untrusted.hash })
   return load()
+}
+
+/** What somebody without a terminal is told about a file that is not trusted. */
+export function sayUntrusted(cli: Cli, { file, keys }: Untrusted): void {
+  const named = keys.map((key) => oneLine(key, 100)).join(', ')
+  cli.say(
+    `pawl: ${oneLine(file)} is not trusted, so this does not count: ${named}. Read the file, then run "pawl trust" (scripts: --trust or PAWL_TRUST=1).`,
+  )
+}
+
+/** A value as a person would type it: the words of a command line side by side. */
+function written(value: unknown): string {
+  if (typeof value === 'string') return value
+  const isLine = Array.isArray(value) && value.every((word) => typeof word === 'string' && /^[\w@%+=:,./-]+$/.test(word))
+  return isLine ? value.join(' ') : JSON.stringify(value)
+}
+
+/** Settings for what must work whatever a file says: the broken ones are left out, the project's first, and named in `problem`. */
+export async function readUsableSettings(cli: Cli): Promise<{ config: Config; problem?: string }> {
+  const { home, databaseUrl, trust } = cli.globals
+  let problem: string | undefined
+  for (const files of ['all', 'home'] as const)
+    try {
+      const config = await loadConfig({ cwd: cli.cwd, adapters, flags: { home, databaseUrl, trust }, files })
+      return { config, ...(problem === undefined ? {} : { problem }) }
+    } catch (error) {
+      if (!(error instanceof PawlError && error.code === 'invalid')) throw error
+      problem ??= error.message
+    }
+  return {
+    config: await loadConfig({ cwd: cli.cwd, adapters, flags: { home, databaseUrl, trust }, files: 'none' }),
+    problem: problem!,
+  }
 }
 
 /**
@@ -47,6 +81,8 @@ export async function resolveAgent(
   const { source, ...agentConfig } = findNamed(config, named ?? (await pickDefaultAgent(config)))
   if (named === undefined && config.defaultAgent === undefined && source === 'builtin')
     cli.say(`No agent is configured; using "${agentConfig.name}", the first that works here. "pawl agents" lists them.`)
+  else if (named === undefined && config.defaultAgent === undefined && !cli.globals.json)
+    cli.say(cli.style('faint', `No agent was named; using "${agentConfig.name}", the first configured.`))
   return { agent: agentConfig.name, agentConfig }
 }
 

@@ -9,6 +9,7 @@ import { maxPromptBytes, priorities } from '../domain/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
+import { oneLine } from './plain.ts'
 import { readStdin } from './stdin.ts'
 
 export interface TaskOptions {
@@ -28,7 +29,7 @@ export function defineTask(command: Command): Command {
   return command
     .argument(
       '[prompt...]',
-      'what the agent should do; "-" or nothing reads it from stdin; "--" before one that begins with a dash',
+      'what the agent should do; "-" or nothing reads it from stdin, "-" as the last word appends stdin to it; "--" before one that begins with a dash',
     )
     .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
     .option('--model <name>', 'which model the agent uses')
@@ -72,10 +73,13 @@ function profileOf(name: string): ProfileName {
 const collect = (value: string, before: string[] | undefined) => [...(before ?? []), value]
 
 async function promptOf(words: string[]): Promise<string> {
-  const fromStdin = words.length === 1 ? words[0] === '-' : words.length === 0 && process.stdin.isTTY !== true
+  const fromStdin = words.length > 0 ? words.at(-1) === '-' : process.stdin.isTTY !== true
   if (words.length === 0 && !fromStdin)
     throw invalid('There is no prompt; say what the agent should do, for example: pawl run "fix the failing test"')
-  const prompt = fromStdin ? await readStdin(maxPromptBytes) : words.join(' ')
+  // Only when asked for: a pipe that somebody holds open and never writes to would keep us waiting for ever.
+  const material = fromStdin ? await readStdin(maxPromptBytes) : ''
+  const said = (fromStdin ? words.slice(0, -1) : words).join(' ')
+  const prompt = [said, material].filter((part) => part.trim() !== '').join('\n\n')
   if (prompt.trim() === '') throw invalid('The prompt is empty; say what the agent should do.')
   if (Buffer.byteLength(prompt) > maxPromptBytes)
     throw invalid(
@@ -139,7 +143,9 @@ export async function createTask(connection: Connection, request: NewTask): Prom
   }
 }
 
-/** What runs a task that was only queued. */
-export function sayQueued(cli: Cli, connection: Connection): void {
-  if (!connection.isDaemon) cli.say('Queued. No daemon is running: "pawl serve" will run it.')
+/** What runs a task that was only queued, and which agent does it if nobody named one. */
+export function sayQueued(cli: Cli, connection: Connection, unnamed?: TaskView): void {
+  const agent = unnamed && !cli.globals.json ? ` for "${oneLine(unnamed.agent)}"` : ''
+  if (!connection.isDaemon) cli.say(`Queued${agent}. No daemon is running: "pawl serve" will run it.`)
+  else if (agent !== '') cli.say(`Queued${agent}.`)
 }

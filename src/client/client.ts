@@ -35,16 +35,23 @@ export interface ListTasks {
   readonly cursor?: string | undefined
 }
 
+export interface ClientOptions {
+  readonly signal?: AbortSignal | undefined
+  /** At most 32 lower-case letters, digits and dashes; the daemon ignores any other. */
+  readonly name?: string | undefined
+}
+
 const api = '/api/v1'
 
-export function createClientOver(transport: Transport, options: { signal?: AbortSignal | undefined } = {}): Client {
+export function createClientOver(transport: Transport, options: ClientOptions = {}): Client {
   const { signal } = options
+  const self: Record<string, string> = options.name === undefined ? {} : { 'X-Pawl-Client': options.name }
 
   async function call<T>(method: 'GET' | 'POST', path: string, extra: Extra = {}): Promise<{ status: number; value: T }> {
     const answer = await transport.send({
       method,
       path: `${path}${query(extra.query)}`,
-      headers: { Accept: 'application/json', ...extra.headers },
+      headers: { Accept: 'application/json', ...self, ...extra.headers },
       body: extra.body === undefined ? undefined : JSON.stringify(extra.body),
       signal,
       repeatable: extra.repeatable ?? true,

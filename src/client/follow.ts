@@ -12,6 +12,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined
   /** How long to go on trying while no daemon answers. */
   readonly patienceMs?: number | undefined
+  /** Told when the daemon is lost and when it is back. */
+  readonly onState?: ((state: 'live' | 'away') => void) | undefined
 }
 
 const firstDelayMs = 100
@@ -29,6 +31,7 @@ export async function* followEvents(
   const { until, signal, patienceMs = 120_000 } = options
   let after = options.after ?? 0
   let heardAt: number | undefined
+  let isAway = false
   for (let failures = 0; ; failures++) {
     try {
       const query = new URLSearchParams({ after: String(after), ...(until ? { until } : {}) })
@@ -41,6 +44,8 @@ export async function* followEvents(
       })
       if (stream.status !== 200) throw problemError(stream.status, await textOf(stream.chunks))
       heardAt = performance.now()
+      if (isAway) options.onState?.('live')
+      isAway = false
       const parser = new SseParser()
       for await (const chunk of stream.chunks) {
         heardAt = performance.now()
@@ -67,6 +72,8 @@ export async function* followEvents(
       }
     }
     if (signal?.aborted) return
+    if (!isAway) options.onState?.('away')
+    isAway = true
     await pause(Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2), signal)
     if (signal?.aborted) return
   }

@@ -1,8 +1,13 @@
 import { type Client, createClientOver } from './client.ts'
 import { createNodeTransport } from './node-transport.ts'
 
-/** A client of one daemon. `signal` ends everything it does. */
-export function createClient(options: { url: string; token: string; signal?: AbortSignal | undefined }): Client {
+/** A client of one daemon. `signal` ends everything it does; `name` is written into the journal as the one who asked. */
+export function createClient(options: {
+  url: string
+  token: string
+  signal?: AbortSignal | undefined
+  name?: string | undefined
+}): Client {
   return createClientOver(createNodeTransport(options), options)
 }
 

@@ -10,6 +10,7 @@ import { absolute, findProjectFile, openHome, shortName } from './places.ts'
 import { formatPath, type Problem, refuse } from './problems.ts'
 import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
 import { FileSettings } from './schema.ts'
+import { settingsBelow } from './show.ts'
 import { hashOf, isTrusted } from './trust.ts'
 
 export interface ConfigOptions {
@@ -18,6 +19,8 @@ export interface ConfigOptions {
   readonly env: Env
   readonly adapters: readonly ConfigAdapter[]
   readonly flags?: ConfigFlags | undefined
+  /** Which files are read: both, only the home's, or neither. Both if left out. */
+  readonly files?: 'all' | 'home' | 'none' | undefined
 }
 
 /** What was said on the command line; wins over everything. */
@@ -60,6 +63,8 @@ export interface Untrusted {
   readonly file: string
   readonly hash: string
   readonly keys: readonly string[]
+  /** What those keys say, secrets masked. */
+  readonly values: readonly { readonly path: string; readonly value: unknown }[]
   /** Agents that would be there if the file were trusted. */
   readonly agents: readonly string[]
 }
@@ -82,8 +87,9 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
     problems.push(...checked.problems)
     return fileLayer(kind, checked.settings, document, cwd)
   }
-  const projectFile = await findProjectFile(cwd)
-  const homeLayer = await read(join(home, 'config.yaml'), 'home')
+  const { files = 'all' } = options
+  const projectFile = files === 'all' ? await findProjectFile(cwd) : undefined
+  const homeLayer = files === 'none' ? undefined : await read(join(home, 'config.yaml'), 'home')
   const project = projectFile === undefined ? undefined : await read(projectFile, 'project')
 
   const lower = [builtinLayer(options.adapters), ...(homeLayer ? [homeLayer] : [])]
@@ -104,6 +110,14 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
         file,
         hash: hashOf(bytes),
         keys: withheld.map((path) => formatPath(writtenPath(path, project.document))),
+        values: withheld
+          .flatMap((path) =>
+            settingsBelow(
+              path,
+              path.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], project.settings),
+            ),
+          )
+          .map(({ path, value }) => ({ path: formatPath(writtenPath(path, project.document)), value })),
         agents,
       }
       resolution = resolveLayers([...lower, { ...project, settings: counted }, ...upper], options.adapters, agents)

@@ -17,7 +17,7 @@ export async function openHome(home: string): Promise<void> {
   const refuse = (why: string, cause: unknown) =>
     new PawlError('invalid', `Pawl's home ${home} ${why}; choose another folder with PAWL_HOME.`, { cause })
   try {
-    await mkdir(home, { recursive: true, mode: 0o700 })
+    await makeFolder(home)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw refuse(code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be made (${code})`, error)
@@ -30,6 +30,21 @@ export async function openHome(home: string): Promise<void> {
     await rm(probe)
   } catch (error) {
     throw refuse(`cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+}
+
+/** Step by step: Node's own recursive mkdir never ends where a folder is there but refuses new ones as if it were not (/proc). */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || (await exists(dirname(path)))) throw error
+    await makeFolder(dirname(path))
+    await mkdir(path, { mode: 0o700 }).catch((again: NodeJS.ErrnoException) => {
+      if (again.code !== 'EEXIST') throw again
+    })
   }
 }
 

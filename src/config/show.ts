@@ -10,13 +10,19 @@ export interface ConfigRow {
 
 const masked = '***'
 
+/** The settings at and below a path, one per leaf, secrets masked. */
+export function settingsBelow(path: Path, value: unknown): { path: Path; value: unknown }[] {
+  if (value === undefined) return []
+  if (!isMap(value)) return [{ path, value: mask(path, value) }]
+  return Object.entries(value).flatMap(([key, part]) => settingsBelow([...path, key], part))
+}
+
 /** What is in force and from where, one row per setting, secrets masked. */
 export function showConfig(config: Config): ConfigRow[] {
   const rows: ConfigRow[] = []
   const add = (path: Path, value: unknown) => {
-    if (value === undefined) return
-    if (isMap(value)) for (const [key, part] of Object.entries(value)) add([...path, key], part)
-    else rows.push({ path: formatPath(path), value: mask(path, value), source: sourceOf(path, config) })
+    for (const leaf of settingsBelow(path, value))
+      rows.push({ path: formatPath(leaf.path), value: leaf.value, source: sourceOf(leaf.path, config) })
   }
   add(['home'], config.home)
   add(['defaultAgent'], config.defaultAgent)

@@ -17,6 +17,10 @@ test('an agent of a project that is not trusted is not there, and asking for it 
     file: machine.projectFile,
     hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     keys: ['agents.helper'],
+    values: [
+      { path: 'agents.helper.adapter', value: 'custom' },
+      { path: 'agents.helper.command', value: [join(machine.project, 'x')] },
+    ],
     agents: ['helper'],
   })
   expect(() => findAgent(config, 'helper')).toThrow(

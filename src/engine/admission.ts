@@ -22,7 +22,6 @@ export interface Limits {
 }
 
 const lookEveryMs = 5_000
-const longestSleepMs = 60_000
 
 export function createAdmission(options: {
   db: Db
@@ -62,10 +61,9 @@ export function createAdmission(options: {
         perAgent: limits.perAgent,
         shared,
         worker,
-        resting: [],
       })
       const fitting = firstOfEach(candidates).map((task) => admission(task, clock.now()))
-      const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, new Date(clock.now()))
+      const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, { worker, at: new Date(clock.now()) })
       if (chosen.length === 0) return []
       await dispatch.enqueue(
         tx,
@@ -105,7 +103,7 @@ export function createAdmission(options: {
         if (stopped) return
         const wake = await nextWake(db).catch(() => undefined)
         if (stopped) return
-        const untilWake = wake ? Math.max(wake.getTime() - clock.now(), 0) + 1 : longestSleepMs
+        const untilWake = wake ? wake.getTime() - clock.now() + 1 : lookEveryMs
         cancelTimer?.()
         cancelTimer = clock.after(Math.max(Math.min(untilWake, lookEveryMs), 1_000), tick)
       })

@@ -67,18 +67,12 @@ export function createBus(options: { database: Database; log: Log; self: string 
   }
 
   const receive = (payload: string) => {
-    if (payload === '') {
+    const message = payload === '' ? undefined : readMessage(payload)
+    if (!message) {
       for (const topic of ['admission', 'dispatch'] as const) deliver(topic, undefined)
       deliver('cancel', '*')
       deliver('events', '*')
       return
-    }
-    const message = JSON.parse(payload) as {
-      from: string
-      admission: boolean
-      dispatch: boolean
-      cancel: string[]
-      events: string[]
     }
     if (message.from === self) return
     if (message.admission) deliver('admission', undefined)
@@ -113,4 +107,24 @@ export function createBus(options: { database: Database; log: Log; self: string 
       await send()
     },
   }
+}
+
+interface Message {
+  readonly from: string
+  readonly admission: boolean
+  readonly dispatch: boolean
+  readonly cancel: readonly string[]
+  readonly events: readonly string[]
+}
+
+/** Anybody who may connect may notify, a newer program of ours included: what we cannot read only says that something happened. */
+function readMessage(payload: string): Message | undefined {
+  try {
+    const message = JSON.parse(payload) as Partial<Message> | null
+    const areNames = (names: unknown) => Array.isArray(names) && names.every((name) => typeof name === 'string')
+    if (typeof message?.from === 'string' && areNames(message.cancel) && areNames(message.events)) return message as Message
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return undefined
 }

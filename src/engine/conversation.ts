@@ -22,7 +22,7 @@ import { isLost, type RunParts, type Voice } from './run.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace.ts'
 
 /** Prepares everything, starts the agent inside its walls, has one turn with it, and leaves nothing running. */
-export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<{ verdict: Verdict; exit: Exit }> {
+export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<TurnResult> {
   const { run, task } = taken
   const adapter = parts.adapterNamed(task.agent_config.adapter)
   const { sandbox, health } = await parts.wallsFor(task.agent_config.profile)
@@ -31,9 +31,17 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
   await makeDirectories(records, home, user)
-  const scratch = join(parts.home, 'workspaces', `${task.id}.copy`)
   const workspace = await failingAs('workspace_error', () =>
-    prepareWorkspace({ path: task.workspace, own: task.workspace_own, scratch, user, without: parts.home }),
+    prepareWorkspace({
+      path: task.workspace,
+      own: task.workspace_own,
+      user,
+      folder: join(parts.home, 'workspaces'),
+      task: task.id,
+      fence: run.fence,
+      without: parts.home,
+      signal: voice.watch.signal,
+    }),
   )
   if (workspace.source !== workspace.path)
     voice.note(
@@ -52,12 +60,30 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     limits: { processes: 512, openFiles: 4_096 },
   } as const
   const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
+  let result: TurnResult | undefined
+  let left: string | undefined
   try {
-    return await haveTurn(taken, parts, { voice, adapter, sandbox, walls, records, workspace, enforced: health.enforced })
+    result = await haveTurn(taken, parts, { voice, adapter, sandbox, walls, records, workspace, enforced: health.enforced })
   } finally {
-    // Whoever has the task now works on the same copy and brings it back.
-    if (!isLost(voice.watch)) await changes.finish()
+    // Whoever has the task now takes the copy over and brings it back.
+    if (!isLost(voice.watch)) left = await changes.finish(isLast(result, voice))
   }
+  return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
+}
+
+interface TurnResult {
+  readonly verdict: Verdict
+  readonly exit: Exit
+}
+
+/** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
+const isLast = (result: TurnResult | undefined, { watch }: Voice) =>
+  !watch.reason && (result?.verdict.outcome === 'succeeded' || result?.verdict.outcome === 'partial')
+
+/** Work that is not where it belongs is no plain success. */
+function lowered(verdict: Verdict, left: string): Verdict {
+  if (verdict.outcome !== 'succeeded' && verdict.outcome !== 'partial') return verdict
+  return { ...verdict, outcome: 'partial', message: verdict.message ? `${verdict.message} ${left}` : left }
 }
 
 /** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
@@ -73,7 +99,7 @@ interface Place {
   readonly records: string
 }
 
-async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<{ verdict: Verdict; exit: Exit }> {
+async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<TurnResult> {
   const { task } = taken
   const { voice, adapter, sandbox, walls, workspace } = place
   const { watch } = voice

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize } from 'node:path'
 import type { Adapter, AgentHealth } from '../agent.ts'
 import type { Clock } from '../clock.ts'
@@ -153,9 +154,9 @@ async function givenSession(db: Db, id: string | undefined, agent: ResolvedAgent
 
 async function usableWorkspace(path: string): Promise<string> {
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
-  const clean = normalize(path)
-  await assertUsable(clean)
-  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
+  await assertUsable(normalize(path))
+  // A directory and a link to it are one workspace, in which one run works at a time.
+  return realpath(path)
 }
 
 /** A check that costs as much as a query and whose answer holds for a moment. Only a good answer is kept. */

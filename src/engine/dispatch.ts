@@ -66,7 +66,13 @@ export function createDispatch(options: {
       )
       return jobs.map((job) => job.data.run)
     },
-    forget: (worker) => boss.deleteQueue(ownQueue(worker)),
+    async forget(worker) {
+      const name = ownQueue(worker)
+      await boss.deleteQueue(name).catch(async (error: unknown) => {
+        // Another process that buries the same worker may have been first.
+        if (await boss.getQueue(name)) throw error
+      })
+    },
     async start() {
       await boss.start()
       await boss.createQueue(queue, {

@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts'
+import { messageOf } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
-import { type Db, isConnectionLoss, isStorageBroken, type Tx } from '../store/database.ts'
+import { type Db, isPassing, isStorageBroken, type Tx } from '../store/database.ts'
 import { appendEvents, type Entry, readEvents } from '../store/events.ts'
 import type { Bus } from './bus.ts'
+import { createHub, pageSize } from './hub.ts'
 
 /**
  * The one writer of events in this process. What it shows is stored; what agents say is gathered for a few milliseconds and stored together, what moves a
@@ -29,8 +31,6 @@ export interface Journal {
 
 const lingerMs = 15
 const maxBacklogBytes = 4 * 1024 * 1024
-const pageSize = 500
-const maxWaitingBatches = 64
 
 export function createJournal(options: {
   db: Db
@@ -50,7 +50,7 @@ export function createJournal(options: {
   // Pacing of our own work, not a fact about time: real timers, whatever clock the rest goes by.
   let linger: NodeJS.Timeout | undefined
 
-  const write = async (batch: Entry[]) => {
+  const write = async (batch: readonly Entry[]): Promise<void> => {
     for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2_000)) {
       try {
         await fp('event.batch.before')
@@ -65,11 +65,30 @@ export function createJournal(options: {
         return
       } catch (error) {
         if (isStorageBroken(error)) onBroken(error)
-        if (!isConnectionLoss(error)) throw error
+        if (!isPassing(error)) return writeApart(batch, error)
         log.warn('the journal waits for the database', { error: String(error) })
         await new Promise((done) => setTimeout(done, delayMs))
       }
     }
+  }
+
+  /** Something in the batch cannot be stored. All the rest can: halves are tried until the one event is alone, and a note takes its place. */
+  const writeApart = async (batch: readonly Entry[], error: unknown): Promise<void> => {
+    const [only] = batch
+    if (batch.length > 1) {
+      const half = Math.ceil(batch.length / 2)
+      await write(batch.slice(0, half))
+      await write(batch.slice(half))
+    } else if (only && only.event.type !== 'run.noted') {
+      log.error('an event could not be stored', {
+        task: only.task,
+        run: only.run,
+        type: only.event.type,
+        error: messageOf(error),
+      })
+      const detail = `An event (${only.event.type}) could not be stored: ${messageOf(error)}.`
+      await write([{ ...only, event: { type: 'run.noted', data: { code: 'event_lost', detail } } }])
+    } else throw error
   }
 
   const startWriting = () => {
@@ -167,99 +186,4 @@ function redactEntry(redact: (text: string) => string) {
     return value
   }
   return (entry: Entry): Entry => ({ ...entry, event: { ...entry.event, data: deep(entry.event.data) } as Entry['event'] })
-}
-
-interface Reader {
-  batches: Event[][]
-  /** Too slow to be told everything: it reads what it missed from the store. */
-  isBehind: boolean
-  wake: () => void
-}
-
-/** Fans stored events out to the readers of their task: one query serves them all when the events came from elsewhere. */
-function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
-  const readers = new Map<string, Set<Reader>>()
-  const tails = new Map<string, number>()
-  const refreshing = new Map<string, Promise<void>>()
-
-  const publish = (task: string, batch: Event[]) => {
-    const set = readers.get(task)
-    if (!set) return
-    tails.set(task, Math.max(tails.get(task) ?? 0, batch.at(-1)!.seq))
-    for (const reader of set) {
-      if (reader.batches.length < maxWaitingBatches) reader.batches.push(batch)
-      else reader.isBehind = true
-      reader.wake()
-    }
-  }
-
-  const refreshOne = async (task: string) => {
-    for (;;) {
-      const batch = await fetch(task, tails.get(task) ?? 0)
-      if (batch.length > 0) publish(task, batch)
-      if (batch.length < pageSize) return
-    }
-  }
-
-  return {
-    publish,
-    refresh(task: string) {
-      for (const name of task === '*' ? readers.keys() : [task]) {
-        if (!readers.has(name) || refreshing.has(name)) continue
-        const work = refreshOne(name)
-          // The reader asks again by itself when it is next woken; a lost connection is reported by whoever writes.
-          .catch(() => undefined)
-          .finally(() => refreshing.delete(name))
-        refreshing.set(name, work)
-      }
-    },
-    async *follow(task: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
-      let woken = Promise.withResolvers<void>()
-      const reader: Reader = { batches: [], isBehind: false, wake: () => woken.resolve() }
-      const set = readers.get(task) ?? new Set()
-      readers.set(task, set.add(reader))
-      signal.addEventListener('abort', reader.wake)
-      let last = after
-      try {
-        replay: while (!signal.aborted) {
-          for (;;) {
-            const page = await fetch(task, last)
-            if (page.length > 0) {
-              last = page.at(-1)!.seq
-              tails.set(task, Math.max(tails.get(task) ?? 0, last))
-              yield page
-            }
-            if (page.length < pageSize || signal.aborted) break
-          }
-          while (!signal.aborted) {
-            const batches = reader.batches
-            reader.batches = []
-            for (const batch of batches) {
-              const first = batch[0]!.seq
-              const fresh = first > last ? batch : batch.filter((event) => event.seq > last)
-              if (fresh.length === 0) continue
-              // Two commits of one task may be told in the other order: read what is missing from the store.
-              if (fresh[0]!.seq !== last + 1) continue replay
-              last = fresh.at(-1)!.seq
-              yield fresh
-            }
-            if (reader.isBehind) {
-              reader.isBehind = false
-              continue replay
-            }
-            if (reader.batches.length > 0) continue
-            await woken.promise
-            woken = Promise.withResolvers()
-          }
-        }
-      } finally {
-        signal.removeEventListener('abort', reader.wake)
-        set.delete(reader)
-        if (set.size === 0) {
-          readers.delete(task)
-          tails.delete(task)
-        }
-      }
-    },
-  }
 }

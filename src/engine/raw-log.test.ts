@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -54,4 +54,25 @@ it('a flood is cut at the cap with a mark, told once, and does not fill our memo
   expect(kept.trimEnd().endsWith('[pawl: output cut at 20000000 bytes]')).toBe(true)
   expect(told).toBe(1)
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
+})
+
+it.each([
+  ['is on a full disk', 'kept', () => symlink('/dev/full', join(directory, 'kept', 'stdout.log'))],
+  ['has no folder', 'missing', async () => undefined],
+])('a log that %s is reported once, and what the program prints still arrives', async (_, folder, prepare) => {
+  await mkdir(join(directory, 'kept'))
+  await prepare()
+  const child = await shell('echo one; echo error >&2; sleep 0.1; echo two')
+  const lost: Error[] = []
+  const recorded = recordChild(child, {
+    directory: join(directory, folder),
+    onLimit: () => undefined,
+    onLost: (error) => lost.push(error),
+  })
+  recorded.child.stderr.resume()
+  const chunks: Buffer[] = []
+  for await (const chunk of recorded.child.stdout) chunks.push(chunk as Buffer)
+  await recorded.close()
+  expect(Buffer.concat(chunks).toString()).toBe('one\ntwo\n')
+  expect(lost).toHaveLength(1)
 })

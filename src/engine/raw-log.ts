@@ -12,27 +12,42 @@ export interface RecordedChild {
   close(): Promise<void>
 }
 
+export interface RecordOptions {
+  readonly directory: string
+  readonly maxBytes?: number
+  readonly onLimit: () => void
+  /** A file cannot be written: from here on it has gaps. Called once; what the program prints flows on. */
+  readonly onLost?: (error: Error) => void
+}
+
 /** Writes what the program prints to stdout.log and stderr.log as it is, on the way to whoever reads it. */
-export function recordChild(child: Child, options: { directory: string; maxBytes?: number; onLimit: () => void }): RecordedChild {
+export function recordChild(child: Child, options: RecordOptions): RecordedChild {
   const maxBytes = options.maxBytes ?? maxRawBytes
   let total = 0
   let limited = false
+  let lost = false
   const files: WriteStream[] = []
 
   const tee = (name: string) => {
     const file = createWriteStream(join(options.directory, name), { flags: 'a', mode: 0o600 })
     files.push(file)
+    // An error that nobody hears ends the process. The reader matters more than the record, so only the record ends.
+    file.on('error', (error) => {
+      if (!lost) options.onLost?.(error)
+      lost = true
+    })
     return new Transform({
       transform(chunk: Buffer, _encoding, done) {
         if (limited) return done()
         total += chunk.length
         if (total > maxBytes) {
           limited = true
-          file.write(`\n[pawl: output cut at ${maxBytes} bytes]\n`)
+          if (!file.destroyed) file.write(`\n[pawl: output cut at ${maxBytes} bytes]\n`)
           options.onLimit()
           return done()
         }
-        file.write(chunk, (error) => (error ? done(error) : done(null, chunk)))
+        if (file.destroyed) return done(null, chunk)
+        file.write(chunk, () => done(null, chunk))
       },
     })
   }

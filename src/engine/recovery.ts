@@ -63,6 +63,16 @@ export function createRecovery(options: {
     )
   }
 
+  /** Nothing of it was ever started, so it is no loss. */
+  const takeBack = async (run: { run_id: string; task_id: string; fence: number }): Promise<boolean> => {
+    const task = await findTask(db, run.task_id)
+    if (!task) return false
+    return settler.settleRun(
+      { id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence, untaken: true },
+      { outcome: 'interrupted', text: '', message: 'The process that admitted this run is gone.' },
+    )
+  }
+
   const giveBack = async (open: OpenRun, why: string): Promise<boolean> => {
     // Whatever is left of it on this machine ends before anybody may start the task again.
     const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
@@ -83,9 +93,8 @@ export function createRecovery(options: {
     await endWorker(db, worker, new Date(clock.now()))
     let count = 0
     for (const open of await runsOfWorker(db, worker)) if (await giveBack(open, 'The worker of this run is gone.')) count++
-    // Admitted for a process that will never fetch their jobs.
-    for (const run of await strandedRuns(db, worker))
-      if (await settleLost(run, 'The process this run was kept for is gone.')) count++
+    // Their jobs may lie in a queue that nobody reads any more; whoever still finds one gets no lease for it.
+    for (const run of await strandedRuns(db, worker)) if (await takeBack(run)) count++
     await dispatch.forget(worker)
     await unbindTasks(db, worker)
     seen.delete(worker)

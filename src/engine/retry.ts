@@ -24,14 +24,14 @@ export interface RetryPolicy {
   readonly maxDelayMs: number
 }
 
-/** A task that takes its worker down with it five times in a row is not tried a sixth time. */
+/** A task that takes its worker down with it, or that we cannot even start, five times in a row is not tried a sixth time. */
 export const maxLossesInARow = 5
 
 export function settle(input: {
   end: Ended
   /** Counted tries before this run. */
   attempts: number
-  /** How many runs before this one were lost in a row. */
+  /** How many runs before this one were lost, or interrupted by a failure of ours, in a row. */
   lossesInARow: number
   policy: RetryPolicy
   nowMs: number
@@ -98,6 +98,9 @@ export function settle(input: {
     case 'tripped':
       return fail('guardrail_tripped', message)
     case 'interrupted':
+      // With a category it was a failure of ours and not a shutdown.
+      if (end.category && input.lossesInARow + 1 >= maxLossesInARow)
+        return fail(end.category, `The run could not be started ${maxLossesInARow} times in a row: ${message}`)
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'interrupted' } }, attempts }
     case 'lost':
       if (input.lossesInARow + 1 >= maxLossesInARow)

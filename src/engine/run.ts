@@ -6,7 +6,7 @@ import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
-import { type Db, isConnectionLoss } from '../store/database.ts'
+import { type Db, isPassing } from '../store/database.ts'
 import type { TakenRun } from '../store/runs.ts'
 import { converse } from './conversation.ts'
 import { RunFailure } from './failure.ts'
@@ -52,9 +52,7 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const watch = new Watch(parts.clock, { totalMs: task.agent_config.timeoutMs, idleMs: task.agent_config.idleTimeoutMs })
   const log = parts.log.with({ task: task.id, run: run.id })
   const done = perform(taken, parts, watch, log)
-    .catch((error: unknown) =>
-      log.error('a run could not be settled', { error: String(error), stack: error instanceof Error ? error.stack : undefined }),
-    )
+    .catch((error: unknown) => log.error('a run could not be settled', { error: String(error), stack: stackOf(error) }))
     .finally(() => watch.close())
   return { id: run.id, taskId: task.id, stop: (reason) => watch.stop(reason), done }
 }
@@ -86,16 +84,26 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
     detail: end.message?.slice(0, 500),
     exitCode: end.exitCode,
     signal: end.signal,
-    text: end.outcome === 'succeeded' ? undefined : end.text.slice(0, 200),
   })
+  if (end.outcome !== 'succeeded') log.debug('what a run said last', { text: end.text.slice(0, 200) })
   await fp('outcome.record')
-  await persistently(parts, log, () =>
-    parts.settler.settleRun({ id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }, end, {
-      vendorSession,
-      startedAtMs,
-    }),
-  )
+  const settling = { id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }
+  try {
+    await persistently(parts, log, () => parts.settler.settleRun(settling, end, { vendorSession, startedAtMs }))
+  } catch (error) {
+    log.error('the end of a run cannot be stored as it was', { error: messageOf(error), stack: stackOf(error) })
+    await persistently(parts, log, () => parts.settler.settleRun(settling, unstorable, { startedAtMs }))
+  }
 }
+
+/** Nothing in it comes from the agent. */
+const unstorable: Ended = {
+  outcome: 'failed',
+  category: 'internal',
+  message: 'Pawl could not store how this run ended; its log has the details.',
+  text: '',
+}
+const stackOf = (error: unknown) => (error instanceof Error ? error.stack : undefined)
 
 export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
 
@@ -111,9 +119,14 @@ function judgeFailure(error: unknown, watch: Watch, log: Log): Ended {
   if (watch.reason) return { text: '', ...stopped(watch.reason) }
   if (error instanceof RunFailure) return { outcome: 'failed', category: error.category, message: error.message, text: '' }
   // Only what comes before the agent's start waits for the database, so everything can be begun again.
-  if (isConnectionLoss(error))
-    return { outcome: 'interrupted', message: 'The database went away before the agent was started.', text: '' }
-  log.error('a run failed inside Pawl', { error: messageOf(error), stack: error instanceof Error ? error.stack : undefined })
+  if (isPassing(error))
+    return {
+      outcome: 'interrupted',
+      category: 'internal',
+      message: 'The database went away before the agent was started.',
+      text: '',
+    }
+  log.error('a run failed inside Pawl', { error: messageOf(error), stack: stackOf(error) })
   return {
     outcome: 'failed',
     category: 'internal',
@@ -137,13 +150,13 @@ function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'mess
   }
 }
 
-/** The end of a run must be written: while the database is away we keep trying, as long as the lease may still be ours. */
+/** The end of a run must be written: while the database is away or full we keep trying. If others take the task meanwhile, the fence refuses what we write. */
 async function persistently<T>(parts: RunParts, log: Log, work: () => Promise<T>): Promise<T> {
   for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
     try {
       return await work()
     } catch (error) {
-      if (delayMs > 60_000) throw error
+      if (!isPassing(error)) throw error
       log.warn('the end of a run is not stored yet', { error: String(error) })
       await new Promise<void>((again) => void parts.clock.after(delayMs, again))
     }

@@ -3,9 +3,12 @@ import type { Event } from '../domain/event.ts'
 import { Answer } from '../domain/question.ts'
 import { rankOf, type TaskState } from '../domain/task.ts'
 import type { AgentView, HealthView, NewTask, Page, QuestionView, TaskSummary, TaskView } from '../domain/view.ts'
+import { whatItWaitsFor } from '../store/admission.ts'
 import * as questions from '../store/questions.ts'
 import { runsOfTask } from '../store/runs.ts'
 import * as tasks from '../store/tasks.ts'
+import type { Limits } from './admission.ts'
+import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
 import { type TaskCreatorParts, taskCreator } from './create-task.ts'
 import { guarded } from './guarded.ts'
@@ -32,7 +35,7 @@ export interface Runtime {
   /** Queues a task that has come to rest again: its conversation goes on, or starts anew if `fresh`. */
   retryTask(id: string, options: Caller & { fresh: boolean }): Promise<TaskView>
   listQuestions(filter: { state?: QuestionView['state'] | undefined; task?: string | undefined }): Promise<QuestionView[]>
-  /** Stores the answer and queues the task in one step. Answering again with the same text is fine, with another is a `conflict`. */
+  /** Stores the answer and, if nothing else is asked, queues the task in one step. Answering again with the same text is fine, with another is a `conflict`. */
   answerQuestion(id: string, answer: string, caller: Caller): Promise<QuestionView>
   /** Events after number `after`, at most `limit`. */
   readEvents(task: string, options: { after: number; limit: number }): Promise<Event[]>
@@ -56,6 +59,8 @@ export interface TaskFilter {
 export interface RuntimeParts extends TaskCreatorParts {
   readonly journal: Journal
   readonly bus: Bus
+  /** So that a queued task can say that it waits for a slot. */
+  readonly limits?: Limits
   readonly describeAgents: () => Promise<AgentView[]>
   readonly describeSelf: () => Promise<Omit<HealthView, 'tasks'>>
 }
@@ -73,7 +78,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const [task, runs, asked] = await guarded(() =>
       Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)]),
     )
-    return taskView(task, runs, asked)
+    const reason = task.reason ?? (task.state === 'queued' ? await guarded(() => whatItWaitsFor(db, task, parts.limits)) : null)
+    return taskView({ ...task, reason }, runs, asked)
   }
   const closeQuestions = async (
     tx: Parameters<Parameters<Journal['transact']>[1]>[0],
@@ -130,7 +136,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const before = await existing(id)
       await guarded(() =>
         journal.transact('task.retry', async (tx, record) => {
-          const continuation = { kind: 'retry', fresh, note: '' } as const
+          await tasks.lockTask(tx, id)
+          const asked = await questions.questionsOfTask(tx, id)
+          // An answer that no run has worked with yet is not lost by trying again, unless everything is to begin anew.
+          const unheard = asked.filter((question) => question.state === 'answered' && !question.heard)
+          if (fresh)
+            await questions.markHeard(
+              tx,
+              unheard.map((question) => question.id),
+            )
+          const continuation = (fresh ? undefined : newAnswers(asked)) ?? ({ kind: 'retry', fresh } as const)
           const moved = await tasks.moveTask(tx, id, 'retry', {
             at: now(),
             reason: null,
@@ -171,12 +186,19 @@ export function createRuntime(parts: RuntimeParts): Runtime {
             )
           }
           record({ task: question.task_id, event: { type: 'question.answered', data: { questionId: id, answer, by } } })
-          // A task that is still running takes the answer along when its run ends.
+          const asked = await questions.questionsOfTask(tx, question.task_id)
+          const next = asked.find((other) => other.state === 'pending')
+          if (next) {
+            if (task?.state === 'blocked')
+              await tasks.setReason(tx, question.task_id, { kind: 'question', detail: next.id }, now())
+            return
+          }
+          // A task that is still running takes the answers along when its run ends.
           const moved = await tasks.moveTask(tx, question.task_id, 'answer', {
             at: now(),
             reason: null,
             attempts: 0,
-            continuation: { kind: 'answer', questionId: id, question: question.text, answer },
+            continuation: newAnswers(asked) ?? null,
             ...(task ? { rank: rankOf(task.created_at.getTime(), task.priority) } : {}),
           })
           if (moved) record({ task: question.task_id, event: { type: 'task.requeued', data: { why: 'answer' } } })

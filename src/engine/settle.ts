@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.ts'
 import { isEnded, type MoveName, rankOf } from '../domain/task.ts'
 import type { Log } from '../log.ts'
-import { closeQuestions, questionsOfTask } from '../store/questions.ts'
-import { costOfTask, endRun, rememberVendorSession, runsOfTask } from '../store/runs.ts'
-import type { Continuation, TaskRow } from '../store/tables.ts'
+import type { Tx } from '../store/database.ts'
+import { closeQuestions, markHeard, questionsOfTask } from '../store/questions.ts'
+import { costOfTask, endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
+import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
 import { lockTask, moveTask } from '../store/tasks.ts'
+import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
+import { soundFigures } from './figures.ts'
 import type { Journal } from './journal.ts'
 import { type Ended, type Settlement, settle } from './retry.ts'
 
@@ -26,28 +29,32 @@ export interface RunToSettle {
   readonly taskId: string
   readonly sessionId: string
   readonly fence: number
+  /** Only if no worker has taken it. */
+  readonly untaken?: boolean
 }
 
 export function createSettler(options: { journal: Journal; bus: Bus; clock: Clock; log: Log; chance?: () => number }): Settler {
   const { journal, bus, clock, log, chance = Math.random } = options
   return {
-    async settleRun(run, end, facts = {}) {
+    async settleRun(run, reported, facts = {}) {
+      const { end, left } = soundFigures(reported)
       const settled = await journal.transact('run.settle', async (tx, record) => {
         const at = new Date(clock.now())
         const before = await lockTask(tx, run.taskId)
         if (before?.state !== 'running' || before.fence !== run.fence) return undefined
 
-        const asked = await questionsOfTask(tx, run.taskId)
-        const questions = asked.filter((question) => question.run_id === run.id)
+        if (run.untaken && !(await withholdRun(tx, run.id))) return undefined
+
+        if (facts.vendorSession !== undefined) await rememberVendorSession(tx, run.sessionId, facts.vendorSession, at)
+        const heard = hasHeard(end) ? toldTo(before) : []
+        await markHeard(tx, heard)
+        const asked = (await questionsOfTask(tx, run.taskId)).map((question) => withHeard(question, heard))
         const runs = await runsOfTask(tx, run.taskId)
-        const pending = questions.find((question) => question.state === 'pending')
-        const answered = questions.findLast((question) => question.state === 'answered')
+        const pending = asked.find((question) => question.state === 'pending')
+        const wasAnswered = asked.some((question) => question.run_id === run.id && question.state === 'answered')
         const decided = decide(before, end, {
           pendingId: pending?.id,
-          answered:
-            answered && !pending
-              ? { kind: 'answer', questionId: answered.id, question: answered.text, answer: answered.answer ?? '' }
-              : undefined,
+          answered: wasAnswered && !pending ? newAnswers(asked) : undefined,
           losses: lossesInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
@@ -62,7 +69,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           resumeAt: decided.settlement.resumeAt ?? null,
           attempts: decided.settlement.attempts,
           // The original question stays the task's own until an answer or a retry replaces it.
-          continuation: decided.continuation ?? (isFinal(end) ? null : before.continuation),
+          continuation: decided.continuation ?? (isFinal(end) ? null : await stillToSay(tx, before, run)),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
             ? {}
@@ -70,7 +77,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
-        if (facts.vendorSession !== undefined) await rememberVendorSession(tx, run.sessionId, facts.vendorSession, at)
+        for (const detail of left)
+          record({ task: run.taskId, run: run.id, event: { type: 'run.noted', data: { code: 'figure_refused', detail } } })
         record({
           task: run.taskId,
           run: run.id,
@@ -83,6 +91,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         record({ task: run.taskId, event: decided.settlement.event })
         return decided
       })
+      for (const detail of left) log.warn('a figure of an agent was left out', { run: run.id, detail, reason: 'figure_refused' })
       if (!settled) {
         log.info('a late result was not applied', { run: run.id, fence: run.fence, outcome: end.outcome, reason: 'late_result' })
         return false
@@ -132,14 +141,25 @@ function decide(
 
 const goesOn: ReadonlySet<MoveName> = new Set(['give_back', 'park', 'block'])
 
-function lossesInARow(runs: readonly { id: string; outcome: string | null }[], current: string): number {
-  let count = 0
-  for (const run of runs.toReversed()) {
-    if (run.id === current) continue
-    if (run.outcome !== 'lost') break
-    count++
-  }
-  return count
+/** Runs before this one that ended through no fault of the agent's but ours, in a row. One that was never started says nothing either way. */
+function lossesInARow(runs: readonly RunRow[], current: string): number {
+  const earlier = runs.filter((run) => run.id !== current && run.started_at !== null).toReversed()
+  const other = earlier.findIndex((run) => run.outcome !== 'lost' && !(run.outcome === 'interrupted' && run.category !== null))
+  return other === -1 ? earlier.length : other
+}
+
+/** A run that came to its own end has worked with what it was told; of any other nobody knows. */
+const hasHeard = (end: Ended) => isFinal(end) || end.outcome === 'blocked'
+const toldTo = ({ continuation }: TaskRow) =>
+  continuation?.kind === 'answer' ? continuation.answers.map((answer) => answer.questionId) : []
+const withHeard = (question: QuestionRow, heard: readonly string[]): QuestionRow =>
+  heard.includes(question.id) ? { ...question, heard: true } : question
+
+/** What the run was told is told to the next one too; only a new conversation that has begun is not begun once more. */
+async function stillToSay(tx: Tx, task: TaskRow, run: RunToSettle): Promise<Continuation | null> {
+  const { continuation } = task
+  if (continuation?.kind !== 'retry' || !continuation.fresh) return continuation
+  return (await hasNamedSession(tx, run)) ? { kind: 'retry', fresh: false } : continuation
 }
 
 function endedData(end: Ended, outcome: Ended['outcome'], durationMs: number) {

@@ -13,31 +13,31 @@ export class Watch {
   reason: StopReason | undefined
   readonly #controller = new AbortController()
   readonly #clock: Clock
-  readonly #limits: { readonly totalMs: number | null; readonly idleMs: number | null }
+  readonly #idleMs: number | null
   readonly #cancels: (() => void)[] = []
   #lastEvent: number
   #end: (() => void) | undefined
 
   constructor(clock: Clock, limits: { totalMs: number | null; idleMs: number | null }) {
     this.#clock = clock
-    this.#limits = limits
+    this.#idleMs = limits.idleMs
     this.#lastEvent = clock.monotonic()
+    const { totalMs } = limits
+    if (totalMs === null) return
+    // Preparing counts: a copy of a huge workspace may take as long as the work.
+    const message = `The run took longer than ${seconds(totalMs)}.`
+    this.#after(totalMs, () => this.stop({ kind: 'timed_out', category: 'total_timeout', message }))
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** Starts the timers; `end` is called for every stop, so that a later, harder one can cut the grace short. */
+  /** The agent runs: its silence is watched from now on; `end` is called for every stop, so that a later, harder one can cut the grace short. */
   begin(end: () => void): void {
     this.#end = end
     this.#lastEvent = this.#clock.monotonic()
-    const { totalMs, idleMs } = this.#limits
-    if (totalMs !== null) {
-      const message = `The run took longer than ${seconds(totalMs)}.`
-      this.#after(totalMs, () => this.stop({ kind: 'timed_out', category: 'total_timeout', message }))
-    }
-    if (idleMs !== null) this.#watchSilence(idleMs)
+    if (this.#idleMs !== null) this.#watchSilence(this.#idleMs)
     if (this.reason) end()
   }
 

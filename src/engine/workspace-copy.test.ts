@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -9,7 +10,16 @@ describe('a workspace copy', () => {
   let root: string
   let original: string
   const owner = { uid: process.getuid!(), gid: process.getgid!() }
-  const make = () => copyWorkspace(original, join(root, 'scratch'), owner, join(original, 'sub/home'))
+  const make = (fence = 1, signal = new AbortController().signal) =>
+    copyWorkspace({
+      original,
+      folder: join(root, 'copies'),
+      task: 'task',
+      fence,
+      owner,
+      without: join(original, 'sub/home'),
+      signal,
+    })
   const text = (path: string) => readFile(join(original, path), 'utf8')
 
   beforeEach(async () => {
@@ -48,7 +58,7 @@ describe('a workspace copy', () => {
     const copy = await make()
     await expect(lstat(join(copy.path, 'sub/home'))).rejects.toThrow('ENOENT')
     expect(await readFile(join(copy.path, 'sub/deep/remove.txt'), 'utf8')).toBe('gone')
-    expect(await copy.bringBack()).toMatchObject({ written: [], removed: [], conflicts: [] })
+    expect(await copy.bringBack()).toMatchObject({ added: [], changed: [], removed: [], conflicts: [] })
     expect(await text('sub/home/store')).toBe('ours')
   })
 
@@ -57,7 +67,7 @@ describe('a workspace copy', () => {
     const { atime, mtime } = await lstat(join(copy.path, 'change.txt'))
     await writeFile(join(copy.path, 'change.txt'), 'BEFORE')
     await utimes(join(copy.path, 'change.txt'), atime, mtime)
-    expect((await copy.bringBack()).written).toEqual(['change.txt'])
+    expect((await copy.bringBack()).changed).toEqual(['change.txt'])
     expect(await text('change.txt')).toBe('BEFORE')
   })
 
@@ -95,13 +105,71 @@ describe('a workspace copy', () => {
     expect((await lstat(join(original, 'tool'))).mode & 0o7777).toBe(0o755)
   })
 
-  it('goes on with a complete copy that a crash left behind, and makes a half one anew', async () => {
-    const first = await make()
+  it('goes on with a complete copy that an earlier run left behind, and makes a half one anew', async () => {
+    const first = await make(1)
     await writeFile(join(first.path, 'work.txt'), 'not brought back yet')
-    const second = await make()
+    const second = await make(2)
     expect(await readFile(join(second.path, 'work.txt'), 'utf8')).toBe('not brought back yet')
-    await rm(join(root, 'scratch/base.json'))
-    const third = await make()
+    expect(await text('work.txt')).toBe('not brought back yet')
+    expect(await readdir(join(root, 'copies'))).toEqual(['task.2.copy'])
+    await rm(join(root, 'copies/task.2.copy/base.json'))
+    await rm(join(original, 'work.txt'))
+    const third = await make(3)
     await expect(lstat(join(third.path, 'work.txt'))).rejects.toThrow('ENOENT')
+    expect(await readdir(join(root, 'copies'))).toEqual(['task.3.copy'])
+  })
+
+  it('takes nothing for a conflict that an earlier run brought back itself', async () => {
+    const first = await make(1)
+    await writeFile(join(first.path, 'change.txt'), 'first')
+    const second = await make(2)
+    await writeFile(join(second.path, 'change.txt'), 'second')
+    await rm(join(second.path, 'keep.txt'))
+    expect(await second.bringBack()).toMatchObject({ changed: ['change.txt'], removed: ['keep.txt'], conflicts: [] })
+    expect(await text('change.txt')).toBe('second')
+  })
+
+  it('belongs to one run: who lost the task can neither remove the copy of the next nor take it back', async () => {
+    const first = await make(1)
+    const second = await make(2)
+    await writeFile(join(second.path, 'work.txt'), 'half done')
+    await expect(first.bringBack()).rejects.toThrow('ENOENT')
+    await first.remove()
+    const late = await make(1)
+    expect(late.path).not.toBe(second.path)
+    expect(await readFile(join(second.path, 'work.txt'), 'utf8')).toBe('half done')
+    await expect(lstat(join(original, 'work.txt'))).rejects.toThrow('ENOENT')
+  })
+
+  it('is not made to the end when the run is stopped, and leaves nothing', async () => {
+    const stop = new AbortController()
+    await mkdir(join(original, 'many'))
+    for (let n = 0; n < 2_000; n++) await writeFile(join(original, `many/${n}`), '')
+    const making = make(1, stop.signal)
+    making.catch(() => {})
+    while (!existsSync(join(root, 'copies/task.1.copy/copy'))) await new Promise(setImmediate)
+    stop.abort()
+    await expect(making).rejects.toThrow('could not be copied')
+    expect(await readdir(join(root, 'copies'))).toEqual([])
+  })
+
+  it('of a link to a directory is a copy of the directory', async () => {
+    await symlink(original, join(root, 'alias'))
+    const signal = new AbortController().signal
+    const plan = { folder: join(root, 'copies'), task: 'task', fence: 1, owner, without: join(root, 'home'), signal }
+    const copy = await copyWorkspace({ ...plan, original: join(root, 'alias') })
+    await writeFile(join(copy.path, 'change.txt'), 'after')
+    expect(await text('change.txt')).toBe('before')
+    await copy.bringBack()
+    expect(await text('change.txt')).toBe('after')
+  })
+
+  it('brings files back whose names look like numbers or like parts of the language', async () => {
+    const copy = await make()
+    await writeFile(join(copy.path, '__proto__'), 'a')
+    await mkdir(join(copy.path, '7'))
+    await writeFile(join(copy.path, '7/1'), 'b')
+    expect((await copy.bringBack()).added.toSorted()).toEqual(['7/1', '__proto__'])
+    expect(await text('7/1')).toBe('b')
   })
 })

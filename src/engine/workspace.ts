@@ -1,7 +1,8 @@
-import { access, chown, constants, lstat, mkdir, stat } from 'node:fs/promises'
+import { access, chown, constants, lstat, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../domain/error.ts'
-import { type Changes, copyWorkspace } from './workspace-copy.ts'
+import type { Changes } from './bring-back.ts'
+import { type CopyPlan, copyWorkspace } from './workspace-copy.ts'
 
 /** A workspace made ready for one run. */
 export interface PreparedWorkspace {
@@ -9,35 +10,38 @@ export interface PreparedWorkspace {
   readonly path: string
   /** Where its files really are while the run lasts. */
   readonly source: string
-  /** Brings back what changed, if the run worked on a copy. */
-  finish(): Promise<Changes | undefined>
+  /** Brings back what changed, if the run worked on a copy. A last run's copy that could not all be brought back is kept apart from later runs. */
+  finish(isLast: boolean): Promise<BroughtBack | undefined>
+}
+
+export interface BroughtBack extends Changes {
+  /** Where the rest is, if not everything could be brought back. */
+  readonly keptAt: string | undefined
 }
 
 export type AgentUser = { readonly uid: number; readonly gid: number }
 
 /** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
-export async function prepareWorkspace(options: {
-  path: string
-  own: boolean
-  scratch: string
-  user: AgentUser | undefined
-  without: string
-}): Promise<PreparedWorkspace> {
-  const { path, own, user } = options
+export async function prepareWorkspace(
+  options: { path: string; own: boolean; user: AgentUser | undefined } & Omit<CopyPlan, 'original' | 'owner'>,
+): Promise<PreparedWorkspace> {
+  const { path, own, user, ...plan } = options
   if (own) {
     await mkdir(path, { recursive: true, mode: 0o700 })
     if (user) await chown(path, user.uid, user.gid)
   }
   await assertUsable(path)
   if (!user || own || (await isWritableBy(path, user))) return { path, source: path, finish: async () => undefined }
-  const copy = await copyWorkspace(path, options.scratch, user, options.without)
+  const copy = await copyWorkspace({ ...plan, original: path, owner: user })
   return {
     path,
     source: copy.path,
-    async finish() {
+    async finish(isLast) {
       const changes = await copy.bringBack()
-      if (changes.conflicts.length === 0) await copy.remove()
-      return changes
+      if (changes.conflicts.length + changes.failed.length > 0)
+        return { ...changes, keptAt: isLast ? await copy.keep() : copy.path }
+      await copy.remove()
+      return { ...changes, keptAt: undefined }
     },
   }
 }
@@ -55,55 +59,23 @@ export async function assertUsable(path: string): Promise<void> {
     throw new PawlError('invalid', `The workspace ${path} cannot be read by this user; change its permissions, or name another.`)
 }
 
+/** Its own folder, or one that is open to all as far as a quick look shows: a file in it that the agent could not edit means a copy. */
 async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
-  const found = await lstat(path)
-  return found.uid === user.uid || (found.mode & 0o002) !== 0
-}
-
-/** Runs git in the workspace, inside the walls: the tree may be hostile and its configuration may start programs. Undefined if git fails. */
-export type WalledGit = (args: readonly string[]) => Promise<string | undefined>
-
-/** The state of each file that differs from the last commit: lines added and removed, or that it is new. */
-export type RepositoryState = ReadonlyMap<string, { readonly added: number; readonly removed: number; readonly isNew: boolean }>
-
-/** Undefined where there is no repository. */
-export async function repositoryState(path: string, git: WalledGit): Promise<RepositoryState | undefined> {
-  const hasRepository = await stat(join(path, '.git')).then(
-    () => true,
-    () => false,
-  )
-  if (!hasRepository) return undefined
-  const [tracked, untracked] = await Promise.all([
-    git(['--no-optional-locks', 'diff', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', 'HEAD']),
-    git(['ls-files', '-z', '--others', '--exclude-standard']),
-  ])
-  const state = new Map<string, { added: number; removed: number; isNew: boolean }>()
-  for (const line of (tracked ?? '').split('\0')) {
-    const [added, removed, name] = line.split('\t')
-    // A dash stands for a binary file.
-    if (name !== undefined) state.set(name, { added: Number(added) || 0, removed: Number(removed) || 0, isNew: false })
+  if ((await lstat(path)).uid === user.uid) return true
+  const folders = [path]
+  for (let seen = 0; seen < 200; ) {
+    const folder = folders.shift()
+    if (folder === undefined) break
+    if (!mayWrite(await lstat(folder), user)) return false
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (++seen > 200) break
+      const below = join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(below)
+      else if (entry.isFile() && !mayWrite(await lstat(below), user)) return false
+    }
   }
-  for (const name of (untracked ?? '').split('\0')) if (name !== '') state.set(name, { added: 0, removed: 0, isNew: true })
-  return state
+  return true
 }
 
-/** What is different between two looks, in one line; undefined if nothing is. */
-export function summarise(
-  before: RepositoryState,
-  after: RepositoryState | undefined,
-): { summary: string; files: number } | undefined {
-  if (!after) return undefined
-  let [changed, fresh, added, removed] = [0, 0, 0, 0]
-  for (const name of new Set([...before.keys(), ...after.keys()])) {
-    const was = before.get(name)
-    const is = after.get(name)
-    if (was && is && was.added === is.added && was.removed === is.removed && was.isNew === is.isNew) continue
-    if (is?.isNew) fresh++
-    else changed++
-    added += Math.max((is?.added ?? 0) - (was?.added ?? 0), 0)
-    removed += Math.max((is?.removed ?? 0) - (was?.removed ?? 0), 0)
-  }
-  if (changed + fresh === 0) return undefined
-  const parts = [changed > 0 ? `${changed} changed (+${added} -${removed})` : '', fresh > 0 ? `${fresh} new` : '']
-  return { summary: parts.filter((part) => part !== '').join(', '), files: changed + fresh }
-}
+const mayWrite = (found: { uid: number; mode: number }, user: AgentUser) =>
+  found.uid === user.uid ? (found.mode & 0o200) !== 0 : (found.mode & 0o002) !== 0

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Reason } from '../domain/task.ts'
 import type { Db, Tx } from './database.ts'
 
 /** Any number that no other program is likely to lock with. */
@@ -42,7 +43,6 @@ export async function findCandidates(
     perAgent: Readonly<Record<string, number>>
     shared: boolean
     worker: string
-    resting: readonly string[]
   },
 ): Promise<Candidate[]> {
   const mine = (alias: 't' | 'o') => {
@@ -61,7 +61,7 @@ export async function findCandidates(
     ), room as (
       select lanes.agent, least(spare.slots, (${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int - coalesce(running.count, 0)) as free
       from spare cross join lanes left join running on running.agent = lanes.agent
-      where lanes.agent is not null and not (lanes.agent = any(${[...options.resting]}::text[]))
+      where lanes.agent is not null
     )
     select c.* from room cross join lateral (
       select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank from pawl.tasks t
@@ -88,22 +88,47 @@ export interface Admitted {
 
 /**
  * Moves the tasks to running under their next fence, creates their runs and hands each journal to the new fence. Answers those that were moved: one that was
- * cancelled since it was found is left alone.
+ * cancelled since it was found is left alone. The head rows are locked in the order of their tasks, as everybody does.
  */
-export async function admitTasks(tx: Tx, admitted: readonly Admitted[], at: Date): Promise<Admitted[]> {
+export async function admitTasks(
+  tx: Tx,
+  admitted: readonly Admitted[],
+  options: { worker: string; at: Date },
+): Promise<Admitted[]> {
+  const { worker, at } = options
   const { rows } = await sql<{ task_id: string }>`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int)
     ), moved as (
       update pawl.tasks t set state = 'running', fence = i.fence, reason = null, updated_at = ${at}
       from input i where t.id = i.task and t.state = 'queued' returning t.id
+    ), locked as materialized (
+      select h.task_id from pawl.journal_heads h where h.task_id in (select id from moved) order by h.task_id for update
     ), heads as (
-      update pawl.journal_heads h set fence = i.fence from input i join moved on moved.id = i.task where h.task_id = i.task
+      update pawl.journal_heads h set fence = i.fence from input i join locked on locked.task_id = i.task where h.task_id = i.task
     )
-    insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, admitted_at)
-    select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, ${at} from input i join moved on moved.id = i.task
+    insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, admitted_by, admitted_at)
+    select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, ${worker}, ${at} from input i join moved on moved.id = i.task
     returning task_id
   `.execute(tx)
   const moved = new Set(rows.map((row) => row.task_id))
   return admitted.filter(({ task }) => moved.has(task))
+}
+
+/** What keeps a queued task from running at this moment; null if nothing does and its turn is about to come. */
+export async function whatItWaitsFor(
+  db: Db,
+  task: { agent: string; workspace: string; session_id: string },
+  limits: { running: number; perAgent: Readonly<Record<string, number>> } | undefined,
+): Promise<Reason | null> {
+  const { rows } = await sql<{ workspace: string | null; session: string | null; running: number; lane: number }>`
+    select min(id) filter (where workspace = ${task.workspace}) as workspace, min(id) filter (where session_id = ${task.session_id}) as session,
+      count(*) as running, count(*) filter (where agent = ${task.agent}) as lane
+    from pawl.tasks where state = 'running'
+  `.execute(db)
+  const { workspace, session, running, lane } = rows[0]!
+  if (workspace !== null) return { kind: 'workspace', detail: workspace }
+  if (session !== null) return { kind: 'session', detail: session }
+  const laneLimit = limits?.perAgent[task.agent] ?? Number.POSITIVE_INFINITY
+  return limits && (running >= limits.running || lane >= laneLimit) ? { kind: 'slot' } : null
 }

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { messageOf, PawlError } from '../domain/error.ts'
 import type { Log } from '../log.ts'
-import { preparing } from './prepared.ts'
+import { isFromDatabase, preparing } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -25,8 +25,8 @@ export interface Database {
 const maxConnections = 6
 
 /**
- * One pool for everything of this process, pg-boss included, and one connection that listens. `connect` is asked anew for every listener, so that a
- * server that has moved or was started again is found.
+ * One pool for everything of this process, pg-boss included, and one connection that listens. Both connect again by themselves when the server was away; it
+ * must come back at the same address.
  */
 export async function openDatabase(options: {
   connection: pg.ClientConfig
@@ -122,13 +122,18 @@ function createListener(config: pg.ClientConfig, log: Log) {
 
 /** True for errors that say nothing about the statement: the server went away, is starting, or refused the connection. */
 export function isConnectionLoss(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
+  if (!isFromDatabase(error)) return false
   const code = (error as { code?: unknown }).code
-  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || /^(ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code)))
-    return true
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
+  if (typeof code === 'string' && /^(08|57P0|ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code)) return true
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client (has encountered|was closed)/i.test(
     error.message,
   )
+}
+
+/** True for errors after which the same statement may succeed later: no connection, no room, or another transaction in the way. */
+export function isPassing(error: unknown): boolean {
+  if (isConnectionLoss(error)) return true
+  return isFromDatabase(error) && /^(53|57|40001$|40P01$)/.test(String((error as { code?: unknown }).code))
 }
 
 /** True when the server has no room left: new work is refused, reading and finishing go on. */

@@ -12,7 +12,7 @@ export function preparing(pool: pg.Pool): PostgresPool {
     const prepared = {
       query: (text: string, values: readonly unknown[]) => {
         const name = values.length > 0 ? statements.nameOf(text) : undefined
-        const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) })
+        const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) }).catch(marked)
         return name === undefined ? answer : answer.catch(statements.failed)
       },
       release: () => client.release(),
@@ -24,7 +24,7 @@ export function preparing(pool: pg.Pool): PostgresPool {
   }
   return {
     async connect() {
-      const client = await pool.connect()
+      const client = await pool.connect().catch(marked)
       const prepared = known.get(client) ?? wrapped(client)
       known.set(client, prepared)
       return prepared
@@ -32,6 +32,16 @@ export function preparing(pool: pg.Pool): PostgresPool {
     end: () => pool.end(),
   } as PostgresPool
 }
+
+const fromDatabase = new WeakSet<object>()
+
+function marked(error: unknown): never {
+  if (error instanceof Error) fromDatabase.add(error)
+  throw error
+}
+
+/** True for an error of a connection of ours to the database. A file that is missing and a socket that is missing have the same code. */
+export const isFromDatabase = (error: unknown): error is Error => error instanceof Error && fromDatabase.has(error)
 
 /** More than this program has; texts that are put together anew each time cannot fill the server's memory. */
 const mostStatements = 200

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { QuestionAsked } from '../domain/question.ts'
 import type { Db, Tx } from './database.ts'
-import { jsonText } from './events.ts'
+import { jsonText, storableText } from './events.ts'
 import type { QuestionRow } from './tables.ts'
 
 /** Stores a question of a run that still holds its fence; false if it does not. */
@@ -11,7 +11,7 @@ export async function insertQuestion(
 ): Promise<boolean> {
   const { rows } = await sql`
     insert into pawl.questions (id, task_id, run_id, kind, text, options, state, asked_at)
-    select ${question.id}, l.task_id, l.run_id, ${question.kind}, ${question.text.replaceAll('\0', '\ufffd')}, ${jsonText(question.options)}::jsonb, 'pending', ${question.at}
+    select ${question.id}, l.task_id, l.run_id, ${question.kind}, ${storableText(question.text)}, ${jsonText(question.options)}::jsonb, 'pending', ${question.at}
     from pawl.leases l where l.run_id = ${question.run} and l.fence = ${question.fence}
     returning id
   `.execute(tx)
@@ -23,7 +23,7 @@ export async function findQuestion(db: Db | Tx, id: string): Promise<QuestionRow
 }
 
 export async function questionsOfTask(db: Db | Tx, task: string): Promise<QuestionRow[]> {
-  return db.selectFrom('pawl.questions').selectAll().where('task_id', '=', task).orderBy('asked_at').execute()
+  return db.selectFrom('pawl.questions').selectAll().where('task_id', '=', task).orderBy('asked_at').orderBy('id').execute()
 }
 
 export async function listQuestions(
@@ -39,7 +39,7 @@ export async function listQuestions(
 /** Answers a pending question; false if it is not pending any more. */
 export async function answerQuestion(tx: Tx, id: string, options: { answer: string; by: string; at: Date }): Promise<boolean> {
   const { rows } = await sql`
-    update pawl.questions set state = 'answered', answer = ${options.answer.replaceAll('\0', '\ufffd')}, answered_by = ${options.by}, answered_at = ${options.at}
+    update pawl.questions set state = 'answered', answer = ${storableText(options.answer)}, answered_by = ${options.by}, answered_at = ${options.at}
     where id = ${id} and state = 'pending' returning id
   `.execute(tx)
   return rows.length === 1
@@ -51,4 +51,10 @@ export async function closeQuestions(tx: Tx, task: string): Promise<string[]> {
     update pawl.questions set state = 'cancelled' where task_id = ${task} and state = 'pending' returning id
   `.execute(tx)
   return rows.map((row) => row.id)
+}
+
+/** A run has worked with these answers, or nobody wants them said any more: they need not be said again to a program that remembers. */
+export async function markHeard(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`update pawl.questions set heard = true where id = any(${[...ids]}::text[])`.execute(tx)
 }

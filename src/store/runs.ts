@@ -3,7 +3,7 @@ import type { Category, Outcome } from '../domain/outcome.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
 import type { Db, Tx } from './database.ts'
-import { jsonText } from './events.ts'
+import { jsonText, storableText } from './events.ts'
 import type { RunRow, SessionRow, TaskRow } from './tables.ts'
 
 /** Everything a worker needs to know about a run it has taken. */
@@ -94,10 +94,25 @@ export async function endRun(tx: Tx, run: { id: string; taskId: string }, end: R
   return rows.length === 1
 }
 
-const cleaned = (text: string | undefined) => text?.replaceAll('\0', '\ufffd') ?? null
+const cleaned = (text: string | undefined) => (text === undefined ? null : storableText(text))
 
 export async function runsOfTask(db: Db | Tx, task: string): Promise<RunRow[]> {
   return db.selectFrom('pawl.runs').selectAll().where('task_id', '=', task).orderBy('fence').execute()
+}
+
+/** Keeps a run that no worker has taken from being taken. False if it was taken, or is being taken now: whoever takes it holds the row. */
+export async function withholdRun(tx: Tx, id: string): Promise<boolean> {
+  const { rows } = await sql`select id from pawl.runs where id = ${id} and state = 'admitted' for update skip locked`.execute(tx)
+  return rows.length === 1
+}
+
+/** True if the conversation that the session goes on with was begun or named by this run. */
+export async function hasNamedSession(tx: Tx, run: { id: string; sessionId: string }): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pawl.events e join pawl.sessions s on s.id = ${run.sessionId}
+    where e.run_id = ${run.id} and e.run_no is not null and e.type = 'agent.session' and e.data ->> 'vendorId' = s.vendor_id limit 1
+  `.execute(tx)
+  return rows.length === 1
 }
 
 /** What the task has cost so far, over all its runs. */
@@ -110,7 +125,8 @@ export async function costOfTask(tx: Tx, task: string): Promise<number | null> {
 
 /** The program's own id of the conversation, as it came back last. */
 export async function rememberVendorSession(db: Db | Tx, session: string, vendorId: string | null, at: Date): Promise<void> {
-  await sql`update pawl.sessions set vendor_id = ${vendorId}, updated_at = ${at} where id = ${session} and vendor_id is distinct from ${vendorId}`.execute(
+  const stored = vendorId === null ? null : storableText(vendorId)
+  await sql`update pawl.sessions set vendor_id = ${stored}, updated_at = ${at} where id = ${session} and vendor_id is distinct from ${stored}`.execute(
     db,
   )
 }

@@ -25,9 +25,15 @@ export interface SessionRow {
 }
 
 /** What the next run says instead of the task's prompt. */
-export type Continuation =
-  | { kind: 'answer'; questionId: string; question: string; answer: string }
-  | { kind: 'retry'; fresh: boolean; note: string }
+export type Continuation = { kind: 'answer'; answers: Answered[] } | { kind: 'retry'; fresh: boolean }
+
+/** `heard` by an earlier run already: said again only to a program that remembers nothing. */
+export interface Answered {
+  questionId: string
+  question: string
+  answer: string
+  heard: boolean
+}
 
 export interface TaskResult {
   outcome: string
@@ -85,6 +91,7 @@ export interface RunRow {
   attempt: number
   state: 'admitted' | 'running' | 'ended'
   agent: string
+  admitted_by: string | null
   worker_id: string | null
   kill_unit: KillUnit | null
   walls: string | null
@@ -120,6 +127,7 @@ export interface QuestionRow {
   state: 'pending' | 'answered' | 'expired' | 'cancelled'
   answer: string | null
   answered_by: string | null
+  heard: boolean
   asked_at: Date
   answered_at: Date | null
 }

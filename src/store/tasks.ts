@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { type MoveName, moves, type Reason, type TaskState } from '../domain/task.ts'
 import type { Db, Tx } from './database.ts'
-import { jsonText } from './events.ts'
+import { jsonText, storableText } from './events.ts'
 import type { Continuation, TaskResult, TaskRow } from './tables.ts'
 
 export interface TaskToInsert {
@@ -36,7 +36,7 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
       insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, attended, bound_to, created_at, updated_at)
-      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${withoutNul(task.prompt)}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
+      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${storableText(task.prompt)}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
         ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[], ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
       returning *
     ), key as (
@@ -51,8 +51,6 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
   `.execute(db)
   return rows[0]
 }
-
-const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd')
 
 export async function findByIdempotencyKey(db: Db, key: string): Promise<{ task_id: string; body_hash: string } | undefined> {
   return db.selectFrom('pawl.idempotency_keys').select(['task_id', 'body_hash']).where('key', '=', key).executeTakeFirst()
@@ -78,7 +76,7 @@ export interface MoveChanges {
 }
 
 /**
- * The only way a task changes its state. Applies the move if the task is in one of the states the table allows and, for a fenced move, if `fence` is
+ * How a task that exists changes its state, but for admission, which moves many at once. Applies the move if the task is in one of the states the table allows and, for a fenced move, if `fence` is
  * still the task's; answers the row as it is afterwards, or undefined if somebody else was first.
  */
 export async function moveTask(
@@ -126,6 +124,11 @@ export async function bindTask(db: Db, id: string, worker: string): Promise<void
     update pawl.tasks t set bound_to = ${worker}
     where t.id = ${id} and t.state <> 'running' and not exists (select 1 from pawl.workers w where w.id = t.bound_to and w.ended_at is null)
   `.execute(db)
+}
+
+/** Says anew why a task is where it is, while it stays there. */
+export async function setReason(tx: Tx, id: string, reason: Reason, at: Date): Promise<void> {
+  await sql`update pawl.tasks set reason = ${jsonText(reason)}::jsonb, updated_at = ${at} where id = ${id}`.execute(tx)
 }
 
 /** Tasks that a process which has ended kept for itself become everybody's. */

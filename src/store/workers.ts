@@ -61,20 +61,21 @@ export async function runsOfWorker(db: Db, worker: string): Promise<OpenRun[]> {
   return rows
 }
 
-/** Leases of workers that have ended: what is left when a reaper dies half-way. */
+/** Workers that have ended and still hold something: a lease, a run they admitted, a task kept for them. It is what a reaper that dies half-way leaves. */
 export async function orphanedWorkers(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct w.id from pawl.workers w join pawl.leases l on l.worker_id = w.id where w.ended_at is not null
+    union select distinct r.admitted_by from pawl.runs r join pawl.workers w on w.id = r.admitted_by where r.state = 'admitted' and w.ended_at is not null
     union select distinct t.bound_to from pawl.tasks t join pawl.workers w on w.id = t.bound_to where t.bound_to is not null and w.ended_at is not null
   `.execute(db)
   return rows.map((row) => row.id)
 }
 
-/** Runs that were admitted for one process alone and that it has not taken. */
+/** Runs that a worker admitted and that nobody has taken: for itself alone, or for everybody, of whom there may be none. */
 export async function strandedRuns(db: Db, worker: string): Promise<{ run_id: string; task_id: string; fence: number }[]> {
   const { rows } = await sql<{ run_id: string; task_id: string; fence: number }>`
     select r.id as run_id, r.task_id, r.fence from pawl.tasks t join pawl.runs r on r.task_id = t.id and r.fence = t.fence
-    where t.bound_to = ${worker} and t.state = 'running' and r.state = 'admitted'
+    where r.admitted_by = ${worker} and r.state = 'admitted' and t.state = 'running'
   `.execute(db)
   return rows
 }

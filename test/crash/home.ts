@@ -74,6 +74,12 @@ export class CrashHome {
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
   }
 
+  /** Resolves when the running daemon has ended. */
+  async gone(): Promise<void> {
+    const daemon = this.#current
+    if (daemon && daemon.exitCode === null && daemon.signalCode === null) await once(daemon, 'exit')
+  }
+
   /** SIGKILL to the daemon, and back when the next one is ready. */
   async restart(): Promise<void> {
     await this.settled()

@@ -18,6 +18,8 @@ describe.concurrent('with a second engine on the same home', { timeout: 120_000 
     'the task of a one-shot that was killed while it was %s becomes the task of the daemon',
     (state, { expect }) => withHome((home) => orphaned(home, state, expect)),
   )
+  test('a task that a daemon admitted and did not live to start is queued again, whoever looks', ({ expect }) =>
+    withHome((home) => admitted(home, expect)))
   test('or with none: behind walls nothing of an agent outlives its daemon by 2 s', ({ expect }) =>
     withHome((home) => alone(home, expect)))
 })
@@ -78,6 +80,45 @@ async function orphaned(home: CrashHome, state: 'running' | 'admitted', expect: 
   const kind = state === 'running' ? 'stall-once' : 'plain'
   const body = newTask({ kind, tag: 'oneshot' })
   expect(await violations(home, [{ id: found[0]!.id, key: 'oneshot', body, kind, ends: ['completed'], answers: [] }])).toEqual([])
+}
+
+/** The engine that looks runs its own task only: it gives back what it may not take. */
+async function admitted(home: CrashHome, expect: ExpectStatic): Promise<void> {
+  home.startsAgain = false
+  await home.arm({ name: 'task.admit.after', victim: 'daemon', skip: 0 })
+  const gone = home.gone()
+  // The daemon may die before it can confirm the task.
+  const body = newTask({ kind: 'plain', tag: 'admitted' })
+  const client = await home.client()
+  await client.createTask(body, { idempotencyKey: 'admitted' }).catch(() => undefined)
+  await gone
+  const oneShot = home.startOneShot('plain')
+  const found = await untilQueued(home)
+  expect(found).toMatchObject([{ state: 'queued', outcome: 'interrupted' }])
+  const ended = once(oneShot, 'exit')
+  oneShot.kill('SIGTERM')
+  await ended
+  home.startsAgain = true
+  await home.start()
+  expect(
+    await violations(home, [{ id: found[0]!.id, key: 'admitted', body, kind: 'plain', ends: ['completed'], answers: [] }]),
+  ).toEqual([])
+}
+
+async function untilQueued(home: CrashHome) {
+  const look = () =>
+    home
+      .query<{ id: string; state: string; outcome: string }>(
+        `select t.id, t.state, r.outcome from pawl.tasks t join pawl.runs r on r.task_id = t.id where 'admitted' = any(t.tags)`,
+      )
+      // Between the two engines the server is away.
+      .catch(() => [])
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const found = await look()
+    if (found[0]?.state === 'queued' || performance.now() > deadline) return found
+    await pause(20)
+  }
 }
 
 /** Nobody is there to end the agent: its walls do. */

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog, silentLog } from '../../src/log.ts'
 import { processesOf } from '../../src/process/tree.ts'
+import { openStore } from '../../src/store/open.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 describe('a run', () => {
@@ -168,9 +169,11 @@ describe('a run', () => {
   it('tells the user a plain sentence and the log the rest', async () => {
     const { task, id } = await finish('echo partly; echo why it broke >&2; exit 9')
     expect(task.reason).toMatchObject({ kind: 'exit_code', detail: expect.stringContaining('why it broke') })
-    expect(logged.find((line) => line.message === 'a run ended' && line.task === id)).toMatchObject({
-      category: 'exit_code',
-      exitCode: 9,
+    const ended = logged.find((line) => line.message === 'a run ended' && line.task === id)
+    expect(ended).toMatchObject({ category: 'exit_code', exitCode: 9 })
+    expect(ended).not.toHaveProperty('text')
+    expect(logged.find((line) => line.message === 'what a run said last' && line.task === id)).toMatchObject({
+      level: 'debug',
       text: 'partly',
     })
   })
@@ -241,6 +244,38 @@ describe('a run', () => {
       level: 'error',
       stack: expect.stringContaining('makeDirectories'),
     })
+  })
+
+  it('that reports figures which cannot be is stored without them, and says so', async () => {
+    const options = { command: ['/bin/sh', '-c', `echo '{"text":"done","cost":1e12}'`], output: 'json' }
+    const { task, events } = await finish('', { options: { ...options, map: { text: 'text', costUsd: 'cost' } } })
+    expect(task).toMatchObject({ state: 'completed', result: { text: 'done', costUsd: null } })
+    expect(events.find((event) => event.type === 'run.noted' && event.data.code === 'figure_refused')).toBeDefined()
+  })
+
+  it('whose end the database refuses ends as internal instead of never', async () => {
+    const store = await openStore({ home: home.path, url: undefined, log: silentLog })
+    await store.database.pool.query(`alter table pawl.runs add constraint refuses check (text <> 'unstorable')`)
+    const { task } = await finish('echo unstorable')
+    expect(task).toMatchObject({ state: 'failed', reason: { kind: 'internal' }, result: { text: '' } })
+    await store.database.pool.query('alter table pawl.runs drop constraint refuses')
+    await store.close()
+  })
+
+  it('that waits says what for', async () => {
+    const workspace = join(home.path, 'contended')
+    await mkdir(workspace)
+    await chmod(workspace, 0o777)
+    const first = await create('echo begun; sleep 100', {}, { workspace })
+    await eventsUntil(daemon, first.id, (event) => event.type === 'agent.message')
+    const sameFolder = await create('true', {}, { workspace })
+    const sameSession = await create('true', {}, { session: first.session })
+    const reasonOf = async ({ id }: { id: string }) => (await daemon.runtime.getTask(id)).reason
+    expect(await reasonOf(sameFolder)).toEqual({ kind: 'workspace', detail: first.id })
+    expect(await reasonOf(sameSession)).toEqual({ kind: 'session', detail: first.id })
+    await daemon.runtime.cancelTask(first.id, { now: true, by: 'test' })
+    for (const { id } of [sameFolder, sameSession]) await eventsUntil(daemon, id, isResting)
+    expect(await reasonOf(sameFolder)).toBeNull()
   })
 
   it('is interrupted by our own shutdown without costing a try, and goes on afterwards', async () => {

@@ -192,7 +192,7 @@ test('the probe tells the version, and what is wrong in words that help', async 
   await writeFile(join(place.home, 'agent'), '#!/bin/sh\n', { mode: 0o644 })
   expect(await probe({ command: ['./agent'] }, place.home)).toMatchObject({
     installed: false,
-    fix: `chmod +x ${join(place.home, 'agent')}`,
+    fix: `Make it executable: chmod +x ${join(place.home, 'agent')}`,
   })
 })
 

@@ -21,7 +21,10 @@ export type Mapping = z.infer<typeof Mapping>
 
 export const CustomOptions = z
   .strictObject({
-    command: z.array(Argument).min(1).describe('The program and its fixed arguments. No shell reads them.'),
+    command: z
+      .array(Argument, { error: 'must be a list of the program and its arguments, for example [./agent, --batch]' })
+      .min(1)
+      .describe('The program and its fixed arguments. No shell reads them.'),
     args: z.array(Argument).default([]).describe('Arguments after the generated flags and before the prompt.'),
     prompt: z.enum(['stdin', 'file', 'flag', 'arg']).default('stdin').describe('How the program gets its prompt.'),
     promptFlag: Flag.optional().describe('The flag that carries the prompt, with prompt: flag.'),

@@ -25,15 +25,17 @@ export async function probeCommand(options: CustomOptions, place: ProbePlace): P
     }
     return { installed: true, healthy: true, version: answer.version, detail: `found at ${found.file}` }
   } catch (thrown) {
-    return { installed: false, healthy: false, detail: `${program} could not be checked: ${messageOf(thrown)}` }
+    return { installed: false, healthy: false, detail: `${program} could not be checked: ${messageOf(thrown)}.` }
   }
 }
 
 function missing(program: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
   if (found.missing === 'not_executable') {
-    const detail = `${found.looked} is there but cannot be executed`
-    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
+    const detail = `${found.looked} is there but cannot be executed.`
+    return { installed: false, healthy: false, detail, fix: `Make it executable: chmod +x ${found.looked}` }
   }
-  const detail = program.includes('/') ? `${found.looked} does not exist` : `${program} is not on the search path ${found.looked}`
+  const detail = program.includes('/')
+    ? `${found.looked} does not exist.`
+    : `${program} is not on the search path ${found.looked}.`
   return { installed: false, healthy: false, detail, fix: `Install ${program}, or correct the agent's command in pawl.yaml.` }
 }

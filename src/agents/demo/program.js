@@ -144,18 +144,17 @@ async function ask(session) {
   saveSession(session)
   const text = `What shall ${reportName} put first: ${options.join(' or ')}?`
   try {
-    return await useTool('ask', { text, options }, async () => {
-      const response = await fetch(`${url}/v1/questions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${process.env.PAWL_DOOR_TOKEN ?? ''}` },
-        body: JSON.stringify({ text, options }),
-        signal: AbortSignal.timeout(10_000),
-      })
-      if (response.status !== 202) throw new Error(`the door answered ${response.status}`)
-      const { id } = await response.json()
-      if (typeof id !== 'string') throw new Error('the door named no question')
-      return { value: { id }, output: `asked as ${id}` }
+    // No tool call is told of it: the question itself is in the journal.
+    const response = await fetch(`${url}/v1/questions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${process.env.PAWL_DOOR_TOKEN ?? ''}` },
+      body: JSON.stringify({ text, options }),
+      signal: AbortSignal.timeout(10_000),
     })
+    if (response.status !== 202) throw new Error(`the door answered ${response.status}`)
+    const { id } = await response.json()
+    if (typeof id !== 'string') throw new Error('the door named no question')
+    return { id }
   } catch (thrown) {
     session.state = 'working'
     saveSession(session)

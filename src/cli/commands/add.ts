@@ -11,11 +11,11 @@ export function define(command: Command, cli: Cli): void {
 
 async function add(cli: Cli, words: string[], options: TaskOptions): Promise<void> {
   const request = await taskRequest(cli, words, options)
-  await withConnection(cli, { work: 'none' }, async (connection) => {
+  await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
     const agent = await connection.chooseAgent(options.agent)
     const task = await createTask(connection, { ...request, ...agent, attended: false })
     if (cli.globals.json) cli.json(task)
     else cli.out(task.id)
-    sayQueued(cli, connection)
+    sayQueued(cli, connection, options.agent === undefined ? task : undefined)
   })
 }

@@ -26,6 +26,7 @@ async function agents(cli: Cli): Promise<void> {
       ['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'HEALTH'],
       rows,
       process.stdout.isTTY ? process.stdout.columns : undefined,
+      ['FROM', 'MODEL', 'PROFILE', 'ADAPTER'],
     ),
   )
   for (const agent of views) if (agent.health.fix !== null) cli.say(`${oneLine(agent.name)}: ${oneLine(agent.health.fix)}`)

@@ -3,6 +3,7 @@ import { isEnded } from '../../domain/task.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
+import { formatState } from '../format.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -18,10 +19,12 @@ async function cancel(cli: Cli, named: string, now: boolean): Promise<void> {
     const before = await runtime.getTask(id)
     const task = await runtime.cancelTask(id, { by: 'cli', now })
     if (cli.globals.json) return cli.json(task)
-    if (isEnded(before.state)) cli.say(`Task ${id} had ended already (${before.state}).`)
+    if (isEnded(before.state)) cli.say(`Task ${id} had ended already (${formatState(before.state)}).`)
     else
       cli.say(
-        isEnded(task.state) ? `Task ${id} is ${task.state}.` : `Task ${id} is being stopped; "pawl logs -f ${id}" shows how.`,
+        isEnded(task.state)
+          ? `Task ${id} is ${formatState(task.state)}.`
+          : `Task ${id} is being stopped; "pawl logs -f ${id}" shows how.`,
       )
   })
 }

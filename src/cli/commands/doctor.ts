@@ -21,10 +21,11 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
-  const [{ inspect }, { readSettings }] = await Promise.all([import('../../doctor.ts'), import('../settings.ts')])
-  const config = await readSettings(cli, { askTrust: false })
-  let report = await inspect(config)
-  if (options.fix && (await repair(cli, report, options.yes === true))) report = await inspect(config)
+  const [{ inspect }, { readUsableSettings }] = await Promise.all([import('../../doctor.ts'), import('../settings.ts')])
+  const { config, problem } = await readUsableSettings(cli)
+  const look = async () => withProblem(await inspect(config), problem)
+  let report = await look()
+  if (options.fix && (await repair(cli, report, options.yes === true))) report = await look()
   if (cli.globals.json) cli.json(report)
   else {
     const width = Math.max(...report.rows.map((row) => row.name.length))
@@ -36,6 +37,18 @@ async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
     }
   }
   return report.rows.some((row) => row.level === 'fail') ? 1 : 0
+}
+
+/** Settings that cannot be used are one more thing that is wrong; the rest was looked at without them. */
+function withProblem(report: DoctorReport, problem: string | undefined): DoctorReport {
+  if (problem === undefined) return report
+  const row = {
+    name: 'settings',
+    level: 'fail',
+    detail: problem,
+    fix: 'correct the file; the other rows are as they are without it',
+  } as const
+  return { ...report, rows: report.rows.map((each) => (each.name === row.name ? row : each)) }
 }
 
 const marks = { ok: 'ok', warn: 'WARN', fail: 'FAIL' } as const

@@ -28,9 +28,12 @@ const retry = { summary: 'queue a task again', load: () => import('./retry.ts') 
 export const commands: Commands = {
   run: { summary: 'run one task now and show it live', load: () => import('./run.ts'), group: 'Work' },
   ls: { ...ls, group: 'Work' },
+  show: { ...show, group: 'Work' },
   logs: { ...logs, group: 'Work' },
+  wait: { ...wait, group: 'Work' },
   answer: { ...answer, group: 'Work' },
   cancel: { ...cancel, group: 'Work' },
+  retry: { ...retry, group: 'Work' },
   task: {
     summary: 'add, ls, show, logs, wait, answer, cancel, retry',
     commands: { add, ls, show, logs, wait, answer, cancel, retry },

@@ -58,9 +58,10 @@ async function* allEvents({ runtime }: Connection, id: string): AsyncGenerator<E
   }
 }
 
-async function follow(cli: Cli, { runtime }: Connection, id: string, options: LogOptions): Promise<void> {
+async function follow(cli: Cli, { runtime, onDaemon }: Connection, id: string, options: LogOptions): Promise<void> {
   const interruption = new Interruption()
   interruption.onInterrupt(() => interruption.leave())
+  onDaemon((state) => cli.say(state === 'away' ? 'The daemon is away; waiting for it.' : 'The daemon is back.'))
   // Nobody reads any more.
   process.stdout.once('error', () => interruption.leave())
   try {

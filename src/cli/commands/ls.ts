@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { type TaskState, taskStates } from '../../domain/task.ts'
-import type { TaskSummary } from '../../domain/view.ts'
+import type { Page, TaskSummary } from '../../domain/view.ts'
+import type { Runtime } from '../../engine/runtime.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
-import { formatAge, formatTime, shortId } from '../format.ts'
+import { formatAge, formatState, formatTime, shortId } from '../format.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
@@ -14,6 +15,7 @@ interface ListOptions {
   agent?: string
   tag?: string
   limit: number
+  all?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -23,13 +25,13 @@ export function define(command: Command, cli: Cli): void {
     .option('--agent <name>', 'only tasks of this agent')
     .option('--tag <name>', 'only tasks with this tag')
     .option('-n, --limit <count>', 'at most so many', parseCount, 20)
+    .option('--all', 'every one, however many')
     .action((options: ListOptions) => list(cli, options))
 }
 
 async function list(cli: Cli, options: ListOptions): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
-    const filter = { states: options.state, agent: options.agent, tag: options.tag, limit: options.limit }
-    const page = await runtime.listTasks(filter)
+    const page = await collect(runtime, options)
     if (cli.globals.json) return cli.json(page)
     if (page.items.length === 0) return cli.say('There are no tasks; start one with: pawl run "…"')
     const rows = page.items.map((task) => [
@@ -39,16 +41,30 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
       formatAge(Date.now() - Date.parse(task.createdAt)),
       oneLine(task.prompt),
     ])
-    cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, process.stdout.isTTY ? process.stdout.columns : undefined))
-    if (page.next !== null) cli.say(`More: pawl ls -n ${Math.min(options.limit * 5, 100)}`)
+    const width = process.stdout.isTTY ? process.stdout.columns : undefined
+    cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, width, ['AGE', 'AGENT']))
+    if (page.next !== null) cli.say(`There are more than these ${page.items.length}: add -n ${options.limit * 5}, or --all.`)
   })
+}
+
+/** One page after the other until there are enough. */
+async function collect(runtime: Pick<Runtime, 'listTasks'>, options: ListOptions): Promise<Page<TaskSummary>> {
+  const items: TaskSummary[] = []
+  const wanted = options.all ? Number.POSITIVE_INFINITY : options.limit
+  for (let cursor: string | undefined; ; ) {
+    const limit = Math.min(wanted - items.length, 100)
+    const page = await runtime.listTasks({ states: options.state, agent: options.agent, tag: options.tag, limit, cursor })
+    items.push(...page.items)
+    if (page.next === null || page.items.length === 0 || items.length >= wanted) return { items, next: page.next }
+    cursor = page.next
+  }
 }
 
 function stateOf(task: TaskSummary): string {
   if (task.state === 'parked' && task.resumeAt !== null) return `parked until ${formatTime(task.resumeAt)}`
   if (task.state === 'blocked' || task.state === 'failed')
     return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
-  return task.state
+  return formatState(task.state)
 }
 
 function parseStates(written: string): TaskState[] {
@@ -62,6 +78,7 @@ function parseStates(written: string): TaskState[] {
 
 function parseCount(written: string): number {
   const count = Number(written)
-  if (!Number.isInteger(count) || count < 1 || count > 100) throw invalid('--limit must be a whole number from 1 to 100.')
+  if (!Number.isInteger(count) || count < 1 || count > 100_000)
+    throw invalid('--limit must be a whole number from 1 to 100000; --all lists every task.')
   return count
 }

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
-import { exitCodeOf } from '../../domain/task.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
+import { exitCodeOf, isEnded } from '../../domain/task.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, connect, withConnection } from '../connect.ts'
 import { followToRest } from '../follow-to-rest.ts'
+import { formatState } from '../format.ts'
 import { Interruption } from '../interrupt.ts'
 import { type OutputFormat, RunScreen, runResult } from '../run-screen.ts'
 import { createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
@@ -28,18 +30,18 @@ const examples = `
 Examples
   pawl run "fix the failing test"
   pawl run --agent demo --workspace ../site -- "-v is broken, find out why"
-  git diff | pawl run --output-format json -
+  git diff | pawl run "review this" -
 
 Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked by a question, 4 over budget,
 5 checks failed, 75 parked, 124 timed out, 130 cancelled. Ctrl-C cancels with grace, twice at once.`
 
 async function detach(cli: Cli, words: string[], options: RunOptions): Promise<number> {
   const request = await taskRequest(cli, words, options)
-  return withConnection(cli, { work: 'none' }, async (connection) => {
+  return withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
     const task = await createTask(connection, { ...request, ...(await connection.chooseAgent(options.agent)), attended: false })
     if (cli.globals.json || options.outputFormat?.includes('json')) cli.json(runResult(task))
     else cli.out(task.id)
-    sayQueued(cli, connection)
+    sayQueued(cli, connection, options.agent === undefined ? task : undefined)
     return 0
   })
 }
@@ -50,14 +52,14 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
   const screen = new RunScreen(cli, options.outputFormat ?? (cli.globals.json ? 'json' : 'text'))
   let connection: Connection | undefined
   try {
-    connection = await connect(cli, { work: 'own' })
+    connection = await connect(cli, { work: 'own', isForNewTask: true })
     // It may have to ask whether this folder's settings are trusted.
     screen.pause()
     const agent = await connection.chooseAgent(options.agent)
     if (interruption.count > 0) return interruption.exitCode
     const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })
     screen.begin(task)
-    cancelOnInterrupt(connection, task.id, interruption, screen)
+    cancelOnInterrupt(cli, connection, { task: task.id, interruption, screen })
     const stays = options.wait ? (['parked', 'blocked'] as const) : []
     const rested = await followToRest(cli, connection.runtime, { task: task.id, after: 0, screen, interruption, stays })
     if (!rested) return interruption.exitCode
@@ -70,14 +72,43 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
   }
 }
 
+interface Watched {
+  readonly task: string
+  readonly interruption: Interruption
+  readonly screen: RunScreen
+}
+
 /** Once: with grace. Twice: now. Three times: leave without waiting for the end. */
-function cancelOnInterrupt(connection: Connection, task: string, interruption: Interruption, screen: RunScreen): void {
+function cancelOnInterrupt(cli: Cli, connection: Connection, { task, interruption, screen }: Watched): void {
+  let isAway = false
+  connection.onDaemon((state) => {
+    isAway = state === 'away'
+    screen.daemon(state)
+  })
   interruption.onInterrupt((count) => {
     if (count > 2) return interruption.leave()
+    if (isAway) return void cancelWithoutDaemon(cli, { task, interruption, screen }, count > 1)
     screen.note(count === 1 ? 'Cancelling: the agent may finish what it is at. Ctrl-C again stops it now.' : 'Stopping it now.')
     connection.runtime.cancelTask(task, { by: 'cli', now: count > 1 }).catch((error: Error) => {
+      if (error instanceof PawlError && error.code === 'unavailable')
+        return cancelWithoutDaemon(cli, { task, interruption, screen }, count > 1)
       screen.note(`pawl: the task could not be cancelled: ${error.message}`)
-      interruption.leave()
+      interruption.leave(1)
     })
   })
+}
+
+/** With the daemon away nobody obeys at once: what waits is cancelled in the database, what ran is stopped by whoever takes it over. */
+async function cancelWithoutDaemon(cli: Cli, { task, interruption, screen }: Watched, now: boolean): Promise<void> {
+  screen.note('The daemon is away; cancelling the task without it.')
+  try {
+    const { state } = await withConnection(cli, { work: 'none' }, ({ runtime }) => runtime.cancelTask(task, { by: 'cli', now }))
+    screen.note(
+      isEnded(state) ? `${task} is ${formatState(state)}.` : `${task} is cancelled as soon as a daemon of this home is back.`,
+    )
+    interruption.leave()
+  } catch (error) {
+    screen.note(`pawl: ${task} stays queued, it could not be cancelled: ${messageOf(error)}`)
+    interruption.leave(1)
+  }
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
+import { echoFilter } from '../interrupt.ts'
 import { oneLine } from '../plain.ts'
 
 interface ServeOptions {
@@ -22,21 +23,21 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function serve(cli: Cli, options: ServeOptions): Promise<number> {
-  const [{ startDaemon }, { readSettings }, { createLog }, { trustFile }] = await Promise.all([
+  const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }] = await Promise.all([
     import('../../daemon.ts'),
     import('../settings.ts'),
     import('../../log.ts'),
-    import('../../config/trust.ts'),
   ])
   const flags = { port: options.port, host: options.host }
   let config = await readSettings(cli, { askTrust: false, flags })
-  if (config.untrusted) {
-    // Whoever starts the daemon in a folder by hand has chosen that folder's settings.
-    const { file, hash } = config.untrusted
-    await trustFile(config.home, file, { hash })
-    cli.say(`Trusting ${oneLine(file)} as it stands, because the daemon was started here.`)
-    config = await readSettings(cli, { askTrust: false, flags })
-  }
+  if (config.untrusted && cli.isInteractive) {
+    // Whoever starts the daemon in a folder by hand has chosen that folder's settings, for this daemon.
+    const { file, keys } = config.untrusted
+    cli.say(
+      `This daemon trusts ${oneLine(file)}, because it was started here by hand: ${keys.map((key) => oneLine(key, 100)).join(', ')}`,
+    )
+    config = await readSettings(cli, { askTrust: false, flags: { ...flags, trust: true } })
+  } else if (config.untrusted) sayUntrusted(cli, config.untrusted)
   const format = config.log.format === 'auto' ? (process.stderr.isTTY ? 'text' : 'json') : config.log.format
   const log = createLog({
     level: cli.globals.quiet ? 'error' : config.log.level,
@@ -45,7 +46,9 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     now: () => Date.now(),
   })
   let signals = 0
+  const isEcho = echoFilter()
   const heard = (signal: NodeJS.Signals) => {
+    if (isEcho()) return
     // Still starting, or asked a second time: nothing is lost by a hard end, it only costs the next start a moment.
     if (++signals > 1 || !daemon) process.exit(128 + constants.signals[signal])
     log.info('stopping', { signal })

@@ -3,7 +3,7 @@ import type { TaskView } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
-import { formatElapsed, formatMoney, formatTime } from '../format.ts'
+import { durationOf, formatElapsed, formatMoney, formatState, formatTime } from '../format.ts'
 import { oneLine, plain } from '../plain.ts'
 import { restLines } from '../rest.ts'
 
@@ -28,7 +28,7 @@ function describe(task: TaskView): string[] {
     ['task', task.id],
     [
       'state',
-      `${task.state}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
+      `${formatState(task.state)}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
     ],
     ['resumes', task.resumeAt === null ? undefined : formatTime(task.resumeAt)],
     ['agent', oneLine(task.agent)],
@@ -42,7 +42,7 @@ function describe(task: TaskView): string[] {
       'result',
       task.result === null
         ? undefined
-        : `${task.result.outcome}${task.result.verified ? ', verified' : ''}${cost(task.result.costUsd)}`,
+        : `${formatState(task.result.outcome)}${task.result.verified ? ', verified' : ''}${cost(task.result.costUsd)}`,
     ],
     ['text', task.result?.text ? indented(task.result.text) : undefined],
   ]
@@ -57,14 +57,11 @@ function describe(task: TaskView): string[] {
 }
 
 function describeRun(run: TaskView['runs'][number]): string {
-  const took =
-    run.startedAt === null || run.endedAt === null
-      ? undefined
-      : formatElapsed(Date.parse(run.endedAt) - Date.parse(run.startedAt))
+  const took = run.endedAt === null ? undefined : formatElapsed(durationOf(run))
   const parts = [
     run.id,
     `attempt ${run.attempt}`,
-    run.outcome === null ? run.state : `${run.outcome}${run.category === null ? '' : ` (${run.category})`}`,
+    run.outcome === null ? run.state : `${formatState(run.outcome)}${run.category === null ? '' : ` (${run.category})`}`,
     took,
     run.walls === null ? undefined : `walls: ${oneLine(run.walls)}${run.enforced ? '' : ', NOT ENFORCED'}`,
     run.message === null ? undefined : oneLine(run.message, 300),
@@ -72,7 +69,7 @@ function describeRun(run: TaskView['runs'][number]): string {
   return `${parts.filter((part) => part !== undefined).join(' · ')}${cost(run.costUsd)}`
 }
 
-const cost = (usd: number | null) => (usd === null ? '' : ` · ${formatMoney(usd)}`)
+const cost = (usd: number | null) => (usd ? ` · ${formatMoney(usd)}` : '')
 const indented = (text: string) =>
   plain(text)
     .trimEnd()

@@ -74,6 +74,7 @@ create table pawl.runs (
   attempt integer not null,
   state text not null,
   agent text not null,
+  admitted_by text references pawl.workers,
   worker_id text references pawl.workers,
   kill_unit jsonb,
   walls text,
@@ -92,7 +93,7 @@ create table pawl.runs (
   ended_at timestamptz,
   unique (task_id, fence)
 );
-create index runs_open on pawl.runs (admitted_at) where state <> 'ended';
+create index runs_admitted on pawl.runs (admitted_by) where state = 'admitted';
 
 create table pawl.leases (
   run_id text primary key references pawl.runs,
@@ -112,6 +113,7 @@ create table pawl.questions (
   state text not null,
   answer text,
   answered_by text,
+  heard boolean not null default false,
   asked_at timestamptz not null,
   answered_at timestamptz
 );
@@ -137,6 +139,5 @@ create table pawl.events (
   data jsonb not null,
   primary key (task_id, seq)
 );
-create index events_global on pawl.events (xid, id);
 create unique index events_run_no on pawl.events (run_id, run_no) where run_no is not null;
 `

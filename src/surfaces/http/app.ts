@@ -20,4 +20,7 @@ export interface Parts {
 
 export const api = '/api/v1'
 /** Written into the journal as the one who asked. */
-export const caller = { by: 'api' }
+export function callerOf(request: { header(name: string): string | undefined }): { by: string } {
+  const name = request.header('x-pawl-client') ?? ''
+  return { by: /^[a-z0-9-]{1,32}$/.test(name) ? name : 'api' }
+}

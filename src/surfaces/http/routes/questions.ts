@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { QuestionId, TaskId } from '../../../domain/id.ts'
 import { Answer, questionStates } from '../../../domain/question.ts'
-import { type App, api, caller, type Parts } from '../app.ts'
+import { type App, api, callerOf, type Parts } from '../app.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'
 
 const list = createRoute({
@@ -27,6 +27,6 @@ const answer = createRoute({
 export function questionRoutes(app: App, { runtime }: Parts): void {
   app.openapi(list, async (c) => c.json({ items: await runtime.listQuestions(c.req.valid('query')), next: null }, 200))
   app.openapi(answer, async (c) =>
-    c.json(await runtime.answerQuestion(c.req.valid('param').id, c.req.valid('json').answer, caller), 200),
+    c.json(await runtime.answerQuestion(c.req.valid('param').id, c.req.valid('json').answer, callerOf(c.req)), 200),
   )
 }

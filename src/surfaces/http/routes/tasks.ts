@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { TaskId } from '../../../domain/id.ts'
 import { taskStates } from '../../../domain/task.ts'
-import { type App, api, caller, type Parts } from '../app.ts'
+import { type App, api, callerOf, type Parts } from '../app.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
 
 export const TaskPath = z.object({ id: TaskId })
@@ -89,7 +89,7 @@ const retry = createRoute({
 export function taskRoutes(app: App, { runtime }: Parts): void {
   app.openapi(create, async (c) => {
     const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...caller, idempotencyKey })
+    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c.req), idempotencyKey })
     if (!created) return c.json(task, 200)
     return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
   })
@@ -100,10 +100,10 @@ export function taskRoutes(app: App, { runtime }: Parts): void {
   app.openapi(show, async (c) => c.json(await runtime.getTask(c.req.valid('param').id), 200))
   app.openapi(cancel, async (c) => {
     const { now = false } = c.req.valid('json')
-    return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...caller, now }), 200)
+    return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...callerOf(c.req), now }), 200)
   })
   app.openapi(retry, async (c) => {
     const { fresh = false } = c.req.valid('json')
-    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...caller, fresh }), 200)
+    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...callerOf(c.req), fresh }), 200)
   })
 }

@@ -1,0 +1,50 @@
+import { constants, type Stats } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
+export interface DirectoryHandle {
+  /** A path to an entry of this very directory. Only its last part may be a link; open it with `noFollow`, or use calls that do not follow. */
+  at(name: string): string
+  stat(): Promise<Stats>
+  chmod(mode: number): Promise<void>
+  chown(uid: number, gid: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const noFollow = constants.O_NOFOLLOW
+
+/** Walks down from the root of the file system, one real directory at a time. Undefined if a part of the path is missing, or is a link or a file. */
+export async function openDirectory(path: string): Promise<DirectoryHandle | undefined> {
+  let directory: DirectoryHandle | undefined = await enter('/')
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue
+    const parent: DirectoryHandle = directory
+    try {
+      directory = await enter(parent.at(name))
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      throw error
+    } finally {
+      await parent.close()
+    }
+  }
+  return directory
+}
+
+/** What an open, a look or a removal says where there is no such entry, or not of that kind. */
+export const isAbsence = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as { code?: string }).code ?? '')
+
+async function enter(path: string): Promise<DirectoryHandle> {
+  if (process.platform !== 'linux' && (await lstat(path)).isSymbolicLink())
+    throw Object.assign(new Error(`${path} is a link`), { code: 'ELOOP' })
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  return {
+    // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
+    at: (name) => (process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)),
+    stat: () => handle.stat(),
+    chmod: (mode) => handle.chmod(mode),
+    chown: (uid, gid) => handle.chown(uid, gid),
+    close: () => handle.close(),
+  }
+}

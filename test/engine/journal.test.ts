@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import type { NewEvent } from '../../src/domain/event.ts'
+import { until } from './home.ts'
+import { makeParts } from './store.ts'
+
+const say = (text: string): NewEvent => ({ type: 'agent.message', data: { text } })
+
+it('an event that cannot be stored is replaced by a note, and all around it are kept', async () => {
+  const { journal, addTask } = await makeParts()
+  const { id } = await addTask()
+  let deep: unknown = 'bottom'
+  for (let depth = 0; depth < 30_000; depth++) deep = [deep]
+  const bad: NewEvent = { type: 'agent.tool_called', data: { callId: 'c', tool: 't', input: deep } }
+  const events = [say('a'), say('b'), bad, say('c'), say('d')]
+  for (const event of events) journal.append({ task: id, at: new Date(), event })
+  await journal.flush()
+  const stored = (await journal.read(id, { after: 1, limit: 10 })).map(({ type, data }) => [type, data])
+  expect(stored).toEqual([
+    ['agent.message', { text: 'a' }],
+    ['agent.message', { text: 'b' }],
+    ['run.noted', { code: 'event_lost', detail: expect.stringContaining('agent.tool_called') }],
+    ['agent.message', { text: 'c' }],
+    ['agent.message', { text: 'd' }],
+  ])
+})
+
+it('a server that has no room for a moment costs no event', async () => {
+  const { journal, addTask, database, logged } = await makeParts()
+  const { id } = await addTask()
+  await database.pool.query(`
+    create function full_disk() returns trigger language plpgsql as $$ begin raise exception 'no room' using errcode = '53100'; end $$;
+    create trigger full_disk before insert on pawl.events for each row execute function full_disk();
+  `)
+  journal.append({ task: id, at: new Date(), event: say('kept') })
+  await until(() => logged.find((line) => line.message === 'the journal waits for the database'))
+  await database.pool.query('drop trigger full_disk on pawl.events')
+  await journal.flush()
+  expect(await journal.read(id, { after: 1, limit: 10 })).toMatchObject([{ data: { text: 'kept' } }])
+})
+
+it('a notification that nobody can read makes everybody look, and harms nothing', async () => {
+  const { bus, database } = await makeParts()
+  const told: string[] = []
+  await bus.start()
+  bus.on('cancel', (task) => told.push(task))
+  const unreadable = [
+    'not json',
+    'null',
+    '{"from":"x"}',
+    '{"from":1,"cancel":[],"events":[]}',
+    '{"from":"x","cancel":[3],"events":[]}',
+  ]
+  for (const payload of unreadable) {
+    await database.pool.query('select pg_notify($1, $2)', ['pawl', payload])
+    await until(() => told.length > 0)
+    expect(told.splice(0)).toEqual(['*'])
+  }
+})

@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Daemon } from '../../src/daemon.ts'
+import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
+
+let home: Awaited<ReturnType<typeof makeHome>>
+let daemon: Daemon
+beforeAll(async () => {
+  home = await makeHome()
+  daemon = await startEngine(home.path)
+})
+afterAll(async () => {
+  await daemon.stop()
+  await home.remove()
+})
+
+/** Says what it hears once that has answers; before, asks and waits until it may go on. */
+const asking = (questions: readonly string[], then = '') => {
+  const ask = questions
+    .map(
+      (text) =>
+        `curl -s -o /dev/null -H "authorization: Bearer $PAWL_DOOR_TOKEN" -d '${JSON.stringify({ text })}' "$PAWL_DOOR_URL/v1/questions"`,
+    )
+    .join('; ')
+  const script = `prompt=$(cat); case "$prompt" in *"The answer"*) echo "$prompt" ;; *) ${ask}; ${then} ;; esac`
+  return commandAgent(['/bin/sh', '-c', script], { profile: 'unattended-open' })
+}
+const begin = async (agentConfig: ReturnType<typeof asking>) =>
+  (await daemon.runtime.createTask({ prompt: 'decide', agentConfig }, { by: 'test' })).task
+const answer = (id: string, text: string) => daemon.runtime.answerQuestion(id, text, { by: 'test' })
+const heard = async (id: string) => {
+  await until(async () => (await daemon.runtime.getTask(id)).state === 'completed')
+  const task = await daemon.runtime.getTask(id)
+  expect(task.runs).toHaveLength(2)
+  return task.result!.text.match(/(?<=```text\n).*(?=\n```)/g)
+}
+
+it('a task that asks twice waits for both answers and hears both, in whatever order they come', async () => {
+  const { id } = await begin(asking(['Which port?', 'Which host?']))
+  await eventsUntil(daemon, id, isResting)
+  const [port, host] = (await daemon.runtime.getTask(id)).questions
+  await answer(host!.id, 'here')
+  expect(await daemon.runtime.getTask(id)).toMatchObject({ state: 'blocked', reason: { kind: 'question', detail: port!.id } })
+  await answer(port!.id, '80')
+  expect(await heard(id)).toEqual(['Which port?', '80', 'Which host?', 'here'])
+})
+
+it('an answer that comes while the agent still works waits for the other one', async () => {
+  const { id, workspace } = await begin(asking(['Which port?', 'Which host?'], 'while [ ! -e finish ]; do sleep 0.02; done'))
+  await until(async () => (await daemon.runtime.getTask(id)).questions.length === 2)
+  const [port, host] = (await daemon.runtime.getTask(id)).questions
+  await answer(port!.id, '80')
+  await writeFile(join(workspace, 'finish'), '')
+  await eventsUntil(daemon, id, isResting)
+  expect(await daemon.runtime.getTask(id)).toMatchObject({ state: 'blocked', reason: { detail: host!.id } })
+  await answer(host!.id, 'here')
+  expect(await heard(id)).toEqual(['Which port?', '80', 'Which host?', 'here'])
+})
+
+it('answers that all come while the agent still works are heard by its next run', async () => {
+  const { id, workspace } = await begin(asking(['Which port?', 'Which host?'], 'while [ ! -e finish ]; do sleep 0.02; done'))
+  await until(async () => (await daemon.runtime.getTask(id)).questions.length === 2)
+  for (const [index, { id: question }] of (await daemon.runtime.getTask(id)).questions.entries())
+    await answer(question, ['80', 'here'][index]!)
+  await writeFile(join(workspace, 'finish'), '')
+  expect(await heard(id)).toEqual(['Which port?', '80', 'Which host?', 'here'])
+})

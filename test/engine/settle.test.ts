@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { maxLossesInARow } from '../../src/engine/retry.ts'
+import { runsOfTask } from '../../src/store/runs.ts'
+import { findTask } from '../../src/store/tasks.ts'
+import { orphanedWorkers } from '../../src/store/workers.ts'
+import { makeParts } from './store.ts'
+
+it('a new conversation that has begun is gone on with after an interruption, one that has not is begun again', async () => {
+  const parts = await makeParts()
+  const worker = await parts.addWorker()
+  const task = await parts.addTask()
+  await sql`update pawl.tasks set continuation = '{"kind":"retry","fresh":true}'`.execute(parts.db)
+  await sql`update pawl.sessions set vendor_id = 'old'`.execute(parts.db)
+  const fresh = async () => (await findTask(parts.db, task.id))?.continuation
+
+  const silent = await parts.admit(task, 1, worker)
+  await parts.settler.settleRun(silent, { outcome: 'interrupted', text: '' })
+  expect(await fresh()).toEqual({ kind: 'retry', fresh: true })
+
+  const speaking = await parts.admit(task, 2, worker)
+  const event = { type: 'agent.session', data: { vendorId: 'new' } } as const
+  parts.journal.append({ task: task.id, run: speaking.id, runNo: 0, fence: 2, at: new Date(), event })
+  await parts.journal.flush()
+  await parts.settler.settleRun(speaking, { outcome: 'interrupted', text: '' }, { vendorSession: 'new' })
+  expect(await fresh()).toEqual({ kind: 'retry', fresh: false })
+})
+
+it('a run that a worker admitted and nobody took goes back when the worker has ended, and is no loss', async () => {
+  const parts = await makeParts()
+  await parts.dispatch.start()
+  const [dead, alive] = [await parts.addWorker(), await parts.addWorker()]
+  const [task, other] = [await parts.addTask(), await parts.addTask()]
+  const stranded = await parts.admit(task, 1, dead)
+  const taken = await parts.admit(other, 1, dead)
+  expect(await parts.lease(taken, alive)).toEqual([taken.id])
+  // Half a burial: the worker has ended, and its reaper died before it gave anything back.
+  await sql`update pawl.workers set ended_at = now() where id = ${dead}`.execute(parts.db)
+  expect(await orphanedWorkers(parts.db)).toEqual([dead])
+  expect(await parts.recovery.look()).toBe(1)
+  expect(await orphanedWorkers(parts.db)).toEqual([])
+  expect(await parts.lease(stranded, alive)).toEqual([])
+  expect((await findTask(parts.db, task.id))?.state).toBe('queued')
+  expect((await findTask(parts.db, other.id))?.state).toBe('running')
+  expect((await runsOfTask(parts.db, task.id)).map((run) => run.outcome)).toEqual(['interrupted'])
+  await parts.dispatch.stop()
+})
+
+it('runs that were never started neither count as losses nor hide those that were', async () => {
+  const parts = await makeParts()
+  const worker = await parts.addWorker()
+  const task = await parts.addTask()
+  let fence = 0
+  for (let losses = 1; losses <= maxLossesInARow; losses++) {
+    const stranded = await parts.admit(task, ++fence, worker)
+    expect(await parts.settler.settleRun({ ...stranded, untaken: true }, { outcome: 'interrupted', text: '' })).toBe(true)
+    expect((await findTask(parts.db, task.id))?.state).toBe('queued')
+    const run = await parts.admit(task, ++fence, worker)
+    await parts.lease(run, worker)
+    expect(await parts.settler.settleRun({ ...run, untaken: true }, { outcome: 'interrupted', text: '' })).toBe(false)
+    await parts.settler.settleRun(run, { outcome: 'lost', text: '' })
+  }
+  expect(await findTask(parts.db, task.id)).toMatchObject({ state: 'failed', reason: { kind: 'crashed' } })
+})
+
+it('a run that cannot even be started is not begun for ever, while shutdowns may come as often as they like', async () => {
+  const parts = await makeParts()
+  const worker = await parts.addWorker()
+  const task = await parts.addTask()
+  const end = async (fence: number, category?: 'internal') => {
+    const run = await parts.admit(task, fence, worker)
+    await parts.lease(run, worker)
+    await parts.settler.settleRun(run, { outcome: 'interrupted', text: '', message: 'No database.', category })
+    return (await findTask(parts.db, task.id))?.state
+  }
+  for (let fence = 1; fence <= 7; fence++) expect(await end(fence)).toBe('queued')
+  for (let fence = 8; fence < 7 + maxLossesInARow; fence++) expect(await end(fence, 'internal')).toBe('queued')
+  expect(await end(7 + maxLossesInARow, 'internal')).toBe('failed')
+})
+
+it('a worker whose own queue somebody else has dropped already can be buried', async () => {
+  const parts = await makeParts()
+  const worker = await parts.addWorker()
+  const { createDispatch } = await import('../../src/engine/dispatch.ts')
+  const own = createDispatch({ database: parts.database, worker, shared: false, log: parts.log })
+  await own.start()
+  // Learns of the queue as it starts, and not of its end.
+  await parts.dispatch.start()
+  await own.stop()
+  await parts.recovery.bury(worker)
+  await parts.recovery.bury(worker)
+  await parts.dispatch.stop()
+})
