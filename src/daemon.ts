@@ -131,6 +131,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           walls: { name: sandbox.name, enforced: health.enforced, detail: health.detail, fix: health.fix ?? null },
         }
       },
+      limits: config.limits,
       boundTo: options.work && !options.serveShared ? self : null,
       maxQueued: config.limits.maxQueued,
       assertRoom: () => assertRoom(config.home),

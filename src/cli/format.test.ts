@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatAge, formatBytes, formatElapsed, formatMoney, formatTime } from './format.ts'
-import { widthOf } from './plain.ts'
+import { widthOf, wrap } from './plain.ts'
 import { table } from './table.ts'
 
 test('times, sizes and money are short and exact enough', () => {
@@ -27,4 +27,19 @@ test('a table stays within the width and lines up wide characters', () => {
   ).split('\n')
   expect(lines).toEqual(['ID  AGENT  PROMPT', '1   日本   short', '22  demo   a prompt that is m…'])
   expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(30)
+})
+
+test('a narrow table drops what it can do without, and never goes beyond the width', () => {
+  const head = ['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT']
+  const rows = [['abc123', 'failed: a_rather_long_reason', 'helper', '5 m', 'a prompt that is longer']]
+  const [first, second] = table(head, rows, 40, ['AGE', 'AGENT']).split('\n')
+  expect(first).toMatch(/^ID +STATE +PROMPT$/)
+  expect(second).toMatch(/^abc123 {2}failed.*… {2}a prompt that/)
+  expect(widthOf(second!)).toBeLessThanOrEqual(40)
+})
+
+test('sentences break between words, indented like their beginning; colours take no room', () => {
+  expect(wrap('• one two three four', 11)).toBe('• one two\n  three\n  four')
+  expect(wrap('\x1b[2m• one two\x1b[22m', 9)).toBe('\x1b[2m• one two\x1b[22m')
+  expect(wrap('one\n  two three', 8)).toBe('one\n  two\n  three')
 })

@@ -136,6 +136,35 @@ test('broken settings are refused with line and column', () => {
   expect(err).toMatch(/^pawl: pawl\.yaml:3:1 /)
 })
 
+test('what needs no settings of the folder works beside broken ones, and doctor reports them', () => {
+  const broken = join(folder, 'broken-beside')
+  mkdirSync(broken)
+  writeFileSync(join(broken, 'pawl.yaml'), 'agents: [\n')
+  const { out, code } = pawl(['doctor', '--json', '--home', join(folder, 'doctored')], { cwd: broken })
+  const { rows } = JSON.parse(out)
+  expect(code).toBe(1)
+  expect(rows.find((row: { name: string }) => row.name === 'settings')).toMatchObject({
+    level: 'fail',
+    detail: expect.stringMatching(/^pawl\.yaml:2:1 /),
+  })
+  expect(rows.map((row: { name: string }) => row.name)).toContain('agent demo')
+})
+
+test('a home that cannot be made is refused at once', () => {
+  expect(pawl(['ls', '--home', '/proc/x/y'])).toMatchObject({
+    err: "pawl: Pawl's home /proc/x/y cannot be made (ENOENT); choose another folder with PAWL_HOME.\n",
+    code: 2,
+  })
+})
+
+test('a folder that was deleted meanwhile is named as the cause', () => {
+  const gone = join(folder, 'gone')
+  mkdirSync(gone)
+  const script = 'cd "$2" && rmdir "$2" && exec "$0" "$1" ls'
+  const result = spawnSync('/bin/sh', ['-c', script, process.execPath, join(root, 'bin', 'pawl'), gone], { encoding: 'utf8' })
+  expect([result.stderr, result.status]).toEqual(['pawl: This folder does not exist any more; change to another one.\n', 2])
+})
+
 test('init writes a file that is read back without complaint, and does not replace it', () => {
   const fresh = join(folder, 'fresh')
   mkdirSync(fresh)

@@ -95,7 +95,7 @@ export async function bringBack(places: { copy: string; original: string; withou
 
   for (const [path, entry] of now) {
     const before = base.get(path)
-    if ((before && sameInCopy(before, entry)) || isCovered(path)) continue
+    if ((before && isUnchanged(before, entry)) || isCovered(path)) continue
     if (entry.kind === 'other' || join(original, path) === places.without) stay(path, changes.refused)
     else {
       if (before?.kind === 'directory' && entry.kind !== 'directory') await clear(path)
@@ -105,6 +105,10 @@ export async function bringBack(places: { copy: string; original: string; withou
   for (const [path, before] of [...base].toReversed()) if (!now.has(path)) await remove(path, before)
   return { ...changes, conflicts: changes.conflicts.filter((path) => !isCovered(dirname(path))) }
 }
+
+/** What happens in a directory is told by its entries. */
+const isUnchanged = (before: Entry, entry: Entry) =>
+  sameInCopy(before, entry) || (before.kind === 'directory' && entry.kind === 'directory' && before.mode === entry.mode)
 
 async function removedEmpty(path: string): Promise<boolean> {
   try {

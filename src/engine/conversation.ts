@@ -119,7 +119,11 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
   if (!walled) return { verdict: { outcome: 'failed', text: '' }, exit: { code: null, signal: null } }
   const { child } = walled
   await fp('spawn.after')
-  const recorded = recordChild(child, { directory: place.records, onLimit: () => watch.stop({ kind: 'output_limit' }) })
+  const recorded = recordChild(child, {
+    directory: place.records,
+    onLimit: () => watch.stop({ kind: 'output_limit' }),
+    onLost: (error) => void voice.note('raw_log_lost', error.message),
+  })
   const door = walled.door ? serveDoor(walled.door.server, { token, verbs: doorVerbs(taken, parts) }) : undefined
   watch.begin(() => void child.stop({ graceMs: watch.graceMs(graceMs) }))
   try {

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename, rm, symlink, unlink } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { type DirectoryHandle, noFollow } from './directory-handle.ts'
 import type { Entry } from './workspace-tree.ts'
 
@@ -45,7 +44,7 @@ export async function sameBytes(a: string, entryA: Entry, b: string, entryB: Ent
 async function copyRegularFile(from: string, to: string, mode: number, owner: { uid: number; gid: number }): Promise<void> {
   await withRegularFile(from, (source) =>
     withFile(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, async (made) => {
-      await pipeline(source.createReadStream({ autoClose: false }), made.createWriteStream({ autoClose: false }))
+      await copyBytes(source, made)
       await made.chown(owner.uid, owner.gid)
       await made.chmod(mode)
     }),
@@ -68,6 +67,15 @@ async function withFile<T>(path: string, flags: number, use: (file: FileHandle) 
     return await use(file)
   } finally {
     await file.close()
+  }
+}
+
+async function copyBytes(source: FileHandle, made: FileHandle): Promise<void> {
+  const buffer = Buffer.alloc(65_536)
+  for (;;) {
+    const { bytesRead } = await source.read(buffer, 0, buffer.length)
+    if (bytesRead === 0) return
+    await made.writeFile(buffer.subarray(0, bytesRead))
   }
 }
 

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import { openRuntime } from '../../src/daemon.ts'
 import { silentLog } from '../../src/log.ts'
+import { whatItWaitsFor } from '../../src/store/admission.ts'
+import { findTask } from '../../src/store/tasks.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
+import { makeParts } from './store.ts'
 
 describe('admission', () => {
   let home: Awaited<ReturnType<typeof makeHome>>
@@ -100,4 +103,16 @@ describe('admission', () => {
     expect(most).toBeLessThanOrEqual(3)
     expect(most).toBeGreaterThan(1)
   })
+})
+
+it('a queued task can tell that it waits for a slot, of all or of its agent', async () => {
+  const { db, addTask, addWorker, admit } = await makeParts()
+  const [running, queued] = [await addTask(), await addTask()]
+  const waits = async (limits: { running: number; perAgent: Record<string, number> }) =>
+    whatItWaitsFor(db, (await findTask(db, queued.id))!, limits)
+  expect(await waits({ running: 1, perAgent: {} })).toBeNull()
+  await admit(running, 1, await addWorker())
+  expect(await waits({ running: 1, perAgent: {} })).toEqual({ kind: 'slot' })
+  expect(await waits({ running: 9, perAgent: { helper: 1 } })).toEqual({ kind: 'slot' })
+  expect(await waits({ running: 2, perAgent: { other: 1 } })).toBeNull()
 })

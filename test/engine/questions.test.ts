@@ -15,15 +15,15 @@ afterAll(async () => {
   await home.remove()
 })
 
-/** Says what it hears once that has answers; before, asks and waits until it may go on. */
-const asking = (questions: readonly string[], then = '') => {
+/** Says what it hears once that has answers, after whatever comes `first`; before, asks and does what comes `then`. */
+const asking = (questions: readonly string[], then = '', first = 'true') => {
   const ask = questions
     .map(
       (text) =>
         `curl -s -o /dev/null -H "authorization: Bearer $PAWL_DOOR_TOKEN" -d '${JSON.stringify({ text })}' "$PAWL_DOOR_URL/v1/questions"`,
     )
     .join('; ')
-  const script = `prompt=$(cat); case "$prompt" in *"The answer"*) echo "$prompt" ;; *) ${ask}; ${then} ;; esac`
+  const script = `prompt=$(cat); case "$prompt" in *"The answer"*) ${first}; echo "$prompt" ;; *) ${ask}; ${then} ;; esac`
   return commandAgent(['/bin/sh', '-c', script], { profile: 'unattended-open' })
 }
 const begin = async (agentConfig: ReturnType<typeof asking>) =>
@@ -65,4 +65,16 @@ it('answers that all come while the agent still works are heard by its next run'
     await answer(question, ['80', 'here'][index]!)
   await writeFile(join(workspace, 'finish'), '')
   expect(await heard(id)).toEqual(['Which port?', '80', 'Which host?', 'here'])
+})
+
+it('an answer that no run has worked with is said again when the task is tried again, unless all begins anew', async () => {
+  const { id } = await begin(asking(['Which port?'], '', '[ -e failed ] || { touch failed; exit 3; }'))
+  await eventsUntil(daemon, id, isResting)
+  await answer((await daemon.runtime.getTask(id)).questions[0]!.id, '80')
+  await until(async () => (await daemon.runtime.getTask(id)).state === 'failed')
+  await daemon.runtime.retryTask(id, { fresh: false, by: 'test' })
+  await until(async () => (await daemon.runtime.getTask(id)).state === 'completed')
+  expect((await daemon.runtime.getTask(id)).result?.text).toContain('80')
+  await daemon.runtime.retryTask(id, { fresh: true, by: 'test' })
+  await until(async () => (await daemon.runtime.getTask(id)).state === 'blocked')
 })

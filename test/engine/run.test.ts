@@ -268,7 +268,7 @@ describe('a run', () => {
     await chmod(workspace, 0o777)
     const first = await create('echo begun; sleep 100', {}, { workspace })
     await eventsUntil(daemon, first.id, (event) => event.type === 'agent.message')
-    const sameFolder = await create('true', {}, { workspace })
+    const sameFolder = await create('echo done', {}, { workspace })
     const sameSession = await create('true', {}, { session: first.session })
     const reasonOf = async ({ id }: { id: string }) => (await daemon.runtime.getTask(id)).reason
     expect(await reasonOf(sameFolder)).toEqual({ kind: 'workspace', detail: first.id })

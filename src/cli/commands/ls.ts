@@ -43,7 +43,7 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
     ])
     const width = process.stdout.isTTY ? process.stdout.columns : undefined
     cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, width, ['AGE', 'AGENT']))
-    if (page.next !== null) cli.say(`There are more than these ${page.items.length}: add -n ${options.limit * 5}, or --all.`)
+    if (page.next !== null) cli.say(`More: add -n ${options.limit * 5}, or --all.`)
   })
 }
 

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Daemon } from '../../src/daemon.ts'
+import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
+
+describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not write', () => {
+  let home: Awaited<ReturnType<typeof makeHome>>
+  let daemon: Daemon
+  beforeAll(async () => {
+    home = await makeHome()
+    daemon = await startEngine(home.path)
+  })
+  afterAll(async () => {
+    await daemon.stop()
+    await home.remove()
+  })
+
+  const folder = async (name: string, files: Record<string, string>, mode = 0o755) => {
+    const workspace = join(home.path, name)
+    await mkdir(workspace)
+    await chmod(workspace, mode)
+    for (const [file, text] of Object.entries(files)) await writeFile(join(workspace, file), text)
+    return workspace
+  }
+  const create = async (workspace: string, script: string, changes: Partial<ResolvedAgent> = {}) =>
+    (
+      await daemon.runtime.createTask(
+        { prompt: 'do it', workspace, agentConfig: commandAgent(['/bin/sh', '-c', script], changes) },
+        { by: 'test' },
+      )
+    ).task
+  const finished = async (id: string) => {
+    const events = await eventsUntil(daemon, id, isResting)
+    return { events, task: await daemon.runtime.getTask(id) }
+  }
+  const copies = () => join(home.path, 'workspaces')
+
+  it('gets every file but the one that was changed on both sides, and that is no plain success', async () => {
+    const workspace = await folder('both', { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' })
+    const wait = 'until [ -e go ]; do sleep 0.02; done'
+    const { id } = await create(workspace, `for f in a b c; do echo agent > $f.txt; done; touch started; ${wait}; echo well`)
+    const copy = join(copies(), `${id}.1.copy/copy`)
+    await until(() => existsSync(join(copy, 'started')))
+    await writeFile(join(workspace, 'b.txt'), 'owner')
+    await writeFile(join(copy, 'go'), '')
+    const { events, task } = await finished(id)
+    const kept = join(copies(), `${id}.1.kept/copy`)
+    const told = `1 file was changed on both sides and is kept in ${kept}: b.txt`
+    expect(task).toMatchObject({
+      state: 'completed',
+      reason: { kind: 'partial', detail: told },
+      result: { outcome: 'partial', text: 'well' },
+    })
+    expect(events.find((event) => event.type === 'run.noted' && event.data.code === 'workspace_conflict')?.data).toMatchObject({
+      detail: told,
+    })
+    expect(events.find((event) => event.type === 'workspace.changed')?.data).toEqual({ summary: '2 changed, 2 new', files: 4 })
+    expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('agent\n')
+    expect(await readFile(join(workspace, 'b.txt'), 'utf8')).toBe('owner')
+    expect(await readFile(join(workspace, 'c.txt'), 'utf8')).toBe('agent\n')
+    expect(await readFile(join(kept, 'b.txt'), 'utf8')).toBe('agent\n')
+  })
+
+  it('tells what changed without a repository, and leaves no copy', async () => {
+    const workspace = await folder('plain', { one: '1', two: '2', three: '3' })
+    const { id } = await create(workspace, 'echo x > one; echo y > four; rm two')
+    const { events } = await finished(id)
+    expect(events.find((event) => event.type === 'workspace.changed')?.data.summary).toBe('1 changed, 1 new, 1 removed')
+    expect((await readdir(copies())).filter((name) => name.startsWith(id))).toEqual([])
+  })
+
+  it('is copied although everybody may write the folder, when a file in it is closed', async () => {
+    const workspace = await folder('open', { 'root.txt': 'old' }, 0o777)
+    await finished((await create(workspace, 'echo new > root.txt')).id)
+    expect(await readFile(join(workspace, 'root.txt'), 'utf8')).toBe('new\n')
+    expect((await lstat(join(workspace, 'root.txt'))).uid).toBe(0)
+  })
+
+  it('is one workspace by whatever link it is named', async () => {
+    const workspace = await folder('real', {})
+    await symlink(workspace, join(home.path, 'alias'))
+    const task = await create(join(home.path, 'alias'), 'echo x > here')
+    expect(task.workspace).toBe(workspace)
+    await finished(task.id)
+    expect(await readdir(workspace)).toEqual(['here'])
+  })
+
+  describe('while a copy takes long', () => {
+    const path = process.env.PATH
+    beforeAll(async () => {
+      const slow = await folder('bin', { cp: '#!/bin/sh\nexec sleep 60\n' })
+      await chmod(join(slow, 'cp'), 0o755)
+      process.env.PATH = `${slow}:${path}`
+    })
+    afterAll(() => {
+      process.env.PATH = path
+    })
+
+    it('can be cancelled', async () => {
+      const { id } = await create(await folder('slow', {}), 'echo never')
+      await until(() => existsSync(join(copies(), `${id}.1.copy`)))
+      await daemon.runtime.cancelTask(id, { now: false, by: 'test' })
+      expect((await finished(id)).task.state).toBe('cancelled')
+      expect(existsSync(join(copies(), `${id}.1.copy`))).toBe(false)
+    })
+
+    it('runs out of time', async () => {
+      const { id } = await create(await folder('slower', {}), 'echo never', { timeoutMs: 500 })
+      expect((await finished(id)).events.at(-1)).toMatchObject({ type: 'task.timed_out', data: { category: 'total_timeout' } })
+    })
+  })
+})
