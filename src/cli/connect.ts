@@ -13,6 +13,8 @@ export interface Connection {
   chooseAgent(named: string | undefined): Promise<Pick<NewTask, 'agent' | 'agentConfig'>>
   /** Has a task that is nobody's run here, if there is no daemon to run it. */
   adopt(task: string): Promise<void>
+  /** Calls back if an engine of our own has lost its work to others, who took it for dead. */
+  onDisowned(tell: () => void): void
   /** Tells when the daemon that events are read from goes away and when it is back. An engine of our own never does. */
   onDaemon(listen: (state: 'live' | 'away') => void): void
   close(): Promise<void>
@@ -46,6 +48,7 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
         return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named)
       },
       adopt: async () => undefined,
+      onDisowned: () => undefined,
       onDaemon: (listen) => {
         listener = listen
       },
@@ -71,6 +74,7 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
       return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named)
     },
     adopt: (task) => own.adopt(task),
+    onDisowned: (tell) => void own.stopped.then((reason) => reason === 'disowned' && tell()),
     onDaemon: () => undefined,
     close: () => own.stop(),
   }

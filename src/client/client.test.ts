@@ -49,6 +49,21 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   ])
 })
 
+test('a client is named in the journal, unless the name is none', async () => {
+  const { runtime, url } = await peers()
+  const { task } = await runtime.createTask({ prompt: 'x' }, { by: 'test' })
+  for (const name of ['cli', 'No Name', undefined]) {
+    const client = createClient({ url, token, name })
+    stops.push(client.close)
+    await client.cancelTask(task.id)
+  }
+  expect(runtime.calls.filter(([verb]) => verb === 'cancelTask').map(([, , options]) => options)).toEqual([
+    { by: 'cli', now: false },
+    { by: 'api', now: false },
+    { by: 'api', now: false },
+  ])
+})
+
 test('a refusal arrives as the same error with its code, sentence and details', async () => {
   const { client } = await peers()
   await expect(client.getTask('t_000000000000000000')).rejects.toMatchObject({
@@ -114,15 +129,19 @@ test('a follower that is cut again and again sees every event once and in order'
 test('a follower waits for a daemon that restarts, and gives up when its patience ends', async () => {
   const { client, runtime, surface, port } = await peers()
   const { task } = await client.createTask({ prompt: 'p' })
-  const events = client.followEvents(task.id, { patienceMs: 300 })[Symbol.asyncIterator]()
+  const states: string[] = []
+  const onState = (state: string) => states.push(state)
+  const events = client.followEvents(task.id, { patienceMs: 300, onState })[Symbol.asyncIterator]()
   expect((await events.next()).value?.seq).toBe(1)
   await surface.stop()
   const next = events.next()
   await surface.start({ host: '127.0.0.1', port, portAsked: true })
   runtime.emit(task.id, said('after the restart'))
   expect((await next).value?.seq).toBe(2)
+  expect(states).toEqual(['away', 'live'])
   await surface.stop()
   await expect(events.next()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(states).toEqual(['away', 'live', 'away'])
 })
 
 test('following an unknown task is refused, and a failing runtime is not hidden', async () => {

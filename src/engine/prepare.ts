@@ -40,7 +40,9 @@ export async function launchSpec(
   const resume = adapter.can.resume && !fresh ? (session.vendor_id ?? undefined) : undefined
   // Only a program that remembers the conversation is told how its last run ended.
   const earlier =
-    resume === undefined ? undefined : (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id).at(-1)
+    resume === undefined
+      ? undefined
+      : (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id && other.started_at !== null).at(-1)
   const options = adapter.options.safeParse(agent.options)
   if (!options.success)
     throw new RunFailure(

@@ -204,6 +204,22 @@ describe('pawl without a daemon', () => {
 })
 
 describe('pawl with a daemon', () => {
+  it('does not trust the settings of a folder that it was started in without a terminal', async () => {
+    const home = await makeHome()
+    const folder = join(home.path, 'project')
+    await mkdir(folder)
+    await writeFile(join(folder, 'pawl.yaml'), 'agents:\n  theirs: { adapter: custom, command: [cat] }\n')
+    const daemon = await serve(home.path, { cwd: folder })
+    const asked = await fetch(`${daemon.url}/api/v1/agents`, { headers: { authorization: `Bearer ${daemon.token}` } })
+    const { items } = (await asked.json()) as { items: { name: string }[] }
+    expect(items.map((agent) => agent.name)).not.toContain('theirs')
+    expect(daemon.stderr()).toMatch(/not trusted.*agents\.theirs.*pawl trust/)
+    expect(existsSync(join(home.path, 'trusted.json'))).toBe(false)
+    await pawl(home.path, ['stop'])
+    await daemon.ended
+    await home.remove()
+  })
+
   it('serves, runs tasks for others, refuses a second daemon, and stops', async () => {
     const home = await makeHome()
     await writeFile(

@@ -4,7 +4,7 @@ import { exitCodeOf, isEnded } from '../../domain/task.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, connect, withConnection } from '../connect.ts'
 import { followToRest } from '../follow-to-rest.ts'
-import { formatState } from '../format.ts'
+import { formatState, shortId } from '../format.ts'
 import { Interruption } from '../interrupt.ts'
 import { type OutputFormat, RunScreen, runResult } from '../run-screen.ts'
 import { createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
@@ -60,6 +60,10 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
     const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })
     screen.begin(task)
     cancelOnInterrupt(cli, connection, { task: task.id, interruption, screen })
+    connection.onDisowned(() => {
+      screen.note(`This process stood still for too long, and another one has the task now: pawl task wait ${shortId(task.id)}`)
+      interruption.leave(1)
+    })
     const stays = options.wait ? (['parked', 'blocked'] as const) : []
     const rested = await followToRest(cli, connection.runtime, { task: task.id, after: 0, screen, interruption, stays })
     if (!rested) return interruption.exitCode

@@ -66,11 +66,12 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   if (cli.globals.json) cli.json({ url: daemon.url, home: config.home, pid: process.pid })
   else {
     cli.out(`Pawl listens at ${daemon.url} (home ${oneLine(config.home)}, token in its file "token").`)
-    cli.out('Try it, in another terminal: pawl run "list the files here"')
-    cli.out('Stop it: Ctrl-C here, or "pawl stop".')
+    // In a checkout the command is not on anybody's PATH.
+    const pawl = import.meta.url.endsWith('.ts') ? 'npx pawl' : 'pawl'
+    cli.out(`Try it, in another terminal: ${pawl} run --agent demo "look around"`)
+    cli.out(`Stop it: Ctrl-C here, or "${pawl} stop".`)
   }
-  await daemon.stopped
-  return 0
+  return (await daemon.stopped) === 'disowned' ? 1 : 0
 }
 
 function parsePort(written: string): number {
