@@ -49,7 +49,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         const heard = hasHeard(end) ? toldTo(before) : []
         await markHeard(tx, heard)
         const asked = (await questionsOfTask(tx, run.taskId)).map((question) => withHeard(question, heard))
-        const runs = await runsOfTask(tx, run.taskId)
+        // The first run of a task has no earlier ones.
+        const runs = run.fence > 1 ? await runsOfTask(tx, run.taskId) : []
         const pending = asked.find((question) => question.state === 'pending')
         const wasAnswered = asked.some((question) => question.run_id === run.id && question.state === 'answered')
         const decided = decide(before, end, {
