@@ -189,6 +189,7 @@ const reasonOf = (reason: Reason, { isDetailed }: { isDetailed: boolean }) =>
 
 function stateAfter(event: Event): string | undefined {
   if (event.type === 'task.requeued') return 'queued'
+  if (event.type === 'run.admitted') return 'starting'
   if (event.type === 'run.started') return 'running'
   if (event.type === 'task.cancel_requested') return 'stopping'
   return event.type.startsWith('task.') ? formatState(event.type.slice('task.'.length)) : undefined

@@ -41,13 +41,13 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
       fence: run.fence,
       without: parts.home,
       signal: voice.watch.signal,
+      onCopy: () =>
+        void voice.note(
+          'workspace_copy',
+          `Copying ${task.workspace}, which the agent's user may not write; changes are brought back at the end.`,
+        ),
     }),
   )
-  if (workspace.source !== workspace.path)
-    voice.note(
-      'workspace_copy',
-      `The agent works on a copy of ${workspace.path} that its user may write; changes are brought back at the end.`,
-    )
 
   const unit = sandbox.killUnit(run.id, run.fence)
   const walls = {

@@ -23,15 +23,22 @@ export type AgentUser = { readonly uid: number; readonly gid: number }
 
 /** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
 export async function prepareWorkspace(
-  options: { path: string; own: boolean; user: AgentUser | undefined } & Omit<CopyPlan, 'original' | 'owner'>,
+  options: {
+    path: string
+    own: boolean
+    user: AgentUser | undefined
+    /** Told before a copy is made: that may take a while. */
+    onCopy: () => void
+  } & Omit<CopyPlan, 'original' | 'owner'>,
 ): Promise<PreparedWorkspace> {
-  const { path, own, user, ...plan } = options
+  const { path, own, user, onCopy, ...plan } = options
   if (own) {
     await mkdir(path, { recursive: true, mode: 0o700 })
     if (user) await chown(path, user.uid, user.gid)
   }
   await assertUsable(path)
   if (!user || own || (await isWritableBy(path, user))) return { path, source: path, finish: async () => undefined }
+  onCopy()
   const copy = await copyWorkspace({ ...plan, original: path, owner: user })
   return {
     path,
