@@ -1,4 +1,4 @@
-/** Log lines for the operator: one JSON object per line on stderr, or a short text line on a terminal. Redaction happens in `write`. */
+/** Log lines for the operator: one JSON object per line on stderr, or a short text line on a terminal. What must not be written, such as secrets, is the business of `write`. */
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 export type Fields = Record<string, unknown>
 
