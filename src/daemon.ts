@@ -7,7 +7,7 @@ import { adapterNamed } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents, pickDefaultAgent } from './describe.ts'
-import { PawlError, unavailable } from './domain/error.ts'
+import { unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
 import type { HealthView } from './domain/view.ts'
 import { createAdmission } from './engine/admission.ts'
@@ -18,7 +18,7 @@ import { createRecovery } from './engine/recovery.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
 import { createSettler } from './engine/settle.ts'
 import { createWorker } from './engine/worker.ts'
-import { armFailpoint } from './failpoint.ts'
+import { armFailpoints } from './failpoint.ts'
 import type { Log } from './log.ts'
 import { isAlive, processIdentity } from './process/identity.ts'
 import { claimHome, ensureToken, findDaemon, publishRunFile, releaseHome } from './run-file.ts'
@@ -96,7 +96,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const store = await openStore({ home: config.home, url: config.database.url, log })
     closers.push(() => store.close())
     const { database } = store
-    armFailpoints(config, () => store.serverPid, log)
+    armFailpoints(config.failpoints, { databasePid: () => store.serverPid, log })
     const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
@@ -274,35 +274,4 @@ function abort(log: Log, error: unknown): never {
     reason: 'storage_broken',
   })
   process.exit(1)
-}
-
-/** For crash tests: what PAWL_FAILPOINT names happens at that place, once. */
-function armFailpoints(config: Config, databasePid: () => number | undefined, log: Log): void {
-  for (const { name, action, skip } of config.failpoints) {
-    const actions: Record<string, () => void | Promise<void>> = {
-      kill: () => {
-        process.kill(process.pid, 'SIGKILL')
-        // The signal takes effect before the next turn of the loop; nothing of ours may run meanwhile.
-        return new Promise(() => {})
-      },
-      'kill-database': () => {
-        const pid = databasePid()
-        if (pid !== undefined) process.kill(pid, 'SIGKILL')
-      },
-      freeze: () => {
-        process.kill(process.pid, 'SIGSTOP')
-      },
-      throw: () => {
-        throw new Error(`failpoint ${name}`)
-      },
-    }
-    const act = actions[action]
-    if (!act)
-      throw new PawlError(
-        'invalid',
-        `PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`,
-      )
-    log.warn('a failpoint is armed', { name, action })
-    armFailpoint(name, act, { skip })
-  }
 }

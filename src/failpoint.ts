@@ -1,3 +1,6 @@
+import { invalid } from './domain/error.ts'
+import type { Log } from './log.ts'
+
 /**
  * Named places where a test may end a process. Idle unless armed; `fp('x')` then costs one map look-up.
  * Every state move has one before its commit and one after; test/crash walks all of them.
@@ -20,4 +23,34 @@ export function fp(name: string): void | Promise<void> {
   }
   armed.delete(name)
   return point.action()
+}
+
+/** Arms what PAWL_FAILPOINT names: each happens at its place once, after it was passed `skip` times. */
+export function armFailpoints(
+  points: readonly { readonly name: string; readonly action: string; readonly skip: number }[],
+  { databasePid, log }: { databasePid: () => number | undefined; log: Log },
+): void {
+  const actions: Record<string, Action> = {
+    kill: () => {
+      process.kill(process.pid, 'SIGKILL')
+      // The signal takes effect before the next turn of the loop; nothing of ours may run meanwhile.
+      return new Promise(() => {})
+    },
+    'kill-database': () => {
+      const pid = databasePid()
+      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+    },
+    freeze: () => {
+      process.kill(process.pid, 'SIGSTOP')
+    },
+    throw: () => {
+      throw new Error('a failpoint threw')
+    },
+  }
+  for (const { name, action, skip } of points) {
+    const act = actions[action]
+    if (!act) throw invalid(`PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`)
+    log.warn('a failpoint is armed', { name, action })
+    armFailpoint(name, act, { skip })
+  }
 }
