@@ -1,10 +1,23 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+const realAgents = 'test/real-agents/**/*.test.ts'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pawl',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, realAgents],
+        },
+      },
+      // Of their own, because only they need the programs: a run of other tests downloads nothing.
+      { extends: true, test: { name: 'real-agents', include: [realAgents], globalSetup: 'test/real-agents/global-setup.ts' } },
+    ],
   },
 })

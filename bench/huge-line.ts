@@ -33,5 +33,7 @@ const highest = () => process.resourceUsage().maxRSS * 1024
 // One small line first, so that the code itself is not counted.
 await read(Readable.from([Buffer.from('x\n')]) as AsyncIterable<Buffer>)
 const before = process.memoryUsage.rss()
+const markBefore = highest()
 if ((await read(huge())) !== lineBytes) throw new Error('The line came out wrong.')
+if (highest() === markBefore) throw new Error('The highest mark of memory is that of the process that started this one.')
 process.stdout.write(String(highest() - before - lineBytes))

@@ -15,6 +15,7 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   start: () => import('./start.ts'),
   idle: () => import('./idle.ts'),
   sse: () => import('./sse.ts'),
+  'session-archive': () => import('./session-archive.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]

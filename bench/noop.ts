@@ -6,12 +6,16 @@ import { adapterNamed } from '../src/agents/index.ts'
 import { systemClock as clock } from '../src/clock.ts'
 import { ResolvedAgent } from '../src/domain/agent-config.ts'
 import { newId } from '../src/domain/id.ts'
+import { createRedactor } from '../src/domain/redact/redactor.ts'
 import { createAdmission } from '../src/engine/admission.ts'
 import { createBus } from '../src/engine/bus.ts'
 import { createDispatch } from '../src/engine/dispatch.ts'
 import { createJournal } from '../src/engine/journal.ts'
+import { createLeftovers } from '../src/engine/leftovers.ts'
+import { createProbes } from '../src/engine/probes.ts'
 import { createRecovery } from '../src/engine/recovery.ts'
 import { createSettler } from '../src/engine/settle.ts'
+import { createWarm } from '../src/engine/warm.ts'
 import { createWorker } from '../src/engine/worker.ts'
 import { silentLog as log } from '../src/log.ts'
 import { processIdentity } from '../src/process/identity.ts'
@@ -37,7 +41,8 @@ const nothing: Sandbox = {
     const stdin = new Writable({ write: (_chunk, _encoding, done) => done() })
     const stdout = Readable.from([Buffer.from('done\n')], { objectMode: false })
     const stderr = Readable.from([], { objectMode: false })
-    return { child: { pid: process.pid, stdin, stdout, stderr, exited: Promise.resolve(exit), stop: async () => exit } }
+    const child = { pid: process.pid, stdin, stdout, stderr, exited: Promise.resolve(exit), stop: async () => exit }
+    return { child, isAlone: () => true }
   },
 }
 
@@ -116,7 +121,8 @@ async function startEngine(place: Place, width: number) {
   const broken = (error: unknown) => {
     throw error
   }
-  const journal = createJournal({ db: database.db, bus, clock, log, onBroken: broken })
+  const redactor = createRedactor()
+  const journal = createJournal({ db: database.db, bus, clock, log, redact: redactor.value, onBroken: broken })
   const settler = createSettler({ journal, bus, clock, log })
   const dispatch = createDispatch({ database, worker: self, shared: true, log })
   await dispatch.start()
@@ -146,6 +152,11 @@ async function startEngine(place: Place, width: number) {
       wallsFor: async () => ({ sandbox: nothing, health: await nothing.probe() }),
       path: process.env.PATH ?? '',
       environment: () => ({}),
+      redactor,
+      userHome: home,
+      probe: createProbes({ adapterNamed, clock, place: { path: process.env.PATH ?? '' } }),
+      warm: createWarm({ clock, log, most: 0, idleMs: 0 }),
+      leftovers: createLeftovers({ home, worker: self }),
     },
   })
   const admission = createAdmission({

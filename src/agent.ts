@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import type { AgentEvent } from './domain/event.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
+import type { QuestionAsked } from './domain/question.ts'
+import type { Utterance } from './domain/transcript.ts'
 import type { Usage } from './domain/usage.ts'
 import type { Child } from './process/child.ts'
 
@@ -16,6 +18,10 @@ export interface Adapter<Options = unknown> {
   readonly isOurs?: boolean
   /** An agent entry that exists without any configuration, if the program needs none. */
   readonly builtin?: { readonly name: string; readonly options: Options } | undefined
+  /** How its conversations lie on disk. Undefined: it keeps none that could be gone on with. */
+  readonly sessions?: SessionFiles | undefined
+  /** How the program proves who pays for the model. Undefined: it needs no key and no login. */
+  readonly login?: Login | undefined
 
   /** Installed? Which version? Logged in? Answers within five seconds, never throws. */
   probe(options: Options, place: ProbePlace): Promise<AgentHealth>
@@ -54,10 +60,16 @@ export interface ProbePlace {
   readonly path: string
   /** What a relative command is relative to. Unknown: it is looked up in the workspace of each task. */
   readonly folder?: string | undefined
+  /** The home of Pawl's own user, where programs keep their logins. */
+  readonly home?: string | undefined
+  /** Which of the named variables are set for Pawl, with their values. */
+  readonly environment?: ((names: readonly string[]) => Record<string, string>) | undefined
 }
 
 export interface AgentHealth {
   readonly installed: boolean
+  /** The very file to start, where that is not what the search path gives: the program behind a launcher script, for one. */
+  readonly program?: string | undefined
   readonly version?: string | undefined
   /** Undefined where the program needs no login, or cannot tell. */
   readonly loggedIn?: boolean | undefined
@@ -75,9 +87,71 @@ export interface LaunchSpec<Options = unknown> {
   /** The paths as the agent will see them inside its walls. */
   readonly workspace: string
   readonly home: string
-  /** The program's own id of a conversation to go on with. */
+  /** The program's own id of a conversation to go on with; its file has been seen. */
   readonly resume?: string | undefined
+  /** The id to give to a new conversation. Only for those who can `preassignSession`, and never together with `resume`. */
+  readonly newSession?: string | undefined
   readonly extraArgs: readonly string[]
+  /** What `probe` found: the file to start, and its version, by which flags are chosen. */
+  readonly program?: string | undefined
+  readonly version?: string | undefined
+  /** The model endpoint to talk to instead of the program's own. */
+  readonly baseUrl?: string | undefined
+  /** How the program will be let in. Keys themselves never pass through here. */
+  readonly access?: Access | undefined
+  /** The answer must be JSON of this schema. Only for those who can give `structuredOutput`. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
+  /** What one run may use; for programs that can hold themselves to it. Ours counts whatever they do. */
+  readonly maxTurns?: number | undefined
+  readonly maxUsd?: number | undefined
+  /** True inside walls that hold: the program's own sandbox would only be in the way. */
+  readonly walled?: boolean | undefined
+  /** Our tools are served at the door, to those who can `mcp`: `PAWL_DOOR_URL` and `PAWL_DOOR_TOKEN` are in the environment. */
+  readonly tools?: boolean | undefined
+}
+
+/** A key in a variable of the environment, a script that prints the key, the program's own login, or nothing at all. */
+export type Access =
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'script'; readonly path: string }
+  | { readonly kind: 'login' }
+  | { readonly kind: 'none' }
+
+/** How a program keeps its conversations in a home. Paths are relative to that home. */
+export interface SessionFiles {
+  /** What an id of this program looks like. Anything else is no conversation of it, and never becomes part of a path. */
+  readonly id: RegExp
+  /**
+   * Where the file of exactly this conversation may lie, in the order in which to look; `*` stands for any characters within one name.
+   * The file only grows: what was archived of it once stays true.
+   */
+  layouts(vendorId: string): readonly string[]
+  /** Folders whose files belong to the conversation whose file was found at `path`. */
+  beside?(path: string, vendorId: string): readonly string[]
+  /** The conversation in the program's own form, to be put at `path`, so that it can be gone on with under `vendorId`. */
+  rebuild?(transcript: readonly Utterance[], place: RebuildPlace): { readonly path: string; readonly content: string }
+}
+
+export interface RebuildPlace {
+  readonly vendorId: string
+  readonly workspace: string
+  readonly model?: string | undefined
+  readonly version?: string | undefined
+}
+
+export interface Login {
+  /** Variables that can hold a key or token, the preferred one first. A key from a file is given in the first. */
+  readonly variables: readonly string[]
+  /** Files of the program's own login, relative to the home of Pawl's user and, the same, to the session home. */
+  readonly files: readonly CredentialFile[]
+  /** Takes its key from a script as well. */
+  readonly script?: boolean | undefined
+}
+
+export interface CredentialFile {
+  readonly path: string
+  /** Tells which of two versions is the newer one: larger is newer. Undefined if the text is no login. */
+  newness(text: string): number | undefined
 }
 
 export interface Command {
@@ -85,7 +159,7 @@ export interface Command {
   readonly args: readonly string[]
   /** Added to the fresh environment that the walls build; nothing of ours is inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** Files to put into the session home before the start, by relative path. */
+  /** Files to put into the session home before the start, by relative path; folders on the way are made. */
   readonly files?: Readonly<Record<string, string>> | undefined
 }
 
@@ -93,23 +167,40 @@ export interface Conversation {
   /**
    * One prompt to its end: emits events and winds down when `turn.signal` aborts.
    * Resolves whatever the agent does; what the verdict means for the task is the engine's business.
+   * One at a time; those who can stay `warm` are given another after one that ended with `mayGoOn`.
    */
   turn(turn: Turn): Promise<Verdict>
+  /** Lets the program go; whoever owns the child still stops it. May be called twice, and while no turn is under way. */
   close(): Promise<void>
+  /** The program is asked to stop by its own protocol when a turn is aborted, and is worth waiting a moment for. */
+  readonly interrupts?: boolean | undefined
 }
 
 export interface Turn {
   readonly prompt: string
   readonly signal: AbortSignal
+  /**
+   * Stores what the agent asks; durable when it resolves. The answer may take days: the adapter ends the turn as `blocked`, and a later turn brings the answer
+   * as its prompt. Rejects if the run is over.
+   */
+  ask(question: QuestionAsked): Promise<void>
+  /** May the agent do this? */
+  permit(request: PermissionRequest): Promise<Permission>
   /** Records a fact about the agent. Waits when the journal is behind: the adapter must await it before it reads on. */
   emit(event: AgentEvent): Promise<void> | void
 }
+
+export interface PermissionRequest {
+  readonly tool: string
+  readonly input: unknown
+}
+export type Permission = { readonly allow: true } | { readonly allow: false; readonly message: string }
 
 /** How a turn ended, as the adapter saw it. Hard facts known to the engine (signal, timeout, cancel) outrank it. */
 export interface Verdict {
   readonly outcome: Extract<Outcome, 'succeeded' | 'partial' | 'empty' | 'failed' | 'blocked'>
   readonly category?: Category | undefined
-  /** One sentence for the person; the details stay in the raw log. */
+  /** One sentence for the person; the details stay in the raw log. Left out of a failure only if nobody said why. */
   readonly message?: string | undefined
   /** The answer, also when the outcome is bad: text is never thrown away. */
   readonly text: string
@@ -119,4 +210,6 @@ export interface Verdict {
   readonly vendorSession?: string | undefined
   /** A time the program named after which it will work again. */
   readonly retryAt?: Date | undefined
+  /** The program waits for another turn of the same conversation. */
+  readonly mayGoOn?: boolean | undefined
 }

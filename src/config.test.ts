@@ -29,9 +29,9 @@ test('without any file the defaults and the built-in agents are in force', async
       },
     ],
     defaultAgent: undefined,
-    limits: { running: 4, perAgent: {}, maxQueued: 100_000 },
+    limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
     retry: { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 },
-    timeouts: { totalMs: 1_800_000, idleMs: 300_000, graceMs: 10_000 },
+    timeouts: { totalMs: 1_800_000, idleMs: 300_000, graceMs: 10_000, warmMs: 180_000 },
     providers: {},
     models: {},
     server: { host: '127.0.0.1', port: 7295, allowedHosts: [] },
@@ -49,7 +49,7 @@ test('empty files, and blocks with nothing below them, are fine', async () => {
   machine.write(machine.homeFile, '')
   machine.write(machine.projectFile, '# nothing yet\nagents:\nlimits:\n  perAgent:\n')
   const config = await machine.load()
-  expect(config.limits).toEqual({ running: 4, perAgent: {}, maxQueued: 100_000 })
+  expect(config.limits).toEqual({ running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 })
   expect(config.files).toEqual({ project: machine.projectFile, home: machine.homeFile })
   expect(config.untrusted).toBeUndefined()
 })
@@ -94,7 +94,7 @@ defaultAgent: helper
     retry: { attempts: 1 },
   })
   expect(findAgent(config, 'demo').options).toEqual({ pace: 2 })
-  expect(config.limits).toEqual({ running: 2, perAgent: { reviewer: 2 }, maxQueued: 100_000 })
+  expect(config.limits).toEqual({ running: 2, perAgent: { reviewer: 2 }, maxQueued: 100_000, warm: 4 })
   expect(config.defaultAgent).toBe('helper')
 })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { hostname } from 'node:os'
+import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
 import { adapterNamed } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -9,25 +9,33 @@ import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents, pickDefaultAgent } from './describe.ts'
 import { unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
+import { passwordsIn } from './domain/redact/names.ts'
+import { createRedactor } from './domain/redact/redactor.ts'
 import type { HealthView } from './domain/view.ts'
 import { createAdmission } from './engine/admission.ts'
 import { createBus } from './engine/bus.ts'
 import { createDispatch, type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
 import { createJournal } from './engine/journal.ts'
+import { createLeftovers, type Leftovers } from './engine/leftovers.ts'
+import { createProbes } from './engine/probes.ts'
 import { createRecovery } from './engine/recovery.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
 import { createSettler } from './engine/settle.ts'
+import { createWarm } from './engine/warm.ts'
 import { createWorker } from './engine/worker.ts'
 import { armFailpoints } from './failpoint.ts'
-import type { Log } from './log.ts'
+import { type Log, redactedLog } from './log.ts'
 import { isAlive, processIdentity } from './process/identity.ts'
-import { claimHome, ensureToken, findDaemon, publishRunFile, releaseHome } from './run-file.ts'
+import { claimHome, ensureToken, findDaemon, publishRunFile, readToken, releaseHome } from './run-file.ts'
 import { chooseSandbox } from './sandboxes/index.ts'
+import type { Db } from './store/database.ts'
 import { withLock } from './store/embedded/lock.ts'
 import { stopEmbedded } from './store/embedded/server.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { bindTask } from './store/tasks.ts'
+import { livingWorkers } from './store/workers.ts'
+import { createToolServer } from './tools/serve.ts'
 import { version } from './version.ts'
 
 /** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
@@ -64,7 +72,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon> {
-  const { config, log, clock = systemClock } = options
+  const { config, clock = systemClock } = options
+  const redactor = createRedactor()
+  const log = redactedLog(options.log, redactor.value)
   const self = newId('worker', clock.now())
   const identity = processIdentity()
   const startedAt = new Date(clock.now()).toISOString()
@@ -93,6 +103,9 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const { host, port } = config.server
     const portAsked = config.sources['server.port'] !== 'default'
     if (options.http && portAsked && port !== 0) await assertPortFree(host, port)
+    const token = options.http ? await ensureToken(config.home, newToken) : await readToken(config.home)
+    redactor.add('home token', token)
+    for (const password of passwordsIn(config.database.url ?? '')) redactor.add('database password', password)
     const store = await openStore({ home: config.home, url: config.database.url, log })
     closers.push(() => store.close())
     const { database } = store
@@ -103,12 +116,22 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const bus = createBus({ database, log, self })
     await bus.start()
     closers.push(() => bus.stop())
-    const journal = createJournal({ db: database.db, bus, clock, log, onBroken: (error) => abort(log, error) })
+    const journal = createJournal({
+      db: database.db,
+      bus,
+      clock,
+      log,
+      redact: redactor.value,
+      onBroken: (error) => abort(log, error),
+    })
     closers.push(() => journal.stop())
     const walls = () => chooseSandbox()
     // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
     if (options.work) void walls()
 
+    const userHome = homedir()
+    const probe = createProbes({ adapterNamed, clock, place: { path: searchPath(), home: userHome, environment: environmentOf } })
+    const warm = createWarm({ clock, log, most: config.limits.warm, idleMs: config.timeouts.warmMs })
     const runtime = createRuntime({
       db: database.db,
       journal,
@@ -116,7 +139,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       clock,
       home: config.home,
       adapterNamed,
-      path: searchPath(),
+      probe,
       agents: config.agents,
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),
@@ -129,6 +152,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           startedAt,
           database: { kind: store.kind, version: store.serverVersion },
           walls: { name: sandbox.name, enforced: health.enforced, detail: health.detail, fix: health.fix ?? null },
+          warm: warm.list(),
         }
       },
       limits: config.limits,
@@ -138,6 +162,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     })
 
     if (options.work) {
+      const leftovers = createLeftovers({ home: config.home, worker: self })
       const settler = createSettler({ journal, bus, clock, log })
       const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log, clock: options.queueClock })
       await dispatch.start()
@@ -175,6 +200,12 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           wallsFor: (profile) => chooseSandbox(profile === 'unattended-open' ? { wanted: 'none' } : {}),
           path: searchPath(),
           environment: environmentOf,
+          userHome,
+          probe,
+          warm,
+          leftovers,
+          tools: createToolServer,
+          redactor,
         },
       })
       const admission = createAdmission({
@@ -189,8 +220,10 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         shared: options.serveShared,
       })
       await worker.start()
+      closers.push(() => warm.stop())
       closers.push(() => worker.stop())
       await recovery.start()
+      await sweepLeftovers(leftovers, database.db, log)
       closers.push(() => recovery.stop())
       admission.start()
       closers.push(() => admission.stop())
@@ -201,7 +234,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       bus.tell('admission')
     }
     if (!options.http) return { runtime, adopt, stop, stopped: stopped.promise }
-    const token = await ensureToken(config.home, () => randomBytes(32).toString('base64url'))
     const { createHttpSurface } = await import('./surfaces/http/server.ts')
     const surface = createHttpSurface({
       runtime,
@@ -221,6 +253,15 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     throw error
   }
 }
+
+/** Keys and logins that a killed process left in session homes. Recovery has just buried the dead, so whoever is not listed lives no more. */
+async function sweepLeftovers(leftovers: Leftovers, db: Db, log: Log): Promise<void> {
+  const living = new Set((await livingWorkers(db)).map((worker) => worker.id))
+  const swept = await leftovers.sweep((worker) => living.has(worker))
+  if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
+}
+
+const newToken = () => randomBytes(32).toString('base64url')
 
 /** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */
 export async function stopEverything(

@@ -1,4 +1,4 @@
-/** Log lines for the operator: one JSON object per line on stderr, or a short text line on a terminal. What must not be written, such as secrets, is the business of `write`. */
+/** Log lines for the operator: one JSON object per line on stderr, or a short text line on a terminal. */
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 export type Fields = Record<string, unknown>
 
@@ -39,6 +39,18 @@ export function createLog(
     warn: line('warn'),
     error: line('error'),
     with: (fields) => createLog(options, { ...bound, ...fields }),
+  }
+}
+
+/** The same log, in which no line says a secret. */
+export function redactedLog(log: Log, redact: <T>(value: T) => T): Log {
+  const line = (level: Level) => (message: string, fields?: Fields) => log[level](redact(message), redact(fields))
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    with: (fields) => redactedLog(log.with(redact(fields)), redact),
   }
 }
 

@@ -56,14 +56,20 @@ async function readRunFile(home: string): Promise<RunFile | undefined> {
 /** The token of a home, made at the first start; an empty file, left by a crash, counts as none. Readable by its owner alone. */
 export async function ensureToken(home: string, make: () => string): Promise<string> {
   const file = tokenOf(home)
-  const found = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
-  if (found.trim() !== '') return found.trim()
+  const found = await readToken(home)
+  if (found !== '') return found
   const token = make()
   await replaceFile(file, `${token}\n`)
   return token
+}
+
+/** Empty if none was made yet. */
+export async function readToken(home: string): Promise<string> {
+  const found = await readFile(tokenOf(home), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  return found.trim()
 }
 
 async function replaceFile(file: string, text: string): Promise<void> {

@@ -10,7 +10,7 @@ export interface Sandbox {
   /** Names what will have to die together. Called and stored before `launch`. */
   killUnit(runId: string, fence: number): KillUnit
   /**
-   * Starts the command inside the walls. Rejects with a `PawlError` if it cannot; then nothing of it is left.
+   * Starts the command inside the walls. Where there is a door, `{{PAWL_DOOR_URL}}` in an argument or a variable becomes its address. Rejects with a `PawlError` if it cannot; then nothing of it is left.
    * Must be called from the main thread: parent-death signals belong to the thread that forked.
    */
   launch(command: Command, walls: Walls): Promise<Walled>
@@ -46,6 +46,8 @@ export interface Walls {
 
 export interface Walled {
   readonly child: Child
+  /** Does nothing but the agent itself live inside, nothing that it started? False also where nobody can tell. */
+  isAlone(): boolean
   /** Listening inside the walls, accepting here: whoever connects is this run. Undefined if none was asked for. */
   readonly door?: { readonly server: Server; readonly url: string } | undefined
 }

@@ -176,7 +176,15 @@ export function fakeRuntime(): FakeRuntime {
     async health() {
       note('health')
       return {
-        ...{ version: '0.0.0', home: '/home', pid: 1, startedAt: at, database: { kind: 'embedded', version: '18' }, tasks: {} },
+        ...{
+          version: '0.0.0',
+          home: '/home',
+          pid: 1,
+          startedAt: at,
+          database: { kind: 'embedded', version: '18' },
+          tasks: {},
+          warm: [],
+        },
         walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null },
       }
     },

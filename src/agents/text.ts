@@ -95,8 +95,13 @@ export function createTextFlow(to: { send(text: string): Promise<void> | void; k
   }
 }
 
-/** Sends a text in messages of at most `pieceChars`, cut at the end of a line where there is one. */
+/** Sends a text in messages of at most `pieceChars`. */
 export async function sendPieces(text: string, send: (text: string) => Promise<void> | void): Promise<void> {
+  for (const piece of textPieces(text)) await send(piece)
+}
+
+/** A text in pieces of at most `pieceChars`, cut at the end of a line where there is one; those that say nothing are left out. */
+export function* textPieces(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let end = Math.min(from + pieceChars, text.length)
     if (end < text.length) {
@@ -106,7 +111,7 @@ export async function sendPieces(text: string, send: (text: string) => Promise<v
     }
     const piece = text.slice(from, end)
     from = end
-    if (piece.trim() !== '') await send(clean(piece.endsWith('\n') ? piece.slice(0, -1) : piece))
+    if (piece.trim() !== '') yield clean(piece.endsWith('\n') ? piece.slice(0, -1) : piece)
   }
 }
 

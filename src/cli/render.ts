@@ -30,6 +30,9 @@ export function toneOf(event: Event): Tone {
     case 'run.started':
       return event.data.enforced ? 'faint' : 'bad'
     case 'agent.message':
+    case 'message.sent':
+    case 'session.rebuilt':
+    case 'session.reset':
     case 'workspace.changed':
     case 'question.answered':
     case 'task.requeued':
@@ -70,8 +73,17 @@ const lines = {
   'agent.tool_called': ({ data }) => `${oneLine(data.tool, 60)} ${toolInput(data.input)}`.trimEnd(),
   'agent.tool_returned': ({ data }) => `${data.isError ? 'tool error: ' : '→ '}${firstLine(data.output)}`,
   'agent.session': ({ data }) => `session ${oneLine(data.vendorId)} of the agent program`,
+  'agent.retrying': ({ data }) =>
+    `tries the model again (${data.attempt}${data.of === undefined ? '' : ` of ${data.of}`}): ${oneLine(data.detail)}`,
+  'agent.compacted': ({ data }) => `shortened its memory of the conversation (${oneLine(data.trigger)})`,
   'agent.stderr': ({ data }) => `stderr: ${plain(data.text).trimEnd()}`,
   'agent.unknown': ({ data }) => `not understood: ${oneLine(data.raw, 200)}`,
+  'session.restored': ({ data }) => `session put back from the archive (${oneLine(data.why)})`,
+  'session.rebuilt': ({ data }) =>
+    `session made anew from the journal${data.form === 'message' ? ', as a first message' : ''} (${oneLine(data.why)})`,
+  'session.reset': ({ data }) => `a new session begins (${oneLine(data.why)})`,
+  'session.adopted': ({ data }) => `goes on with session ${oneLine(data.vendorId)} of the agent program`,
+  'message.sent': ({ data }) => `message: ${plain(data.text)}`,
   'workspace.changed': ({ data }) => oneLine(data.summary),
   'question.asked': ({ data, ...event }) =>
     [

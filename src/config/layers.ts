@@ -142,6 +142,8 @@ function gatherOptions(
   const { command } = options
   if (Array.isArray(command) && typeof command[0] === 'string' && command[0].includes('/'))
     options.command = [absolute(command[0], folder, userHome), ...command.slice(1)]
+  if (typeof command === 'string' && command.includes('/')) options.command = absolute(command, folder, userHome)
+  if (entry.auth?.file !== undefined) gathered.auth = { ...entry.auth, file: absolute(entry.auth.file, folder, userHome) }
   if (entry.systemPromptFile !== undefined) gathered.systemPromptFile = absolute(entry.systemPromptFile, folder, userHome)
   if (Object.keys(options).length > 0) gathered.options = options
   return gathered

@@ -40,11 +40,16 @@ export interface Config {
   /** In the order in which a default is sought: the project's, the home's, the built-in ones. */
   readonly agents: readonly ConfiguredAgent[]
   readonly defaultAgent?: string | undefined
-  readonly limits: { readonly running: number; readonly perAgent: Readonly<Record<string, number>>; readonly maxQueued: number }
+  readonly limits: { readonly running: number; readonly perAgent: Readonly<Record<string, number>>; readonly maxQueued: number; readonly warm: number }
   /** `attempts` counts the first try too. */
   readonly retry: { readonly attempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number }
   /** `null` is no limit. */
-  readonly timeouts: { readonly totalMs: number | null; readonly idleMs: number | null; readonly graceMs: number }
+  readonly timeouts: {
+    readonly totalMs: number | null
+    readonly idleMs: number | null
+    readonly graceMs: number
+    readonly warmMs: number
+  }
   readonly providers: Readonly<NonNullable<FileSettings['providers']>>
   readonly models: Readonly<NonNullable<FileSettings['models']>>
   /** `allowedHosts`: names, with port, under which others reach a daemon that listens beyond loopback. */
@@ -189,7 +194,12 @@ function plainSettings({ settings, agents }: Resolution) {
     defaultAgent: settings.defaultAgent ?? undefined,
     limits: settings.limits,
     retry: { attempts: settings.retry.attempts, baseDelayMs: settings.retry.baseDelay, maxDelayMs: settings.retry.maxDelay },
-    timeouts: { totalMs: settings.timeouts.total, idleMs: settings.timeouts.idle, graceMs: settings.timeouts.grace },
+    timeouts: {
+      totalMs: settings.timeouts.total,
+      idleMs: settings.timeouts.idle,
+      graceMs: settings.timeouts.grace,
+      warmMs: settings.timeouts.warm,
+    },
     providers: settings.providers ?? {},
     models: settings.models ?? {},
     server: settings.server,

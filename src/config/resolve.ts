@@ -121,6 +121,7 @@ function resolveAgent(
     ...present({
       model: entry.model,
       baseUrl: entry.baseUrl,
+      auth: entry.auth,
       systemPrompt: entry.systemPrompt,
       systemPromptFile: entry.systemPromptFile,
     }),

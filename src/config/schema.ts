@@ -63,6 +63,21 @@ export const agentShape = {
   profile: ProfileName.optional().describe('The walls around its runs; guarded if left out.'),
   baseUrl: httpUrl.optional().describe('The model endpoint its program talks to.'),
   env: Env.optional().describe('Variables for its program: names to pass on, or fixed values.'),
+  auth: z
+    .strictObject({
+      env: z
+        .array(
+          z
+            .string()
+            .regex(variable, { error: 'must be names of environment variables; the key itself does not belong in this file' }),
+        )
+        .optional()
+        .describe('Variables that may hold its key; the first that is set counts.'),
+      file: text.optional().describe('A file that holds its key.'),
+      via: z.enum(['variable', 'script']).optional().describe('How the program is given the key; in a variable if left out.'),
+    })
+    .optional()
+    .describe('Where the key for its model is found. Without it: the variables its program knows, then the program’s own login.'),
   budget: z.strictObject(Budget.shape).optional().describe('Caps in US dollars, tokens and turns.'),
   timeout: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
   idleTimeout: DurationLimit.optional().describe('How long it may stay silent; 0 for no limit.'),
@@ -106,6 +121,10 @@ export const FileSettings = z.strictObject({
       running: positive.optional().describe('How many runs at once.'),
       perAgent: z.record(name, positive).nullish().describe('How many runs at once of one agent.'),
       maxQueued: positive.optional().describe('How many tasks may wait.'),
+      warm: count
+        .min(0, { error: 'must be a whole number of at least 0' })
+        .optional()
+        .describe('How many idle agent programs may be kept for the next turn of their session; 0 for none.'),
     })
     .nullish(),
   retry: z
@@ -120,6 +139,7 @@ export const FileSettings = z.strictObject({
       total: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
       idle: DurationLimit.optional().describe('How long an agent may stay silent; 0 for no limit.'),
       grace: Duration.optional().describe('How long a program has to end by itself before it is killed.'),
+      warm: Duration.optional().describe('How long an idle program is kept for the next turn of its session.'),
     })
     .nullish(),
   providers: z.record(name, Provider).nullish().describe('Where models are served.'),
@@ -163,9 +183,9 @@ type Part<B extends Blocks, K extends keyof NonNullable<FileSettings[B]>> = K ex
 
 /** What is in force when nobody says otherwise. */
 export const defaults = {
-  limits: { running: 4, perAgent: {}, maxQueued: 100_000 },
+  limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
-  timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000 },
+  timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
   server: { host: '127.0.0.1', port: 7295, allowedHosts: [] },
   log: { level: 'info', format: 'auto' },
 } as const satisfies FileSettings

@@ -44,6 +44,7 @@ export function showConfig(config: Config): ConfigRow[] {
     total: limit(config.timeouts.totalMs),
     idle: limit(config.timeouts.idleMs),
     grace: formatDuration(config.timeouts.graceMs),
+    warm: formatDuration(config.timeouts.warmMs),
   })
   for (const block of ['providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
   return rows

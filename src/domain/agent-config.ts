@@ -34,6 +34,15 @@ export const ResolvedAgent = z.object({
     .object({ pass: z.array(z.string()).readonly(), set: z.record(z.string(), z.string()) })
     .default(() => ({ pass: [], set: {} })),
   baseUrl: z.string().optional(),
+  /** Where its key is found: names and a path, never the key. */
+  auth: z
+    .object({
+      env: z.array(z.string()).optional(),
+      /** Absolute. */
+      file: z.string().optional(),
+      via: z.enum(['variable', 'script']).optional(),
+    })
+    .optional(),
   systemPrompt: z.string().optional(),
   /** Absolute; read anew for each run. */
   systemPromptFile: z.string().optional(),

@@ -70,10 +70,29 @@ export const eventData = {
     .object({ callId: z.string(), output: z.string(), isError: z.boolean() })
     .describe("A tool's answer came back to the agent."),
   'agent.session': z.object({ vendorId: z.string() }).describe('The agent program named its conversation.'),
+  'agent.retrying': z
+    .object({ attempt: z.number(), of: z.number().optional(), delayMs: z.number().optional(), detail: z.string() })
+    .describe('The agent program tries a model call again by itself.'),
+  'agent.compacted': z
+    .object({ trigger: z.string(), tokensBefore: z.number().optional() })
+    .describe('The agent program shortened its own memory of the conversation.'),
   'agent.stderr': z.object({ text: z.string() }).describe('The agent program wrote to standard error.'),
   'agent.unknown': z
     .object({ raw: z.string() })
     .describe('The agent program printed something this version does not understand; kept as it was.'),
+  'session.restored': z
+    .object({ vendorId: z.string(), why: z.string(), files: z.number(), bytes: z.number() })
+    .describe("The program's files of the conversation were put back from the archive."),
+  'session.rebuilt': z
+    .object({ vendorId: z.string().optional(), why: z.string(), form: z.enum(['native', 'message']), utterances: z.number() })
+    .describe('The conversation was made anew from the journal: as a file of the program, or as its first message.'),
+  'session.reset': z
+    .object({ vendorId: z.string(), why: z.string() })
+    .describe('The conversation could not be gone on with, or was not wanted any more; a new one begins.'),
+  'session.adopted': z
+    .object({ vendorId: z.string(), from: z.string() })
+    .describe('A conversation that was begun in the program itself goes on here.'),
+  'message.sent': z.object({ text: z.string() }).describe('The agent sent the user a message beside its answer.'),
   'workspace.changed': z
     .object({ summary: z.string(), files: z.number() })
     .describe('What the run changed in the workspace, in one line.'),

@@ -21,8 +21,8 @@ export type Outcome = (typeof outcomes)[number]
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 
 export interface CategoryRule {
-  /** never: the task fails; once: one more run; backoff: up to the retry limit, waiting longer each time; park: wait for a named time. */
-  readonly retry: 'never' | 'once' | 'backoff' | 'park'
+  /** never: the task fails; once: one more run; resume: again while the conversation can be gone on with, else once; backoff: up to the retry limit, waiting longer each time; park: wait for a named time. */
+  readonly retry: 'never' | 'once' | 'resume' | 'backoff' | 'park'
   readonly session: SessionCare
   /** One plain sentence for the person who reads it. */
   readonly says: string
@@ -34,7 +34,7 @@ export const categories = {
   usage_limit: { retry: 'park', session: 'keep', says: "The account's usage limit is reached; it resets at a known time." },
   network: { retry: 'backoff', session: 'keep', says: 'The network or the provider failed.' },
   session_missing: { retry: 'once', session: 'restore', says: "The agent's conversation file is gone." },
-  crashed: { retry: 'once', session: 'keep', says: 'The agent program ended without a result.' },
+  crashed: { retry: 'resume', session: 'keep', says: 'The agent program ended without a result.' },
   exit_code: { retry: 'never', session: 'keep', says: 'The agent program ended with an error code.' },
   checks_failed: { retry: 'never', session: 'keep', says: 'The work did not pass its checks.' },
   output_limit: { retry: 'never', session: 'keep', says: 'The agent printed more than is allowed.' },
@@ -53,6 +53,7 @@ export const categories = {
   total_timeout: { retry: 'never', session: 'keep', says: 'The run took longer than allowed.' },
   idle_timeout: { retry: 'never', session: 'keep', says: 'The agent said nothing for longer than allowed.' },
   empty_answer: { retry: 'never', session: 'keep', says: 'The agent ended well but said nothing.' },
+  invalid_output: { retry: 'once', session: 'keep', says: 'The answer does not have the form that was asked for.' },
   protocol_error: { retry: 'never', session: 'keep', says: "The agent's output could not be understood." },
   internal: { retry: 'never', session: 'keep', says: 'Pawl made a mistake; the log has the details.' },
 } as const satisfies Record<string, CategoryRule>

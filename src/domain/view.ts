@@ -32,9 +32,14 @@ export const NewTask = z.strictObject({
     .optional()
     .describe('An absolute path; left out, the task gets an empty directory of its own.'),
   session: SessionId.optional().describe('Goes on with that conversation.'),
+  resetSession: z.boolean().optional().describe('Begins a new conversation in that session; the old one is kept in the archive only.'),
+  outputSchema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('A JSON schema that the answer must fit.'),
   model: z
     .string()
-    .regex(/^[\w@][\w.:@/+-]{0,199}$/, 'a model name cannot begin with a dash')
+    .regex(/^[\w@][\w.:=@/+-]{0,199}$/, 'a model name cannot begin with a dash')
     .optional(),
   priority: Priority.optional(),
   tags: z.array(Name).max(50).optional(),
@@ -125,6 +130,9 @@ export const AgentView = z.object({
 })
 export type AgentView = z.infer<typeof AgentView>
 
+export const WarmView = z.object({ session: SessionId, agent: z.string(), pid: z.number(), idleSince: Time })
+export type WarmView = z.infer<typeof WarmView>
+
 export const HealthView = z.object({
   version: z.string(),
   home: z.string(),
@@ -132,6 +140,7 @@ export const HealthView = z.object({
   startedAt: Time,
   database: z.object({ kind: z.enum(['embedded', 'url']), version: z.string() }),
   walls: z.object({ name: z.string(), enforced: z.boolean(), detail: z.string(), fix: z.string().nullable() }),
+  warm: z.array(WarmView).describe('Agent programs that wait for the next turn of their session.'),
   tasks: z.record(z.string(), z.number()).describe('How many tasks are in each state.'),
 })
 export type HealthView = z.infer<typeof HealthView>

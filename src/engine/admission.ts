@@ -39,6 +39,10 @@ export function createAdmission(options: {
   let wanted = false
   let stopped = true
   let cancelTimer: (() => void) | undefined
+  /** All slots were taken when we last looked; whoever frees one tells us. */
+  let isFull = false
+  /** The round before admitted something, so this one may well do so too and need not look first. */
+  let isBusy = false
 
   const wakeParked = async () => {
     const now = new Date(clock.now())
@@ -51,9 +55,14 @@ export function createAdmission(options: {
   }
 
   const round = async (): Promise<number> => {
-    const around = await lookAround(db, { running: limits.running, now: new Date(clock.now()) })
-    if (around.hasDue) await wakeParked()
-    else if (!around.mayAdmit) return 0
+    if (!isBusy) {
+      const around = await lookAround(db, { running: limits.running, now: new Date(clock.now()) })
+      isFull = around.isFull
+      if (around.hasDue) await wakeParked()
+      else if (isFull || !around.hasQueued) return 0
+    }
+    // Until the round is over nobody knows, also if it fails.
+    isBusy = isFull = false
     const admitted = await journal.transact('task.admit', async (tx, record) => {
       await lockAdmission(tx)
       const candidates = await findCandidates(tx, {
@@ -73,7 +82,8 @@ export function createAdmission(options: {
         record({ task, run, event: { type: 'run.admitted', data: { attempt, fence, agent } } })
       return chosen
     })
-    if (admitted.length > 0) bus.tell('dispatch')
+    isBusy = admitted.length > 0
+    if (isBusy) bus.tell('dispatch')
     return admitted.length
   }
 
@@ -97,6 +107,8 @@ export function createAdmission(options: {
 
   const tick = () => {
     if (stopped) return
+    // A queue that never rests must not keep parked tasks from waking.
+    isBusy = false
     admit()
       .catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
       .then(async () => {
@@ -108,9 +120,10 @@ export function createAdmission(options: {
         cancelTimer = clock.after(Math.max(Math.min(untilWake, lookEveryMs), 1_000), tick)
       })
   }
-  const unsubscribe = bus.on('admission', () => {
+  const hear = () => {
     if (!stopped) admit().catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
-  })
+  }
+  const unsubscribes = [bus.on('admission', hear), bus.on('queued', () => isFull || hear())]
 
   return {
     admit,
@@ -121,7 +134,7 @@ export function createAdmission(options: {
     async stop() {
       stopped = true
       cancelTimer?.()
-      unsubscribe()
+      for (const unsubscribe of unsubscribes) unsubscribe()
       await running?.catch(() => undefined)
     },
   }

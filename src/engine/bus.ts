@@ -4,8 +4,10 @@ import type { Database } from '../store/database.ts'
 
 /** What the parts of an engine tell each other, inside this process at once and to other processes by a coalesced NOTIFY. Hints only: nothing depends on their arrival. */
 export interface Topics {
-  /** Something may be admitted: a task was queued, a slot came free. */
+  /** Something may be admitted: a slot came free, say. */
   admission: undefined
+  /** A task was queued, which changes nothing while all slots are taken. */
+  queued: undefined
   /** A run was admitted and waits for a worker. */
   dispatch: undefined
   /** A running task was asked to stop. */
@@ -89,7 +91,9 @@ export function createBus(options: { database: Database; log: Log; self: string 
     },
     tell(topic, ...values) {
       const value = values[0] as string | undefined
-      if (topic === 'admission' || topic === 'dispatch') outgoing[topic as 'admission' | 'dispatch'] = true
+      // Others cannot know what we know of the slots: they look.
+      if (topic === 'admission' || topic === 'queued') outgoing.admission = true
+      else if (topic === 'dispatch') outgoing.dispatch = true
       else outgoing[topic as 'cancel' | 'events'].add(value!)
       soon()
       deliver(topic, value)

@@ -1,27 +1,22 @@
-import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Adapter, Verdict } from '../agent.ts'
-import { PawlError } from '../domain/error.ts'
-import { newId } from '../domain/id.ts'
-import type { QuestionAsked } from '../domain/question.ts'
+import { messageOf } from '../domain/error.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, Walls } from '../sandbox.ts'
-import { insertQuestion, questionsOfTask } from '../store/questions.ts'
-import { recordKillUnit, rememberVendorSession, type TakenRun } from '../store/runs.ts'
-import { lockTask } from '../store/tasks.ts'
+import { rememberVendorSession, type TakenRun } from '../store/runs.ts'
 import { watchChanges } from './changes.ts'
-import { type DoorVerbs, serveDoor } from './door.ts'
 import { failingAs } from './failure.ts'
-import { createGate } from './gate.ts'
-import { installed, launchSpec, makeDirectories, refuseOpenWalls, withEnvironment, writeSessionFiles } from './prepare.ts'
-import { recordChild } from './raw-log.ts'
+import { makeDirectories, refuseOpenWalls } from './prepare.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
+import { runVerbs } from './run-verbs.ts'
+import { archiveSession } from './session-archive.ts'
+import { findAgent } from './start-agent.ts'
+import { checkAnswer } from './structured-output.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace.ts'
 
-/** Prepares everything, starts the agent inside its walls, has one turn with it, and leaves nothing running. */
+/** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
 export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<TurnResult> {
   const { run, task } = taken
   const adapter = parts.adapterNamed(task.agent_config.adapter)
@@ -49,9 +44,8 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     }),
   )
 
-  const unit = sandbox.killUnit(run.id, run.fence)
   const walls = {
-    unit,
+    unit: sandbox.killUnit(run.id, run.fence),
     workspace: { source: workspace.source, path: workspace.path },
     home,
     hidden: [parts.home],
@@ -71,9 +65,23 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
 
-interface TurnResult {
+export interface TurnResult {
   readonly verdict: Verdict
-  readonly exit: Exit
+  /** Undefined while the program lives on for the session's next turn. */
+  readonly exit?: Exit | undefined
+  /** Another run can go on with the conversation. */
+  readonly canResume: boolean
+}
+
+/** What a turn needs to know about where it happens. */
+export interface Place {
+  readonly voice: Voice
+  readonly adapter: Adapter
+  readonly sandbox: Sandbox
+  readonly walls: Omit<Walls, 'door'>
+  readonly enforced: boolean
+  readonly workspace: PreparedWorkspace
+  readonly records: string
 }
 
 /** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
@@ -86,106 +94,88 @@ function lowered(verdict: Verdict, left: string): Verdict {
   return { ...verdict, outcome: 'partial', message: verdict.message ? `${verdict.message} ${left}` : left }
 }
 
-/** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
-const launching = createGate(4 * availableParallelism())
-
-interface Place {
-  readonly voice: Voice
-  readonly adapter: Adapter
-  readonly sandbox: Sandbox
-  readonly walls: Omit<Walls, 'door'>
-  readonly enforced: boolean
-  readonly workspace: PreparedWorkspace
-  readonly records: string
-}
-
 async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<TurnResult> {
   const { task } = taken
-  const { voice, adapter, sandbox, walls, workspace } = place
+  const { voice } = place
   const { watch } = voice
-  const { graceMs } = task.agent_config
-  const spec = await launchSpec(taken, parts, adapter, { workspace: workspace.path, home: walls.home })
-  const token = randomBytes(24).toString('base64url')
-  const plain = await failingAs('bad_config', () => adapter.command(spec))
-  const command = await installed(withEnvironment(plain, taken, parts, token), workspace.source)
-  await writeSessionFiles(command, walls.home, walls.user)
-
-  if (!(await recordStart(taken, parts, place, spec.resume !== undefined))) watch.stop({ kind: 'lease_lost' })
-  const walled = await launching(async () => {
-    if (watch.reason) return undefined
-    await fp('spawn.before')
-    return failingAs('sandbox_error', () => sandbox.launch(command, { ...walls, door: true }))
-  })
-  if (!walled) return { verdict: { outcome: 'failed', text: '' }, exit: { code: null, signal: null } }
-  const { child } = walled
-  await fp('spawn.after')
-  const recorded = recordChild(child, {
-    directory: place.records,
-    onLimit: () => watch.stop({ kind: 'output_limit' }),
-    onLost: (error) => void voice.note('raw_log_lost', error.message),
-  })
-  const door = walled.door ? serveDoor(walled.door.server, { token, verbs: doorVerbs(taken, parts) }) : undefined
-  watch.begin(() => void child.stop({ graceMs: watch.graceMs(graceMs) }))
+  const found = await findAgent(taken, parts, place)
+  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false }
+  const { agent } = found
+  let stays = false
   try {
-    const conversation = adapter.open(recorded.child, spec)
-    const verdict = await conversation.turn({
-      prompt: spec.prompt,
-      signal: watch.signal,
-      emit(event) {
-        watch.sawEvent()
-        if (event.type === 'agent.session') void learnSession(taken, parts, event.data.vendorId, voice.log)
-        return voice.recordEvent(event)
+    let vendorId: string | undefined
+    const verbs = runVerbs(taken, parts, voice)
+    const said = await agent.serve({
+      watch,
+      graceMs: task.agent_config.graceMs,
+      records: {
+        directory: place.records,
+        redactor: parts.redactor,
+        onLimit: () => watch.stop({ kind: 'output_limit' }),
+        onLost: (error) => void voice.note('raw_log_lost', error.message),
+      },
+      door: verbs,
+      turn: {
+        prompt: found.prompt,
+        signal: watch.signal,
+        emit(event) {
+          watch.sawEvent()
+          if (event.type === 'agent.session') {
+            vendorId = event.data.vendorId
+            void learnSession(taken, parts, vendorId, voice.log)
+          }
+          return voice.recordEvent(event)
+        },
+        ask: async (question) => void (await verbs.ask(question)),
+        // What the walls allow is allowed: where they do not hold, somebody watches or a profile says so.
+        permit: async () => ({ allow: true }),
       },
     })
-    await conversation.close()
     await fp('exit.observe')
-    return { verdict, exit: await child.stop({ graceMs: watch.reason ? watch.graceMs(graceMs) : 2_000 }) }
+    const verdict = checkAnswer(task.output_schema, said)
+    vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
+    stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
+    const exit = stays ? undefined : await agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000)
+    if (!isLost(watch) && vendorId !== undefined) await archive(taken, parts, place, vendorId)
+    if (stays) {
+      await agent.returnLogin()
+      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness: await found.likeness(vendorId) })
+    }
+    return { verdict, exit, canResume: found.canResume }
+  } catch (error) {
+    stays = false
+    throw error
   } finally {
-    await child.stop({ graceMs: 0 })
-    await door?.close()
-    await recorded.close()
+    if (!stays) await agent.end(0)
   }
 }
 
-/** The kill unit is on disk before anything is started, so that whoever comes after us can end it. False if the run is no longer ours. */
-function recordStart(taken: TakenRun, parts: RunParts, place: Place, resumed: boolean): Promise<boolean> {
-  const { run, task } = taken
-  const { sandbox, walls, enforced } = place
-  return parts.journal.transact('killunit.record', async (tx, record) => {
-    if (!(await recordKillUnit(tx, run, { unit: walls.unit, walls: sandbox.name, enforced, resumed }))) return false
-    const data = { attempt: run.attempt, fence: run.fence, worker: run.worker_id ?? '', walls: sandbox.name, enforced, resumed }
-    record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } })
-    return true
-  })
-}
+/** A copy of a workspace is gone after its run, and only a namespace of processes is sure to die with us. */
+const mayStay = ({ workspace, walls }: Place) => workspace.source === workspace.path && walls.unit.enforced
 
-function doorVerbs(taken: TakenRun, parts: RunParts): DoorVerbs {
-  const { run, task } = taken
-  return {
-    describe: () => ({ task: task.id, run: run.id, attempt: run.attempt }),
-    async ask(question: QuestionAsked) {
-      const { kind, text, options } = question
-      const id = newId('question', parts.clock.now())
-      // What the agent said before it asked stands before the question in the journal.
-      await parts.journal.flush()
-      return parts.journal.transact('question.ask', async (tx, record) => {
-        const at = new Date(parts.clock.now())
-        await lockTask(tx, task.id)
-        // An agent that was not told whether its question is stored asks it again.
-        const asked = await questionsOfTask(tx, task.id)
-        const same = asked.find((earlier) => earlier.run_id === run.id && earlier.state === 'pending' && earlier.text === text)
-        if (same) return { id: same.id }
-        if (!(await insertQuestion(tx, { ...question, id, task: task.id, run: run.id, fence: run.fence, at })))
-          throw new PawlError('conflict', 'This run is over.')
-        record({
-          task: task.id,
-          run: run.id,
-          fence: run.fence,
-          event: { type: 'question.asked', data: { questionId: id, kind, text, options } },
-        })
-        return { id }
-      })
-    },
+/** A conversation that could not be archived is still on disk; the run has ended all the same. */
+async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice }: Place, vendorId: string): Promise<void> {
+  if (!adapter.sessions) return
+  try {
+    await fp('session.archive.before')
+    const archived = await archiveSession({
+      db: parts.db,
+      home: walls.home,
+      files: adapter.sessions,
+      session: taken.task.session_id,
+      vendorId,
+      run: taken.run,
+      at: new Date(parts.clock.now()),
+    })
+    await fp('session.archive.after')
+    for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
+  } catch (error) {
+    voice.log.warn('a conversation was not archived', {
+      session: taken.task.session_id,
+      error: messageOf(error),
+      reason: 'not_archived',
+    })
+    await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
   }
 }
 

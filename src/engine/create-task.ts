@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize } from 'node:path'
-import type { Adapter, AgentHealth } from '../agent.ts'
+import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { conflict, invalid, PawlError, unavailable } from '../domain/error.ts'
@@ -15,6 +15,8 @@ import { findSession } from '../store/runs.ts'
 import type { TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
 import { guarded } from './guarded.ts'
+import type { Probe } from './probes.ts'
+import { assertSchema } from './structured-output.ts'
 import { assertUsable } from './workspace.ts'
 
 export interface TaskCreatorParts {
@@ -24,8 +26,7 @@ export interface TaskCreatorParts {
   readonly adapterNamed: (name: string) => Adapter
   readonly agents: readonly ResolvedAgent[]
   readonly defaultAgent: () => Promise<string>
-  /** Where programs are looked for. */
-  readonly path: string
+  readonly probe: Probe
   /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
   readonly boundTo: string | null
   readonly maxQueued: number
@@ -47,7 +48,10 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     if (queued >= parts.maxQueued)
       throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
   })
-  const assertInstalled = installationCheck(parts)
+  const assertInstalled = async (agent: ResolvedAgent, folder: string | undefined) => {
+    const { installed, detail, fix } = await parts.probe(agent, folder)
+    if (!installed) throw new PawlError('unsupported', `Agent "${agent.name}" cannot run here: ${detail}${fix ? ` ${fix}` : ''}`)
+  }
 
   return async (input, key) => {
     const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex')
@@ -64,6 +68,7 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     const agent = await resolveAgent(parts, input)
     const id = newId('task', clock.now())
     const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
+    if (input.outputSchema) assertSchema(input.outputSchema)
     await assertInstalled(agent, input.workspace === undefined ? undefined : workspace)
     const session = await givenSession(db, input.session, agent)
     await assertTaking()
@@ -82,6 +87,8 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
           rank: rankOf(clock.now(), priority),
           tags: input.tags ?? [],
           extraArgs: input.extraArgs ?? [],
+          outputSchema: input.outputSchema,
+          continuation: input.resetSession ? { kind: 'retry', fresh: true } : undefined,
           attended: input.attended ?? false,
           boundTo: parts.boundTo,
           at: new Date(clock.now()),
@@ -122,24 +129,6 @@ async function resolveAgent(parts: TaskCreatorParts, task: NewTask): Promise<Res
     ...(task.model === undefined ? {} : { model: task.model }),
     ...(task.profile === undefined ? {} : { profile: task.profile }),
     ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
-  }
-}
-
-/** Refuses work for a program that is not there, before the work is written down. An answer is kept for a while: asking may start the program. */
-function installationCheck(parts: TaskCreatorParts) {
-  const keptMs = 10_000
-  const known = new Map<string, { health: AgentHealth; at: number }>()
-  return async (agent: ResolvedAgent, folder: string | undefined) => {
-    const key = JSON.stringify([agent.adapter, agent.options, folder ?? ''])
-    const now = parts.clock.monotonic()
-    let found = known.get(key)
-    if (!found || now - found.at > keptMs) {
-      found = { health: await parts.adapterNamed(agent.adapter).probe(agent.options, { path: parts.path, folder }), at: now }
-      if (known.size > 100) known.clear()
-      if (found.health.installed) known.set(key, found)
-    }
-    const { installed, detail, fix } = found.health
-    if (!installed) throw new PawlError('unsupported', `Agent "${agent.name}" cannot run here: ${detail}${fix ? ` ${fix}` : ''}`)
   }
 }
 

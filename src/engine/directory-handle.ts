@@ -6,6 +6,8 @@ import { join } from 'node:path'
 export interface DirectoryHandle {
   /** A path to an entry of this very directory. Only its last part may be a link; open it with `noFollow`, or use calls that do not follow. */
   at(name: string): string
+  /** A directory in this one. Rejects as `isAbsence` knows it if there is none, or if it is a link or a file. */
+  enter(name: string): Promise<DirectoryHandle>
   stat(): Promise<Stats>
   chmod(mode: number): Promise<void>
   chown(uid: number, gid: number): Promise<void>
@@ -21,15 +23,23 @@ export async function openDirectory(path: string): Promise<DirectoryHandle | und
     if (name === '' || name === '.') continue
     const parent: DirectoryHandle = directory
     try {
-      directory = await enter(parent.at(name))
-    } catch (error) {
-      if (isAbsence(error)) return undefined
-      throw error
+      directory = await openIn(parent, name)
     } finally {
       await parent.close()
     }
+    if (!directory) return undefined
   }
   return directory
+}
+
+/** The directory of that name in an open one. Undefined if it is missing, or is a link or a file. */
+export async function openIn(parent: DirectoryHandle, name: string): Promise<DirectoryHandle | undefined> {
+  try {
+    return await enter(parent.at(name))
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
 }
 
 /** What an open, a look or a removal says where there is no such entry, or not of that kind. */
@@ -39,9 +49,11 @@ async function enter(path: string): Promise<DirectoryHandle> {
   if (process.platform !== 'linux' && (await lstat(path)).isSymbolicLink())
     throw Object.assign(new Error(`${path} is a link`), { code: 'ELOOP' })
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
+  const at = (name: string) => (process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name))
   return {
-    // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
-    at: (name) => (process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)),
+    at,
+    enter: (name) => enter(at(name)),
     stat: () => handle.stat(),
     chmod: (mode) => handle.chmod(mode),
     chown: (uid, gid) => handle.chown(uid, gid),

@@ -37,11 +37,16 @@ export function createJournal(options: {
   bus: Bus
   clock: Clock
   log: Log
-  redact?: (text: string) => string
+  /** Takes secrets out of what an event says, before anything else is done with it. */
+  redact?: <T>(data: T) => T
   onBroken: (error: unknown) => void
 }): Journal {
-  const { db, bus, clock, log, onBroken } = options
-  const redacted = options.redact ? redactEntry(options.redact) : (entry: Entry) => entry
+  const { db, bus, clock, log, onBroken, redact } = options
+  const redacted = (entry: Entry): Entry => {
+    if (!redact) return entry
+    const event = redact(entry.event)
+    return event === entry.event ? entry : { ...entry, event }
+  }
 
   let waiting: Entry[] = []
   let waitingBytes = 0
@@ -143,9 +148,9 @@ export function createJournal(options: {
         const result = await db.transaction().execute(async (tx) => {
           const entries: Entry[] = []
           const value = await work(tx, (entry) => entries.push(redacted({ ...entry, at })))
-          const stored = await appendEvents(tx, entries)
-          events = stored.map((item) => item.event)
           await fp(`${name}.before`)
+          const stored = await appendEvents(tx, entries, { isLast: true })
+          events = stored.map((item) => item.event)
           return value
         })
         await fp(`${name}.after`)
@@ -175,15 +180,4 @@ function sizeOf(entry: Entry): number {
   let size = 200
   for (const value of Object.values(data)) size += typeof value === 'string' ? value.length : 100
   return size
-}
-
-function redactEntry(redact: (text: string) => string) {
-  const deep = (value: unknown): unknown => {
-    if (typeof value === 'string') return redact(value)
-    if (Array.isArray(value)) return value.map(deep)
-    if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
-    return value
-  }
-  return (entry: Entry): Entry => ({ ...entry, event: { ...entry.event, data: deep(entry.event.data) } as Entry['event'] })
 }

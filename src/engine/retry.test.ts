@@ -34,7 +34,12 @@ describe('settle', () => {
     })
   })
 
-  it('runs a crashed agent once more and not twice', () => {
+  it('goes on with the conversation of a crashed agent as often as tries are left', () => {
+    expect(decide({ category: 'crashed', canResume: true }, { attempts: 1 })).toMatchObject({ move: 'give_back', attempts: 2 })
+    expect(decide({ category: 'crashed', canResume: true }, { attempts: 2 }).move).toBe('fail')
+  })
+
+  it('runs a crashed agent that remembers nothing once more and not twice', () => {
     expect(decide({ category: 'crashed' })).toMatchObject({ move: 'give_back', event: { data: { why: 'retry' } }, attempts: 1 })
     expect(decide({ category: 'crashed' }, { attempts: 1 }).move).toBe('fail')
   })
@@ -49,7 +54,7 @@ describe('settle', () => {
   it('follows the table of categories for every one of them', () => {
     for (const [name, rule] of Object.entries(categories)) {
       const { move } = decide({ category: name as Category })
-      const expected = { never: 'fail', once: 'give_back', backoff: 'park', park: 'park' }[rule.retry]
+      const expected = { never: 'fail', once: 'give_back', resume: 'give_back', backoff: 'park', park: 'park' }[rule.retry]
       expect([name, move]).toEqual([name, expected])
     }
   })

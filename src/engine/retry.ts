@@ -16,6 +16,8 @@ export interface Settlement {
 export interface Ended extends RunEnd {
   /** A time the program named after which it will work again. */
   readonly retryAt?: Date | undefined
+  /** Another run can go on with the conversation. */
+  readonly canResume?: boolean | undefined
 }
 
 export interface RetryPolicy {
@@ -118,8 +120,9 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
   const rule = categories[category]
   const { policy, nowMs } = input
   if (rule.retry === 'never') return undefined
-  if (rule.retry === 'once') {
-    if (tried >= Math.min(2, policy.attempts)) return undefined
+  if (rule.retry === 'once' || rule.retry === 'resume') {
+    const most = rule.retry === 'resume' && input.end.canResume ? policy.attempts : Math.min(2, policy.attempts)
+    if (tried >= most) return undefined
     return {
       move: 'give_back',
       reason: null,

@@ -1,18 +1,23 @@
-import type { Adapter, Verdict } from '../agent.ts'
+import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
+import { secretsIn } from '../domain/redact/names.ts'
+import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
-import type { Exit } from '../process/child.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import { type Db, isPassing } from '../store/database.ts'
 import type { TakenRun } from '../store/runs.ts'
-import { converse } from './conversation.ts'
+import { converse, type TurnResult } from './conversation.ts'
+import type { DoorVerbs, ToolHandler } from './door.ts'
 import { RunFailure } from './failure.ts'
 import type { Journal } from './journal.ts'
+import type { Leftovers } from './leftovers.ts'
+import type { Probe } from './probes.ts'
 import type { Ended } from './retry.ts'
 import type { Settler } from './settle.ts'
+import type { Warm } from './warm.ts'
 import { type StopReason, Watch } from './watch.ts'
 
 /** One run, from its lease to its outcome. */
@@ -37,6 +42,14 @@ export interface RunParts {
   /** The search path of agents, and variables of Pawl's own environment by name. */
   readonly path: string
   readonly environment: (names: readonly string[]) => Record<string, string>
+  /** The home of Pawl's own user, where programs keep their logins. */
+  readonly userHome: string
+  readonly redactor: Redactor
+  readonly probe: Probe
+  readonly warm: Warm
+  readonly leftovers: Leftovers
+  /** Serves our tools to the agent of a run. */
+  readonly tools?: ((verbs: DoorVerbs) => ToolHandler) | undefined
 }
 
 /** What the parts of a run share: its timers, and how it speaks to the journal and the log. */
@@ -45,19 +58,28 @@ export interface Voice {
   readonly log: Log
   readonly recordEvent: (event: NewEvent) => Promise<void> | undefined
   readonly note: (code: string, detail: string) => Promise<void> | undefined
+  /** Keeps the secrets of an environment out of everything that is stored or logged, until the run is settled. */
+  readonly hide: (environment: Readonly<Record<string, string>>) => void
 }
 
 export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const { run, task } = taken
   const watch = new Watch(parts.clock, { totalMs: task.agent_config.timeoutMs, idleMs: task.agent_config.idleTimeoutMs })
   const log = parts.log.with({ task: task.id, run: run.id })
-  const done = perform(taken, parts, watch, log)
+  const reveals: (() => void)[] = []
+  const hide: Voice['hide'] = (environment) => {
+    for (const { name, value } of secretsIn(environment)) reveals.push(parts.redactor.add(name, value))
+  }
+  const done = perform(taken, parts, watch, log, hide)
     .catch((error: unknown) => log.error('a run could not be settled', { error: String(error), stack: stackOf(error) }))
-    .finally(() => watch.close())
+    .finally(() => {
+      watch.close()
+      for (const reveal of reveals) reveal()
+    })
   return { id: run.id, taskId: task.id, stop: (reason) => watch.stop(reason), done }
 }
 
-async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log): Promise<void> {
+async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log, hide: Voice['hide']): Promise<void> {
   const { run, task } = taken
   const startedAtMs = parts.clock.now()
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
@@ -69,12 +91,13 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log)
   let end: Ended
   let vendorSession: string | undefined
   try {
-    const result = await converse(taken, parts, { watch, log, recordEvent, note })
+    const result = await converse(taken, parts, { watch, log, recordEvent, note, hide })
     vendorSession = result.verdict.vendorSession
-    end = judge(result.verdict, result.exit, watch)
+    end = judge(result, watch)
   } catch (error) {
     end = judgeFailure(error, watch, log)
   }
+  end = parts.redactor.value(end)
   await parts.journal.flush()
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
   if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
@@ -108,8 +131,9 @@ const stackOf = (error: unknown) => (error instanceof Error ? error.stack : unde
 export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
 
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
-function judge(verdict: Verdict, exit: Exit, watch: Watch): Ended {
-  const facts = { text: verdict.text, usage: verdict.usage, costUsd: verdict.costUsd, exitCode: exit.code, signal: exit.signal }
+function judge({ verdict, exit, canResume }: TurnResult, watch: Watch): Ended {
+  const { text, usage, costUsd } = verdict
+  const facts = { text, usage, costUsd, canResume, exitCode: exit?.code, signal: exit?.signal }
   return watch.reason
     ? { ...facts, ...stopped(watch.reason) }
     : { ...facts, outcome: verdict.outcome, category: verdict.category, message: verdict.message, retryAt: verdict.retryAt }

@@ -97,7 +97,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const made = await create(input, idempotencyKey)
       if (!made.isNew) return { task: await view(made.row.id), created: false }
       journal.announce(made.row.id)
-      bus.tell('admission')
+      bus.tell('queued')
       return { task: taskView(made.row, [], []), created: true }
     },
 

@@ -13,7 +13,7 @@ export class Watch {
   reason: StopReason | undefined
   readonly #controller = new AbortController()
   readonly #clock: Clock
-  readonly #idleMs: number | null
+  #idleMs: number | null
   readonly #cancels: (() => void)[] = []
   #lastEvent: number
   #end: (() => void) | undefined
@@ -37,8 +37,14 @@ export class Watch {
   begin(end: () => void): void {
     this.#end = end
     this.#lastEvent = this.#clock.monotonic()
-    if (this.#idleMs !== null) this.#watchSilence(this.#idleMs)
+    this.#watchSilence()
     if (this.reason) end()
+  }
+
+  /** The turn is over: silence is expected from now on, and there is nobody left to stop. */
+  finish(): void {
+    this.#idleMs = null
+    this.#end = undefined
   }
 
   /** The agent said something; silence is counted in events, not bytes. */
@@ -74,11 +80,13 @@ export class Watch {
     this.#end = undefined
   }
 
-  #watchSilence(idleMs: number): void {
+  #watchSilence(): void {
+    const idleMs = this.#idleMs
+    if (idleMs === null) return
     const left = this.#lastEvent + idleMs - this.#clock.monotonic()
     if (left <= 0)
       this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
-    else this.#after(left, () => this.#watchSilence(idleMs))
+    else this.#after(left, () => this.#watchSilence())
   }
 
   #after(ms: number, fn: () => void): void {

@@ -34,6 +34,24 @@ export function childrenOf(pid: number): number[] {
   return pids.filter((name) => /^\d+$/.test(name) && stat(Number(name))?.parent === pid).map(Number)
 }
 
+/** Every living process below this one, whatever namespace it is in. What loses its parent inside walls becomes a child of their first process, so nothing is missed there. */
+export function descendantsOf(pid: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of orUndefined(() => readdirSync('/proc')) ?? []) {
+    if (!/^\d+$/.test(name)) continue
+    const found = stat(Number(name))
+    if (found && !/[ZXx]/.test(found.state)) parents.set(Number(name), found.parent)
+  }
+  const below = new Set<number>([pid])
+  // A parent may have a larger number than its child, so it is gone through until nothing is added.
+  for (let size = 0; size !== below.size; ) {
+    size = below.size
+    for (const [child, parent] of parents) if (below.has(parent)) below.add(child)
+  }
+  below.delete(pid)
+  return [...below]
+}
+
 let knownBootId: string | undefined
 function bootId(): string {
   knownBootId ??= orUndefined(() => {

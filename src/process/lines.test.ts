@@ -76,6 +76,35 @@ test('however the bytes are cut into chunks, the lines are those of the whole', 
   )
 })
 
+test('a line of more than a megabyte is whole, wherever its characters, its return and its chunks fall', () => {
+  for (const length of [999_997, 999_998, 999_999, 1_000_000, 1_000_001, 2_000_000]) {
+    const text = `${'x'.repeat(length)}€😀`
+    const bytes = Buffer.from(`${text}\r\nnext\n`)
+    const chunks = [
+      bytes.subarray(0, 7),
+      bytes.subarray(7, 70_000),
+      bytes.subarray(70_000, length + 2),
+      bytes.subarray(length + 2),
+    ]
+    const [long, next] = texts(chunks, { maxBytes: Infinity })
+    expect(long === text).toBe(true)
+    expect(next).toBe('next')
+    const [cut] = split(chunks, { maxBytes: length + 1 })
+    expect(cut?.text === 'x'.repeat(length)).toBe(true)
+    expect(cut?.truncatedBytes).toBe(bytes.length - 'next\n'.length - 1 - (length + 1))
+  }
+})
+
+test('a chunk may be overwritten once it was pushed', () => {
+  const lines: string[] = []
+  const splitter = createLineSplitter({ onLine: (text) => lines.push(text) })
+  const chunk = Buffer.from('whole\nhalf')
+  splitter.push(chunk)
+  chunk.fill('z')
+  splitter.push(Buffer.from(' and half\n'))
+  expect(lines).toEqual(['whole', 'half and half'])
+})
+
 test('batches hold what each chunk completed', async () => {
   async function* chunks() {
     yield Buffer.from('a\nb\nc')

@@ -51,10 +51,8 @@ export function createLineSplitter(
       let from = 0
       if (!started.isEmpty) {
         const newline = chunk.indexOf(newlineByte)
-        if (newline === -1) return started.add(chunk)
-        started.add(chunk.subarray(0, newline))
-        const { text, truncatedBytes } = started.take()
-        onLine(text, truncatedBytes)
+        if (newline === -1) return started.add(chunk, 0, chunk.length)
+        endLine(chunk, 0, newline)
         from = newline + 1
       }
       const last = chunk.lastIndexOf(newlineByte)
@@ -63,12 +61,10 @@ export function createLineSplitter(
         else splitEach(chunk, from, last)
         from = last + 1
       }
-      if (from < chunk.length) started.add(chunk.subarray(from))
+      if (from < chunk.length) started.add(chunk, from, chunk.length)
     },
     end() {
-      if (started.isEmpty) return
-      const { text, truncatedBytes } = started.take()
-      onLine(text, truncatedBytes)
+      if (!started.isEmpty) endLine(nothing, 0, 0)
     },
   }
 
@@ -77,70 +73,89 @@ export function createLineSplitter(
     const run = chunk.toString('utf8', from, last)
     let start = 0
     for (let newline = run.indexOf('\n'); newline !== -1; newline = run.indexOf('\n', start)) {
-      onLine(withoutReturn(run.slice(start, newline)), 0)
+      const hasReturn = newline > start && run.charCodeAt(newline - 1) === returnCode
+      onLine(run.slice(start, hasReturn ? newline - 1 : newline), 0)
       start = newline + 1
     }
-    onLine(withoutReturn(start === 0 ? run : run.slice(start)), 0)
+    onLine(withoutReturn(run.slice(start)), 0)
   }
 
   function splitEach(chunk: Buffer, from: number, last: number): void {
     for (let start = from; start <= last; ) {
       const newline = chunk.indexOf(newlineByte, start)
-      started.add(chunk.subarray(start, newline))
-      const { text, truncatedBytes } = started.take()
-      onLine(text, truncatedBytes)
+      endLine(chunk, start, newline)
       start = newline + 1
     }
+  }
+
+  function endLine(chunk: Buffer, from: number, to: number): void {
+    started.add(chunk, from, to)
+    const { text, truncatedBytes } = started.take()
+    onLine(text, truncatedBytes)
   }
 }
 
 const newlineByte = 0x0a
 const returnCode = 0x0d
+const nothing = Buffer.alloc(0)
 const withoutReturn = (text: string) => (text.charCodeAt(text.length - 1) === returnCode ? text.slice(0, -1) : text)
-const decodeAtBytes = 256 * 1024
+const firstRoomBytes = 4 * 1024
+const idleRoomBytes = 64 * 1024
+// Measured: much smaller pieces of text are copied about by the garbage collector, larger ones only take more room.
+const decodeAtBytes = 1_000_000
 
-/** A line whose end has not come yet. Decoded as it grows, so that a huge one is never held as bytes and as text at once. */
+/**
+ * A line whose end has not come yet. Its bytes are copied, so that a few of them do not hold a whole chunk in memory, and
+ * decoded as they grow, so that a huge line is never held as bytes and as text at once.
+ */
 function createStartedLine(maxBytes: number) {
+  let bytes = nothing
+  let filled = 0
   let text = ''
   let decoder: StringDecoder | undefined
-  let parts: Buffer[] = []
-  let partBytes = 0
   let keptBytes = 0
   let truncatedBytes = 0
-  const decodeParts = (): string => {
-    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts, partBytes)
-    parts = []
-    partBytes = 0
-    return decoder ? decoder.write(bytes) : bytes.toString('utf8')
+
+  function makeRoom(wanted: number): void {
+    if (filled === decodeAtBytes) {
+      decoder ??= new StringDecoder('utf8')
+      text += decoder.write(bytes)
+      filled = 0
+    }
+    if (filled + wanted <= bytes.length || bytes.length === decodeAtBytes) return
+    const grown = Buffer.allocUnsafeSlow(Math.min(decodeAtBytes, Math.max(firstRoomBytes, bytes.length * 2, filled + wanted)))
+    bytes.copy(grown, 0, 0, filled)
+    bytes = grown
   }
+
   return {
     get isEmpty() {
       return keptBytes === 0 && truncatedBytes === 0
     },
-    add(bytes: Buffer) {
-      const room = maxBytes - keptBytes
-      const kept = bytes.length <= room ? bytes : bytes.subarray(0, room)
-      truncatedBytes += bytes.length - kept.length
-      if (kept.length === 0) return
-      parts.push(kept)
-      partBytes += kept.length
-      keptBytes += kept.length
-      if (partBytes < decodeAtBytes) return
-      decoder ??= new StringDecoder('utf8')
-      text += decodeParts()
+    add(chunk: Buffer, from: number, to: number) {
+      const keptTo = Math.min(to, from + maxBytes - keptBytes)
+      truncatedBytes += to - keptTo
+      keptBytes += keptTo - from
+      for (let at = from; at < keptTo; ) {
+        makeRoom(keptTo - at)
+        const copied = chunk.copy(bytes, filled, at, keptTo)
+        filled += copied
+        at += copied
+      }
     },
     take(): Line {
+      // A character cut in two by the cap would end the text with a U+FFFD that the agent never wrote: a decoder holds it back.
       if (truncatedBytes > 0) decoder ??= new StringDecoder('utf8')
-      const last = partBytes > 0 ? decodeParts() : ''
-      const rest = decoder?.end() ?? ''
-      const line =
-        truncatedBytes > 0
-          ? // A character cut in two by the cap would end the text with a U+FFFD that the agent never wrote.
-            { text: text + last, truncatedBytes }
-          : // Looking at the end of a joined string would copy all of it, so a long one is looked at before it is joined.
-            { text: last + rest === '' ? withoutReturn(text) : text + withoutReturn(last + rest), truncatedBytes }
+      const last = decoder ? decoder.write(bytes.subarray(0, filled)) : bytes.toString('utf8', 0, filled)
+      // Looking at the end of a joined string would copy all of it, so the last part is looked at before it is joined.
+      const line = {
+        text: text + (truncatedBytes > 0 ? last : withoutReturn(last + (decoder?.end() ?? ''))),
+        truncatedBytes,
+      }
       text = ''
       decoder = undefined
+      if (bytes.length > idleRoomBytes) bytes = nothing
+      filled = 0
       keptBytes = 0
       truncatedBytes = 0
       return line

@@ -18,10 +18,11 @@ export interface Candidate {
 export async function lookAround(
   db: Db,
   options: { running: number; now: Date },
-): Promise<{ readonly hasDue: boolean; readonly mayAdmit: boolean }> {
-  const { rows } = await sql<{ hasDue: boolean; mayAdmit: boolean }>`
+): Promise<{ readonly hasDue: boolean; readonly hasQueued: boolean; readonly isFull: boolean }> {
+  const { rows } = await sql<{ hasDue: boolean; hasQueued: boolean; isFull: boolean }>`
     select exists (select 1 from pawl.tasks where state = 'parked' and resume_at <= ${options.now}) as "hasDue",
-      exists (select 1 from pawl.tasks where state = 'queued') and (select count(*) from pawl.tasks where state = 'running') < ${options.running} as "mayAdmit"
+      exists (select 1 from pawl.tasks where state = 'queued') as "hasQueued",
+      (select count(*) from pawl.tasks where state = 'running') >= ${options.running} as "isFull"
   `.execute(db)
   return rows[0]!
 }
@@ -88,7 +89,8 @@ export interface Admitted {
 
 /**
  * Moves the tasks to running under their next fence, creates their runs and hands each journal to the new fence. Answers those that were moved: one that was
- * cancelled since it was found is left alone. The head rows are locked in the order of their tasks, as everybody does.
+ * cancelled since it was found is left alone. The head rows are locked in the order of their tasks, as everybody does. Tasks are found by their ids alone: a plain
+ * `state = 'queued'` would send the planner through all that is queued.
  */
 export async function admitTasks(
   tx: Tx,
@@ -101,9 +103,9 @@ export async function admitTasks(
       select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int)
     ), moved as (
       update pawl.tasks t set state = 'running', fence = i.fence, reason = null, updated_at = ${at}
-      from input i where t.id = i.task and t.state = 'queued' returning t.id
+      from input i where t.id = any(array(select task from input)) and t.id = i.task and coalesce(t.state, '') = 'queued' returning t.id
     ), locked as materialized (
-      select h.task_id from pawl.journal_heads h where h.task_id in (select id from moved) order by h.task_id for update
+      select h.task_id from pawl.journal_heads h where h.task_id = any(array(select id from moved)) order by h.task_id for update
     ), heads as (
       update pawl.journal_heads h set fence = i.fence from input i join locked on locked.task_id = i.task where h.task_id = i.task
     )

@@ -39,6 +39,8 @@ export async function openDatabase(options: {
   const pool = new pg.Pool({
     ...config,
     max: maxConnections,
+    // A statement need not wait for the answer to the one before it.
+    pipeline: true,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: 10_000,
     async onConnect(client) {

@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
+import { createTransactions } from './transactions.ts'
 
 /**
  * A pool whose connections have the server keep its plan of each statement with parameters: ours are few, short and frequent, and planning one costs more than
@@ -9,13 +10,14 @@ export function preparing(pool: pg.Pool): PostgresPool {
   const statements = createStatements()
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
+    const send = (text: string, values: readonly unknown[]): Promise<pg.QueryResult> => {
+      const name = values.length > 0 ? statements.nameOf(text) : undefined
+      const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) }).catch(marked)
+      return name === undefined ? answer : answer.catch(statements.failed)
+    }
     const prepared = {
-      query: (text: string, values: readonly unknown[]) => {
-        const name = values.length > 0 ? statements.nameOf(text) : undefined
-        const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) }).catch(marked)
-        return name === undefined ? answer : answer.catch(statements.failed)
-      },
-      release: () => client.release(),
+      query: createTransactions(send),
+      release: (discard?: boolean) => client.release(discard),
       // Kysely asks for it to end a statement from another connection.
       processID: (client as { processID?: number }).processID,
     }

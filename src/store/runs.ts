@@ -36,20 +36,24 @@ export async function leaseRuns(tx: Tx, runs: readonly string[], options: { work
 }
 
 export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRun[]> {
-  const chosen = sql`id = any(${[...ids]}::text[])`
-  const [runs, tasks, sessions] = await Promise.all([
-    sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(db).then(({ rows }) => rows),
-    sql<TaskRow>`select * from pawl.tasks where id in (select task_id from pawl.runs where ${chosen})`
-      .execute(db)
-      .then(({ rows }) => rows),
-    sql<SessionRow>`select * from pawl.sessions where id in (select session_id from pawl.runs where ${chosen})`
-      .execute(db)
-      .then(({ rows }) => rows),
-  ])
-  return runs.map((run) => ({
+  // Asked by way of a sub-select, so that the server keeps one plan instead of making one for each number of runs.
+  const chosen = sql`id = any(array(select unnest(${[...ids]}::text[])))`
+  // One connection carries all three at once.
+  const [runs, tasks, sessions] = await db
+    .connection()
+    .execute((one) =>
+      Promise.all([
+        sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(one),
+        sql<TaskRow>`select * from pawl.tasks where id = any(array(select task_id from pawl.runs where ${chosen}))`.execute(one),
+        sql<SessionRow>`select * from pawl.sessions where id = any(array(select session_id from pawl.runs where ${chosen}))`.execute(
+          one,
+        ),
+      ]),
+    )
+  return runs.rows.map((run) => ({
     run,
-    task: tasks.find((task) => task.id === run.task_id)!,
-    session: sessions.find((session) => session.id === run.session_id)!,
+    task: tasks.rows.find((task) => task.id === run.task_id)!,
+    session: sessions.rows.find((session) => session.id === run.session_id)!,
   }))
 }
 
@@ -112,6 +116,12 @@ export async function hasNamedSession(tx: Tx, run: { id: string; sessionId: stri
     select 1 from pawl.events e join pawl.sessions s on s.id = ${run.sessionId}
     where e.run_id = ${run.id} and e.run_no is not null and e.type = 'agent.session' and e.data ->> 'vendorId' = s.vendor_id limit 1
   `.execute(tx)
+  return rows.length === 1
+}
+
+/** True if any run of the task has used a tool, as far as its program told. */
+export async function toolsRan(db: Db, task: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from pawl.events where task_id = ${task} and type = 'agent.tool_called' limit 1`.execute(db)
   return rows.length === 1
 }
 

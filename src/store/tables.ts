@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { Reason, TaskState } from '../domain/task.ts'
 import type { Usage } from '../domain/usage.ts'
@@ -12,6 +13,8 @@ export interface Tables {
   'pawl.runs': RunRow
   'pawl.leases': LeaseRow
   'pawl.questions': QuestionRow
+  'pawl.session_files': SessionFileRow
+  'pawl.session_chunks': { file_id: number; start: number; length: number; bytes: Buffer }
 }
 
 export interface SessionRow {
@@ -20,8 +23,29 @@ export interface SessionRow {
   adapter: string
   workspace: string
   vendor_id: string | null
+  /** The program knows nothing of what the journal holds, and is to be told it with the next message. */
+  retell: boolean
+  /** Where an adopted conversation came from, until its first run has said so. */
+  adopted_from: string | null
   created_at: Date
   updated_at: Date
+}
+
+/** A file of a conversation as far as it is archived. */
+export interface SessionFileRow {
+  id: Generated<number>
+  session_id: string
+  vendor_id: string
+  /** Relative to the session home. */
+  path: string
+  /** The file of the conversation itself, not one that lies beside it. */
+  is_main: boolean
+  size: number
+  /** Of the last bytes that are stored: tells whether a file still begins with what is stored. */
+  tail_digest: Buffer
+  /** False if the file outgrew the archive: what is stored is an older state. */
+  is_whole: boolean
+  archived_at: Date
 }
 
 /** What the next run says instead of the task's prompt. */
@@ -60,6 +84,7 @@ export interface TaskRow {
   rank: number
   tags: string[]
   extra_args: string[]
+  output_schema: Record<string, unknown> | null
   attended: boolean
   bound_to: string | null
   fence: number

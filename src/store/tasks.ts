@@ -16,6 +16,8 @@ export interface TaskToInsert {
   readonly rank: number
   readonly tags: readonly string[]
   readonly extraArgs: readonly string[]
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
+  readonly continuation?: Continuation | undefined
   readonly attended: boolean
   readonly boundTo: string | null
   readonly at: Date
@@ -24,21 +26,24 @@ export interface TaskToInsert {
 
 /**
  * The task, its session, its journal with the first event, and its key: one statement, one commit.
- * Answers the row; undefined if the key is already taken, then nothing was written.
+ * Answers the row, put together here because reading its many columns back costs as much as writing them; undefined if the key is already taken, then nothing
+ * was written.
  */
 export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
   const queued = jsonText({ agent: task.agent.name, priority: task.priority, workspace: task.workspace })
-  const { rows } = await sql<TaskRow>`
+  const row = newRow(task)
+  const { rows } = await sql`
     with free as (
       select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
     ), session as (
       insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
       select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
-      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, attended, bound_to, created_at, updated_at)
-      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${storableText(task.prompt)}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
-        ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[], ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
-      returning *
+      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, bound_to, created_at, updated_at)
+      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
+        ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[],
+        ${task.outputSchema ? jsonText(task.outputSchema) : null}::jsonb, ${task.continuation ? jsonText(task.continuation) : null}::jsonb, ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
+      returning id
     ), key as (
       insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
       select ${task.idempotency?.key ?? null}, ${task.idempotency?.bodyHash ?? ''}, id, ${task.at} from task where ${task.idempotency !== undefined}
@@ -47,9 +52,41 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
     ), event as (
       insert into pawl.events (task_id, seq, type, at, data) select id, 1, 'task.queued', ${task.at}, ${queued}::jsonb from task
     )
-    select * from task
+    select id from task
   `.execute(db)
-  return rows[0]
+  return rows.length === 1 ? row : undefined
+}
+
+function newRow(task: TaskToInsert): TaskRow {
+  return {
+    id: task.id,
+    state: 'queued',
+    reason: null,
+    resume_at: null,
+    agent: task.agent.name,
+    agent_config: task.agent,
+    prompt: storableText(task.prompt),
+    continuation: task.continuation ?? null,
+    workspace: task.workspace,
+    workspace_own: task.workspaceOwn,
+    session_id: task.session.id,
+    parent_id: null,
+    priority: task.priority,
+    rank: task.rank,
+    tags: [...task.tags],
+    extra_args: [...task.extraArgs],
+    output_schema: task.outputSchema ?? null,
+    attended: task.attended,
+    bound_to: task.boundTo,
+    fence: 0,
+    attempts: 0,
+    result: null,
+    cancel: null,
+    cancel_by: null,
+    created_at: task.at,
+    updated_at: task.at,
+    ended_at: null,
+  }
 }
 
 export async function findByIdempotencyKey(db: Db, key: string): Promise<{ task_id: string; body_hash: string } | undefined> {
@@ -77,19 +114,19 @@ export interface MoveChanges {
 
 /**
  * How a task that exists changes its state, but for admission, which moves many at once. Applies the move if the task is in one of the states the table allows and, for a fenced move, if `fence` is
- * still the task's; answers the row as it is afterwards, or undefined if somebody else was first.
+ * still the task's; answers where the task is afterwards, or undefined if somebody else was first.
  */
 export async function moveTask(
   tx: Tx,
   id: string,
   name: MoveName,
   options: MoveChanges & { at: Date; fence?: number },
-): Promise<TaskRow | undefined> {
+): Promise<Pick<TaskRow, 'id' | 'state'> | undefined> {
   const move = moves[name]
   if (move.fenced !== (options.fence !== undefined))
     throw new Error(`the move ${name} ${move.fenced ? 'needs' : 'takes no'} fence`)
   const isEnd = (['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as TaskState[]).includes(move.to)
-  const { rows } = await sql<TaskRow>`
+  const { rows } = await sql<Pick<TaskRow, 'id' | 'state'>>`
     update pawl.tasks set
       state = ${move.to},
       reason = ${options.reason === null ? null : jsonText(options.reason)}::jsonb,
@@ -103,7 +140,7 @@ export async function moveTask(
       ended_at = ${isEnd ? options.at : null},
       updated_at = ${options.at}
     where id = ${id} and state = any(${[...move.from]}::text[]) and ${options.fence === undefined ? sql`true` : sql`fence = ${options.fence}`}
-    returning *
+    returning id, state
   `.execute(tx)
   return rows[0]
 }

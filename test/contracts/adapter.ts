@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agent.ts'
 import { type AgentEvent, eventData } from '../../src/domain/event.ts'
+import type { QuestionAsked } from '../../src/domain/question.ts'
 import type { Child } from '../../src/process/child.ts'
 import { isAlive, processIdentity } from '../../src/process/identity.ts'
 import { launch, type Place } from './launch.ts'
@@ -18,6 +19,10 @@ export interface AdapterCases<Options> {
   /** What the adapter's program prints to say something, and to give its answer. */
   readonly says: (text: string) => string
   readonly answers: (text: string) => string
+  /** The program that plays steps, for protocols in which it speaks only when spoken to. */
+  readonly program?: ((steps: Step[], place: Place) => Command) | undefined
+  /** An answer ends the turn at once, because the program then waits for another: how it exits later says nothing about it. */
+  readonly answersEndTurns?: boolean | undefined
 }
 
 export type Step = Record<string, unknown>
@@ -28,9 +33,12 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
   const spec = (place: Place, prompt = ''): LaunchSpec<Options> => ({ options, prompt, ...place, extraArgs: [] })
 
   /** Lets the adapter talk to a program that plays the steps instead of its own. */
-  async function play(steps: Step[], turn: { prompt?: string; signal?: AbortSignal; emit?: () => Promise<void> } = {}) {
+  async function play(
+    steps: Step[],
+    turn: { prompt?: string; signal?: AbortSignal; emit?: (event: AgentEvent) => Promise<void> } = {},
+  ) {
     const place = await makePlace()
-    const child = await launch(scripted(steps, place), place)
+    const child = await launch((cases.program ?? scripted)(steps, place), place)
     onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
     return { place, child, ...(await converse(adapter, child, spec(place, turn.prompt), turn)) }
   }
@@ -56,7 +64,9 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
       const stop = new AbortController()
       const saying = play([{ write: cases.says('so far') }, { hang: true }], {
         signal: stop.signal,
-        emit: async () => stop.abort(),
+        emit: async ({ type }) => {
+          if (type === 'agent.message') stop.abort()
+        },
       })
       const { verdict, child, conversation } = await saying
       expect(verdict).toMatchObject({ outcome: 'partial', text: expect.stringContaining('so far') })
@@ -99,15 +109,27 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
       expect(verdict.category).toBeDefined()
     })
 
-    test('gives no success to a good answer followed by an error code, and keeps the answer', async () => {
-      const { verdict } = await play([{ write: cases.answers('nearly') }, { stderr: 'disk full' }, { exit: 3 }])
-      expect(verdict).toMatchObject({
-        outcome: 'failed',
-        category: 'exit_code',
-        message: 'Exit code 3: disk full',
-        text: expect.stringContaining('nearly'),
+    if (cases.answersEndTurns) {
+      test('lets an answer stand, whatever exit follows', async () => {
+        const { verdict } = await play([{ write: cases.answers('mine') }, { exit: 3 }])
+        expect(verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: true, text: expect.stringContaining('mine') })
       })
-    })
+    } else {
+      test('gives no success to a good answer followed by an error code, and keeps the answer', async () => {
+        const { verdict } = await play([{ write: cases.answers('nearly') }, { stderr: 'disk full' }, { exit: 3 }])
+        expect(verdict).toMatchObject({
+          outcome: 'failed',
+          category: 'exit_code',
+          message: 'Exit code 3: disk full',
+          text: expect.stringContaining('nearly'),
+        })
+      })
+
+      test('waits for the exit of a program that closed its stdout', async () => {
+        const { verdict } = await play([{ write: cases.answers('said') }, { closeStdout: true }, { sleep: 50 }, { exit: 5 }])
+        expect(verdict).toMatchObject({ outcome: 'failed', category: 'exit_code', text: expect.stringContaining('said') })
+      })
+    }
 
     test('survives a line of 5 MB and still gives the answer', async () => {
       const { verdict, events } = await play([{ longLine: 5_000_000 }, { write: cases.answers('after the long line') }])
@@ -126,11 +148,6 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
       await child.stop({ graceMs: 0 })
       expect(isAlive(left)).toBe(false)
     }, 10_000)
-
-    test('waits for the exit of a program that closed its stdout', async () => {
-      const { verdict } = await play([{ write: cases.answers('said') }, { closeStdout: true }, { sleep: 50 }, { exit: 5 }])
-      expect(verdict).toMatchObject({ outcome: 'failed', category: 'exit_code', text: expect.stringContaining('said') })
-    })
 
     test('does not mind a program that never reads its prompt', async () => {
       const { verdict } = await play([{ write: cases.answers('unasked') }], { prompt: 'x'.repeat(1_000_000) })
@@ -212,6 +229,7 @@ export async function converse<Options>(
   turn: { prompt?: string; signal?: AbortSignal; emit?: (event: AgentEvent) => Promise<void> } = {},
 ) {
   const events: AgentEvent[] = []
+  const asked: QuestionAsked[] = []
   const conversation = adapter.open(child, spec)
   let isOver = false
   const verdict: Verdict = await conversation.turn({
@@ -224,10 +242,12 @@ export async function converse<Options>(
       events.push(event)
       await turn.emit?.(event)
     },
+    ask: async (question) => void asked.push(question),
+    permit: async () => ({ allow: true }),
   })
   isOver = true
   expectStorable(verdict)
-  return { verdict, events, conversation }
+  return { verdict, events, asked, conversation }
 }
 
 /** Neither NUL nor half a surrogate pair goes into the database, as a key or as a value. */

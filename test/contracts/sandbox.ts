@@ -274,6 +274,26 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
       expect(door?.server.listening).toBe(false)
     })
 
+    test("the door's address takes the place of its mark in arguments and variables", async () => {
+      const command = shell('echo "$1 $WHERE $PAWL_DOOR_URL"', '{{PAWL_DOOR_URL}}/mcp')
+      const { out } = await run({ ...command, env: { WHERE: 'at {{PAWL_DOOR_URL}}' } }, { door: true })
+      const url = /http:\/\/127\.0\.0\.1:\d+$/.exec(out.trim())?.[0]
+      expect(out.trim()).toBe(`${url}/mcp at ${url} ${url}`)
+    })
+
+    test('whether the agent left something running can be told where the walls hold', async () => {
+      const { child, isAlone } = await launch(
+        shell('read -r go; (setsid sleep 300 >/dev/null 2>&1 &); echo left; read -r go; echo "$go"'),
+        { door: true },
+      )
+      expect(isAlone()).toBe(enforced)
+      child.stdin.write('on\n')
+      await once(child.stdout, 'data')
+      expect(isAlone()).toBe(false)
+      await child.stop({ graceMs: 0 })
+      expect(isAlone()).toBe(false)
+    })
+
     test.each([false, true])('a prompt written before the agent starts reaches it whole (door: %s)', async (door) => {
       const { child } = await launch(shell('wc -c'), { door })
       child.stdin.end('x'.repeat(100_000))

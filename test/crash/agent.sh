@@ -1,6 +1,6 @@
 #!/bin/sh
 # An agent for crash tests. Holds a lock while it lives and leaves marks with monotonic time, so that two at once are seen from outside.
-#   plain | ask | hang | crash-once | fail-once | stall-once | slow SECONDS
+#   plain | ask | hang | crash-once | fail-once | stall-once | slow SECONDS | ticking
 mark() {
   read -r up _ < /proc/uptime
   printf '%s %s %s\n' "$1" "$PAWL_RUN_ID" "$up" >> marks
@@ -34,6 +34,7 @@ case $1 in
   fail-once) [ -e failed ] || { : > failed; echo 'cannot' >&2; exit 3; }; echo 'done' ;;
   stall-once) [ -e stalled ] || { : > stalled; echo stalling; sleep 300; }; echo 'done' ;;
   slow) echo working; sleep "$2"; echo 'done' ;;
+  ticking) while [ ! -e finish ]; do mark tick; echo "tick of $PAWL_RUN_ID"; sleep 0.5; done; echo 'done' ;;
   *) echo working; sleep 0.1; echo 'done' ;;
 esac
 mark end

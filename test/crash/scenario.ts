@@ -18,7 +18,7 @@ export interface Acknowledged {
   readonly answers: { readonly questionId: string; readonly answer: string }[]
 }
 
-export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'stall-once' | 'slow'
+export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'stall-once' | 'slow' | 'ticking'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000

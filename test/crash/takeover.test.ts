@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { describe, type ExpectStatic, test } from 'vitest'
 import { findViolations, processesOf } from './check.ts'
 import { CrashHome, pause } from './home.ts'
 import { type Acknowledged, create, marksOf, newTask } from './scenario.ts'
+import { until, uptime } from './wait.ts'
 
 /** What PROMISES §1.2 names for one machine. */
 const takeoverMs = 5_000
@@ -156,13 +156,3 @@ async function violations(home: CrashHome, tasks: readonly Acknowledged[]): Prom
   }
   return (await Promise.all(tasks.map((task) => findViolations(home, [task], task.body.tags![0]!)))).flat()
 }
-
-async function until(what: string, withinMs: number, isSo: () => boolean): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs / 1000} s: ${what}`)
-    await pause(10)
-  }
-}
-
-const uptime = () => Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0])

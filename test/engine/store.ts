@@ -16,8 +16,8 @@ import { insertTask } from '../../src/store/tasks.ts'
 import { registerWorker } from '../../src/store/workers.ts'
 import { commandAgent, makeHome } from './home.ts'
 
-/** A real store with the parts of an engine that write to it, and nobody who runs anything. */
-export async function makeParts() {
+/** A real store with the parts of an engine that write to it, and nobody who runs anything. It lasts as long as the test, unless `onEnd` says otherwise. */
+export async function makeParts(onEnd: (close: () => Promise<void>) => void = onTestFinished) {
   const home = await makeHome()
   const logged: Record<string, unknown>[] = []
   const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
@@ -32,7 +32,7 @@ export async function makeParts() {
   const settler = createSettler({ journal, bus, clock, log })
   const dispatch = createDispatch({ database, worker: self, shared: true, log })
   const recovery = createRecovery({ db, settler, dispatch, bus, clock, log, self })
-  onTestFinished(async () => {
+  onEnd(async () => {
     await journal.stop()
     await bus.stop()
     await store.close()

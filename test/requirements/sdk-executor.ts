@@ -52,7 +52,13 @@ export const sdkExecutor = {
   'W1-10': { means: 'On error the text so far is kept; cost, tokens and turns are recorded.', open: 3 },
   'W1-11': { means: 'Each counterpart has a session of its own, and it outlives a restart.', open: 'later: channels' },
   'W1-12': { means: 'No resume without the check that the session file is there.', open: 3 },
-  'W1-13': { means: 'Stderr is redacted before it is logged.', open: 4 },
+  'W1-13': {
+    means: 'Stderr is redacted before it is logged.',
+    shown: [
+      'test/e2e/redaction.test.ts > leaves none of them in events, answers, logs, raw output or argument lists: %s',
+      'src/log.test.ts > no part of a line says a secret: %s',
+    ],
+  },
   'W1-14': { means: 'No agent gets every tool without rules; its profile decides.', open: 4 },
   'W1-15': { means: 'The session id that came back is the one stored, also when it is a new one.', open: 3 },
 } as const satisfies Record<string, Requirement>

@@ -71,6 +71,16 @@ export const taskRunner = {
   'W4-9': { means: 'Denials are known by structure, and an agent that recovers is not failed for one.', open: 3 },
   'W4-10': { means: "claude's prompt is not in argv.", open: 3 },
   'W4-11': { means: 'Subtasks are limited in number, depth and budget, and a forbidden tool stays forbidden.', open: 5 },
-  'W4-12': { means: 'Total and silence limits hold, the environment is fresh, logs are capped and redacted.', open: 4 },
+  'W4-12': {
+    means: 'Total and silence limits hold, the environment is fresh, logs are capped and redacted.',
+    shown: [
+      'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
+      'test/engine/time.test.ts > an agent that falls silent is stopped, however many bytes it drips',
+      'test/engine/run.test.ts > gets nothing of our environment but what its agent is given',
+      'src/engine/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
+      'src/engine/raw-log.test.ts > a secret is not in the files, however it arrives, and whoever reads the program hears it as it was',
+      'test/e2e/redaction.test.ts > leaves none of them in events, answers, logs, raw output or argument lists: %s',
+    ],
+  },
   'W4-13': { means: 'A spent budget is an outcome of its own.', open: 5 },
 } as const satisfies Record<string, Requirement>

@@ -1,12 +1,12 @@
 import type { Turn } from '../../agent.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
-import { isShallow, parseLine } from '../json.ts'
+import { harmless } from '../harmless.ts'
+import { parseLine } from '../json.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { DemoRecord, type DemoResult } from './records.ts'
 
 const maxLineBytes = 8 * 1024 * 1024
-const maxDepth = 32
 
 export interface DemoSaid {
   /** The result's text, or what was said so far if there is none. */
@@ -94,11 +94,4 @@ export function listen(turn: Turn): { push(chunk: Buffer): Promise<void>; end():
 function readRecord(line: Line): DemoRecord | undefined {
   const parsed = parseLine(line)
   return 'fault' in parsed ? undefined : DemoRecord.safeParse(parsed.value).data
-}
-
-/** A tool's input is stored as it came, unless storing it would do harm: then as its JSON text. */
-function harmless(input: unknown): unknown {
-  if (!isShallow(input, maxDepth)) return 'left out: nested too deeply'
-  const text = JSON.stringify(input) ?? 'null'
-  return text.length > pieceChars || /\\u(0000|d[89a-f])/i.test(text) ? cut(text, pieceChars) : input
 }

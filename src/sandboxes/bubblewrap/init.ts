@@ -37,7 +37,10 @@ if (mode === 'plain') {
   const server = require('node:net').createServer()
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address()
-    env.PAWL_DOOR_URL = 'http://127.0.0.1:' + port
+    const url = 'http://127.0.0.1:' + port
+    for (const name of Object.keys(env)) env[name] = env[name].replaceAll('{{PAWL_DOOR_URL}}', url)
+    args.forEach((arg, i) => { args[i] = arg.replaceAll('{{PAWL_DOOR_URL}}', url) })
+    env.PAWL_DOOR_URL = url
     process.send({ port }, server, (error) => error && process.exit(1))
   })
 }

@@ -5,7 +5,7 @@ import type { Command } from '../../agent.ts'
 import { type Clock, sleep } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { Exit } from '../../process/child.ts'
-import { childrenOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
+import { childrenOf, descendantsOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'
 import { type Started, start } from '../../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
@@ -54,7 +54,9 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
     started.process.once('exit', () => door?.server.close())
     // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
     inside.go()
-    return { child, door }
+    const first = inner
+    // Below the first process of the walls there is the agent, and nobody else if it left nothing behind.
+    return { child, door, isAlone: () => isAlive(first) === true && descendantsOf(first.pid).length <= 1 }
   } catch (error) {
     await stop({ graceMs: 0 })
     const said = (await text(started.stderr)).trim().slice(0, 2000)

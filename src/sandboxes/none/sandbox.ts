@@ -8,7 +8,7 @@ import { findProgram, realPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import { endKillUnit, signal, stopper } from '../../process/tree.ts'
 import type { Sandbox, Walled, Walls } from '../../sandbox.ts'
-import { doorVariable, freshEnvironment } from '../environment.ts'
+import { doorPlaceholder, doorVariable, freshEnvironment } from '../environment.ts'
 
 /** No walls: the agent is held together by a process group only, and reads and writes whatever the user of Pawl may. */
 export function createNone(options: { readonly clock?: Clock } = {}): Sandbox {
@@ -31,7 +31,9 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
   const file = await findProgram(command.file, { path: env.PATH ?? '', folder: cwd })
   const door = walls.door ? await openDoor() : undefined
   if (door) env[doorVariable] = door.url
-  const started = await start({ file, args: command.args, env, cwd, clock }).catch((error: unknown) => {
+  const placed = (text: string) => (door ? text.replaceAll(doorPlaceholder, door.url) : text)
+  for (const [name, value] of Object.entries(env)) env[name] = placed(value)
+  const started = await start({ file, args: command.args.map(placed), env, cwd, clock }).catch((error: unknown) => {
     door?.server.close()
     throw error
   })
@@ -53,7 +55,8 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
     clock,
   )
   const { pid, stdin, stdout, stderr, exited } = started
-  return { child: { pid, stdin, stdout, stderr, exited, stop }, door }
+  // What has left the process group looks like any other process of this user.
+  return { child: { pid, stdin, stdout, stderr, exited, stop }, door, isAlone: () => false }
 }
 
 async function openDoor(): Promise<{ server: Server; url: string }> {

@@ -13,8 +13,8 @@ import { isGone, ownProcess, type ProcessMark, processMark } from './process-mar
  * the next number, which succeeds for exactly one. Numbers never go back, so a slow process that judged an old ticket cannot
  * take away a lock that has meanwhile passed to somebody else, as it could when breaking a single lock file.
  */
-export async function withLock<T>(dir: string, work: () => Promise<T>, options = { waitMs: 90_000 }): Promise<T> {
-  const ticket = await acquire(dir, options.waitMs)
+export async function withLock<T>(dir: string, work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+  const ticket = await acquire(dir, options)
   try {
     return await work()
   } finally {
@@ -25,7 +25,14 @@ export async function withLock<T>(dir: string, work: () => Promise<T>, options =
 
 const Ticket = z.object({ owner: processMark.nullable() })
 
-async function acquire(dir: string, waitMs: number): Promise<string> {
+export interface LockOptions {
+  readonly waitMs?: number
+  /** What whoever holds it is doing, for the one who waits in vain. */
+  readonly busyWith?: string
+}
+
+async function acquire(dir: string, options: LockOptions): Promise<string> {
+  const { waitMs = 90_000, busyWith = 'starting or stopping the embedded database' } = options
   const deadline = systemClock.monotonic() + waitMs
   for (;;) {
     const highest = numbersIn(dir).at(-1) ?? 0
@@ -37,7 +44,7 @@ async function acquire(dir: string, waitMs: number): Promise<string> {
     }
     if (systemClock.monotonic() > deadline) {
       throw unavailable(
-        `Process ${owner.pid} has been starting or stopping the embedded database for more than ${Math.round(waitMs / 1000)} s. ` +
+        `Process ${owner.pid} has been ${busyWith} for more than ${Math.round(waitMs / 1000)} s. ` +
           `Wait for it or end it; if no such process exists any more, remove the folder "${dir}".`,
       )
     }

@@ -1,0 +1,119 @@
+import { formsOf, minSecretLength } from './forms.ts'
+import { createSearch, type Found, type Search } from './search.ts'
+import { redactShapes } from './shapes.ts'
+
+/** Keeps secrets out of what is stored, logged or shown: those it was told, in the forms they are usually written in, and those that look like one. */
+export interface Redactor {
+  /** Until the answered function is called. A value of less than 8 signs is no secret; one that was added twice must be taken back twice. */
+  add(name: string, value: string): () => void
+  text(text: string): string
+  /** Every text inside, keys included. What holds no secret is answered as it is, not copied. */
+  value<T>(value: T): T
+  /** For bytes that come in pieces; only secrets it was told. */
+  stream(): ByteRedactor
+}
+
+export interface ByteRedactor {
+  /** Answers what may be written by now: the beginning of a secret waits for its rest. */
+  write(chunk: Buffer): Buffer
+  /** Answers what is still held. */
+  end(): Buffer
+}
+
+/** Agents send what they like; what lies deeper than this is not looked at, so it is not kept either. */
+const maxDepth = 200
+const tooDeep = '[redacted:too deep to look into]'
+
+const mark = (name: string) => `[redacted:${name}]`
+
+export function createRedactor(): Redactor {
+  const search = createSearch()
+  const text = (given: string) => (given.length < minSecretLength ? given : redactShapes(replaceFound(given, search), mark))
+
+  const value = (given: unknown, depth: number): unknown => {
+    if (typeof given === 'string') return text(given)
+    if (typeof given !== 'object' || given === null) return given
+    const isList = Array.isArray(given)
+    if (!isList && !isPlain(given)) return given
+    if (depth > maxDepth) return tooDeep
+    if (isList) {
+      const items = given.map((item) => value(item, depth + 1))
+      return items.some((item, at) => item !== given[at]) ? items : given
+    }
+    let isChanged = false
+    const entries = Object.entries(given)
+    for (const entry of entries) {
+      const [key, inner] = entry
+      entry[0] = text(key)
+      entry[1] = value(inner, depth + 1)
+      isChanged ||= entry[0] !== key || entry[1] !== inner
+    }
+    return isChanged ? Object.fromEntries(entries) : given
+  }
+
+  return {
+    add(name, secret) {
+      const whole = secret.trim()
+      if (whole.length < minSecretLength) return () => {}
+      const plainName = name.replace(/[^\w .-]/g, '_')
+      const forms = formsOf(whole).flatMap((form) => [...new Set([form, asBytes(form)])])
+      for (const form of forms) search.add(form, plainName)
+      let isKnown = true
+      return () => {
+        if (isKnown) for (const form of forms) search.remove(form)
+        isKnown = false
+      }
+    },
+    text,
+    // Of the same shape: only texts inside are replaced, by texts.
+    value: <T>(given: T) => value(given, 0) as T,
+    stream: () => createByteRedactor(search),
+  }
+}
+
+/** One sign per byte: so bytes are searched as text is, whatever they mean. */
+const asBytes = (text: string) => Buffer.from(text).toString('latin1')
+
+function createByteRedactor(search: Search): ByteRedactor {
+  let held = ''
+  return {
+    write(chunk) {
+      const arrived = held === '' ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk])
+      const text = arrived.toString('latin1')
+      const openAt = text.length - search.openEnd(text)
+      // A secret may also be the beginning of a longer one; then it waits too.
+      const found = search.find(text).filter(({ start }) => start < openAt)
+      const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
+      held = text.slice(holdFrom)
+      if (found.length === 0) return held === '' ? arrived : arrived.subarray(0, holdFrom)
+      return Buffer.from(replace(text.slice(0, holdFrom), found), 'latin1')
+    },
+    end() {
+      // Most of a secret is as good as the whole.
+      const isPart = held.length >= minSecretLength && search.openEnd(held) === held.length
+      const last = isPart ? mark('cut off') : replaceFound(held, search)
+      held = ''
+      return Buffer.from(last, 'latin1')
+    },
+  }
+}
+
+function replaceFound(text: string, search: Search): string {
+  const found = search.find(text)
+  return found.length === 0 ? text : replace(text, found)
+}
+
+function replace(text: string, found: readonly Found[]): string {
+  let written = ''
+  let at = 0
+  for (const { start, end, name } of found) {
+    written += text.slice(at, start) + mark(name)
+    at = end
+  }
+  return written + text.slice(at)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,137 @@
+/** Finds any of many fixed texts in one pass. They come and go while it is in use. */
+export interface Search {
+  /** At least `shortest` signs. Added twice, it must be removed twice. */
+  add(text: string, name: string): void
+  remove(text: string): void
+  /** Every place where one of them stands, from left to right; of two that begin at the same place the longer. Places do not overlap. */
+  find(text: string): Found[]
+  /** How much of the end of a text may be the beginning of one of them. */
+  openEnd(text: string): number
+}
+
+export interface Found {
+  readonly start: number
+  readonly end: number
+  readonly name: string
+}
+
+interface Pattern {
+  readonly text: string
+  readonly name: string
+  count: number
+}
+
+export const shortest = 8
+/** A wider window moves farther at a time; beyond this there is little left to win. */
+const widest = 32
+const blockLength = 3
+const tableSize = 1 << 16
+const stalePatterns = 4_096
+
+/** The table's place for three signs; different ones may share it, which costs a look and never a miss. */
+const slotAt = (text: string, at: number) =>
+  ((text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5) ^ text.charCodeAt(at + 2)) & (tableSize - 1)
+
+/**
+ * After Wu and Manber: the three signs at the end of a window say how far it may move without missing anything, so most of a text is never looked at, and
+ * the number of patterns hardly matters.
+ */
+export function createSearch(): Search {
+  const patterns = new Map<string, Pattern>()
+  const byWindow = new Map<number, Pattern[]>()
+  const byBeginning = new Map<number, Pattern[]>()
+  const shifts = new Uint8Array(tableSize)
+  /** As wide as the shortest pattern. */
+  let window = widest
+  let longest = 0
+  let removed = 0
+
+  const enter = (pattern: Pattern) => {
+    const { text } = pattern
+    longest = Math.max(longest, text.length)
+    for (let at = 0; at <= window - blockLength; at++) {
+      const slot = slotAt(text, at)
+      shifts[slot] = Math.min(shifts[slot]!, window - blockLength - at)
+    }
+    put(byWindow, slotAt(text, window - blockLength), pattern)
+    put(byBeginning, slotAt(text, 0), pattern)
+  }
+  /** What a removed pattern has written into the table makes the search slower, not wrong: it is written anew now and then. */
+  const rebuild = () => {
+    removed = 0
+    longest = 0
+    window = widest
+    for (const text of patterns.keys()) window = Math.min(window, text.length)
+    shifts.fill(window - blockLength + 1)
+    byWindow.clear()
+    byBeginning.clear()
+    for (const pattern of patterns.values()) enter(pattern)
+  }
+  rebuild()
+
+  return {
+    add(text, name) {
+      const known = patterns.get(text)
+      if (known) {
+        known.count++
+        return
+      }
+      const pattern = { text, name, count: 1 }
+      patterns.set(text, pattern)
+      if (text.length < window) rebuild()
+      else enter(pattern)
+    },
+    remove(text) {
+      const known = patterns.get(text)
+      if (!known || --known.count > 0) return
+      patterns.delete(text)
+      take(byWindow, slotAt(text, window - blockLength), known)
+      take(byBeginning, slotAt(text, 0), known)
+      if (++removed >= stalePatterns || patterns.size === 0) rebuild()
+    },
+    find(text) {
+      const found: Found[] = []
+      if (patterns.size === 0) return found
+      for (let at = window - blockLength; at <= text.length - blockLength; ) {
+        const slot = slotAt(text, at)
+        const shift = shifts[slot]!
+        if (shift > 0) {
+          at += shift
+          continue
+        }
+        const start = at - window + blockLength
+        const hit = byWindow.get(slot)?.find((pattern) => text.startsWith(pattern.text, start))
+        if (hit) found.push({ start, end: start + hit.text.length, name: hit.name })
+        at += hit ? hit.text.length : 1
+      }
+      return found
+    },
+    openEnd(text) {
+      if (patterns.size === 0) return 0
+      for (let start = Math.max(0, text.length - longest + 1); start <= text.length - blockLength; start++) {
+        const length = text.length - start
+        const open = byBeginning
+          .get(slotAt(text, start))
+          ?.some((pattern) => pattern.text.length > length && pattern.text.startsWith(text.slice(start)))
+        if (open) return length
+      }
+      // Too little to tell by, and little enough to wait for more.
+      const few = Math.min(text.length, blockLength - 1)
+      const signs = new Set(text.slice(text.length - few))
+      return [...patterns.keys()].some((pattern) => signs.has(pattern[0]!)) ? few : 0
+    },
+  }
+}
+
+/** Longer patterns first: of two that begin alike the longer is the one that is there. */
+function put(map: Map<number, Pattern[]>, slot: number, pattern: Pattern): void {
+  const bucket = map.get(slot)
+  if (!bucket) map.set(slot, [pattern])
+  else bucket.splice(bucket.filter(({ text }) => text.length > pattern.text.length).length, 0, pattern)
+}
+
+function take(map: Map<number, Pattern[]>, slot: number, pattern: Pattern): void {
+  const rest = map.get(slot)!.filter((other) => other !== pattern)
+  if (rest.length > 0) map.set(slot, rest)
+  else map.delete(slot)
+}

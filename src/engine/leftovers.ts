@@ -1,0 +1,72 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { z } from 'zod'
+import { writeFileDurably } from '../store/durable-file.ts'
+import { withLock } from '../store/embedded/lock.ts'
+import { removeHomeFile } from './home-files.ts'
+
+/**
+ * What lets somebody in and lies in a session home while a program needs it: written down before it is put there, so that whoever comes after a kill can remove it.
+ */
+export interface Leftovers {
+  remember(sessionHome: string, paths: readonly string[]): Promise<void>
+  /** Removes what was remembered of this session home. */
+  forget(sessionHome: string): Promise<void>
+  /** Removes what dead processes left. */
+  sweep(isAlive: (worker: string) => boolean): Promise<number>
+  /** One at a time, in all processes of this home. */
+  locked<T>(work: () => Promise<T>): Promise<T>
+}
+
+const Entry = z.object({ worker: z.string(), home: z.string(), paths: z.array(z.string()) })
+
+export function createLeftovers(options: { home: string; worker: string }): Leftovers {
+  const folder = join(options.home, 'leftovers')
+  const locks = join(options.home, 'login.lock')
+  const fileOf = (sessionHome: string) => join(folder, `${basename(sessionHome)}.json`)
+  const remove = async (file: string, entry: z.infer<typeof Entry>) => {
+    for (const path of entry.paths) await removeHomeFile({ home: entry.home, path })
+    await rm(file, { force: true })
+  }
+  return {
+    async remember(sessionHome, paths) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const known = await readEntry(fileOf(sessionHome))
+      const entry = { worker: options.worker, home: sessionHome, paths: [...new Set([...(known?.paths ?? []), ...paths])] }
+      await writeFileDurably(fileOf(sessionHome), JSON.stringify(entry))
+    },
+    async forget(sessionHome) {
+      const entry = await readEntry(fileOf(sessionHome))
+      if (entry?.worker === options.worker) await remove(fileOf(sessionHome), entry)
+    },
+    async sweep(isAlive) {
+      let swept = 0
+      for (const name of await readdir(folder).catch(() => [])) {
+        const file = join(folder, name)
+        const entry = name.endsWith('.json') ? await readEntry(file) : undefined
+        if (!entry || entry.worker === options.worker || isAlive(entry.worker)) continue
+        await remove(file, entry)
+        swept++
+      }
+      return swept
+    },
+    async locked(work) {
+      await mkdir(locks, { recursive: true, mode: 0o700 })
+      return withLock(locks, work, { busyWith: 'copying a login' })
+    },
+  }
+}
+
+/** Undefined if there is none, or only half of one, which then nothing was put there for. */
+async function readEntry(file: string): Promise<z.infer<typeof Entry> | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  try {
+    return Entry.parse(JSON.parse(text))
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return undefined
+    throw error
+  }
+}

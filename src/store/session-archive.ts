@@ -1,0 +1,109 @@
+import { promisify } from 'node:util'
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from './database.ts'
+import type { SessionFileRow } from './tables.ts'
+
+export type ArchivedFile = Selectable<SessionFileRow>
+
+/** No row holds more: a statement with one stays small for both sides. */
+export const maxChunkBytes = 1024 * 1024
+
+/**
+ * Keeps the lease of a run from being given away until the transaction ends. False if it is not this run's any more: then whoever asks must write nothing, neither
+ * to the archive nor to the session's home.
+ */
+export async function holdLease(tx: Tx, run: { id: string; fence: number }): Promise<boolean> {
+  const { rows } = await sql`select 1 from pawl.leases where run_id = ${run.id} and fence = ${run.fence} for share`.execute(tx)
+  return rows.length === 1
+}
+
+/** What is archived of a session's conversation, its own file first. */
+export async function knownFiles(db: Db | Tx, session: string, vendorId: string): Promise<ArchivedFile[]> {
+  return db
+    .selectFrom('pawl.session_files')
+    .selectAll()
+    .where('session_id', '=', session)
+    .where('vendor_id', '=', vendorId)
+    .orderBy('is_main', 'desc')
+    .orderBy('path')
+    .execute()
+}
+
+/** Begins a file anew, without what was stored of it; answers its number. */
+export async function replaceFile(
+  tx: Tx,
+  file: Pick<ArchivedFile, 'session_id' | 'vendor_id' | 'path' | 'is_main' | 'archived_at'>,
+): Promise<number> {
+  const { session_id, vendor_id, path, is_main, archived_at } = file
+  await sql`delete from pawl.session_files where session_id = ${session_id} and vendor_id = ${vendor_id} and path = ${path}`.execute(
+    tx,
+  )
+  const { rows } = await sql<{ id: number }>`
+    insert into pawl.session_files (session_id, vendor_id, path, is_main, size, tail_digest, is_whole, archived_at)
+    values (${session_id}, ${vendor_id}, ${path}, ${is_main}, 0, '', false, ${archived_at}) returning id
+  `.execute(tx)
+  return rows[0]!.id
+}
+
+/** Stores the next bytes of a file, in as many chunks as they need. */
+export async function appendChunks(tx: Tx, file: number, start: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; at += maxChunkBytes) {
+    const chunk = bytes.subarray(at, at + maxChunkBytes)
+    const packed = await pack(chunk, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+    await sql`insert into pawl.session_chunks (file_id, start, length, bytes) values (${file}, ${start + at}, ${chunk.length}, ${packed})`.execute(
+      tx,
+    )
+  }
+}
+
+const pack = promisify(zstdCompress)
+const unpack = promisify(zstdDecompress)
+
+/** Says how far a file is stored after chunks were appended from `from` on. */
+export async function growFile(tx: Tx, id: number, grown: { from: number; size: number; tailDigest: Buffer; at: Date }) {
+  const { rows } = await sql`
+    update pawl.session_files set size = ${grown.size}, tail_digest = ${grown.tailDigest}, is_whole = true, archived_at = ${grown.at}
+    where id = ${id} and size = ${grown.from} returning id
+  `.execute(tx)
+  if (rows.length !== 1) throw new Error(`archived file ${id} does not end at ${grown.from}`)
+}
+
+/** The file has grown past what is stored: that is an older state of it from now on. */
+export async function markOutgrown(tx: Tx, id: number): Promise<void> {
+  await sql`update pawl.session_files set is_whole = false where id = ${id} and is_whole`.execute(tx)
+}
+
+/** A session has one conversation: what is archived of others, or of this one where it lay before, goes. */
+export async function forgetOthers(
+  tx: Tx,
+  kept: { readonly session: string; readonly vendorId: string; readonly mainPath: string },
+): Promise<void> {
+  await sql`
+    delete from pawl.session_files where session_id = ${kept.session} and (vendor_id <> ${kept.vendorId} or (is_main and path <> ${kept.mainPath}))
+  `.execute(tx)
+}
+
+/** The bytes of a file, a few chunks at a time. Ends early at a chunk that is missing or damaged: the reader counts. */
+export async function* readFile(db: Db | Tx, file: Pick<ArchivedFile, 'id' | 'size'>): AsyncGenerator<Buffer> {
+  for (let at = 0; at < file.size; ) {
+    const { rows } = await sql<{ start: number; bytes: Buffer }>`
+      select start, bytes from pawl.session_chunks where file_id = ${file.id} and start >= ${at} and start < ${at + maxChunkBytes} order by start
+    `.execute(db)
+    if (rows.length === 0) return
+    for (const { start, bytes } of rows) {
+      const chunk = start === at ? await unpack(bytes, { maxOutputLength: maxChunkBytes }).catch(() => undefined) : undefined
+      if (!chunk) return
+      yield chunk
+      at += chunk.length
+    }
+  }
+}
+
+/** How many bytes of a session's files are archived. */
+export async function archiveSize(db: Db | Tx, session: string): Promise<number> {
+  const { rows } = await sql<{
+    bytes: number
+  }>`select coalesce(sum(size), 0) as bytes from pawl.session_files where session_id = ${session}`.execute(db)
+  return rows[0]?.bytes ?? 0
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { EventType } from '../domain/event.ts'
+import type { Db, Tx } from './database.ts'
+
+/** What the next run of a session begins with: a conversation to go on with, or none, and then perhaps a history to be told. */
+export async function setConversation(
+  tx: Tx,
+  session: string,
+  next: { readonly vendorId: string | null; readonly retell: boolean; readonly at: Date },
+): Promise<void> {
+  await sql`update pawl.sessions set vendor_id = ${next.vendorId}, retell = ${next.retell}, updated_at = ${next.at} where id = ${session}`.execute(
+    tx,
+  )
+}
+
+/** Once the journal holds where a conversation came from, the session need not remember it. False if that was said before. */
+export async function forgetOrigin(tx: Tx, session: string): Promise<boolean> {
+  const { rows } =
+    await sql`update pawl.sessions set adopted_from = null where id = ${session} and adopted_from is not null returning id`.execute(
+      tx,
+    )
+  return rows.length === 1
+}
+
+/** A session that exists before its first task. */
+export async function insertSession(
+  tx: Tx,
+  session: {
+    readonly id: string
+    readonly agent: string
+    readonly adapter: string
+    readonly workspace: string
+    readonly vendorId: string
+    readonly adoptedFrom: string
+    readonly at: Date
+  },
+): Promise<void> {
+  const { id, agent, adapter, workspace, vendorId, adoptedFrom, at } = session
+  await sql`
+    insert into pawl.sessions (id, agent, adapter, workspace, vendor_id, adopted_from, created_at, updated_at)
+    values (${id}, ${agent}, ${adapter}, ${workspace}, ${vendorId}, ${adoptedFrom}, ${at}, ${at})
+  `.execute(tx)
+}
+
+/** An event of any task of a session. */
+export interface SessionEvent {
+  readonly id: number
+  readonly task: string
+  readonly run: string | null
+  readonly type: EventType
+  readonly at: Date
+  readonly data: unknown
+}
+
+/** The latest events of the given types before `before`, over all tasks of a session, the latest first. */
+export async function latestEvents(
+  db: Db | Tx,
+  session: string,
+  options: { types: readonly EventType[]; before: number; limit: number },
+): Promise<SessionEvent[]> {
+  const { rows } = await sql<SessionEvent>`
+    select e.id, e.task_id as task, e.run_id as run, e.type, e.at, e.data from pawl.tasks t join pawl.events e on e.task_id = t.id
+    where t.session_id = ${session} and e.type = any(${[...options.types]}::text[]) and e.id < ${options.before} order by e.id desc limit ${options.limit}
+  `.execute(db)
+  return rows
+}
+
+/** How many events of the given types lie before `before` and after the last one of type `since`. */
+export async function countEvents(
+  db: Db | Tx,
+  session: string,
+  options: { types: readonly EventType[]; before: number; since: EventType },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with of_session as (select e.id, e.type from pawl.tasks t join pawl.events e on e.task_id = t.id where t.session_id = ${session} and e.id < ${options.before})
+    select count(*) as count from of_session
+    where type = any(${[...options.types]}::text[]) and id > coalesce((select max(id) from of_session where type = ${options.since}), 0)
+  `.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** What the tasks of a session were asked to do. */
+export async function promptsOf(db: Db | Tx, tasks: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{
+    id: string
+    prompt: string
+  }>`select id, prompt from pawl.tasks where id = any(${[...tasks]}::text[])`.execute(db)
+  return new Map(rows.map((row) => [row.id, row.prompt]))
+}

@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import type { QueryResult } from 'pg'
+
+type Send = (text: string, values: readonly unknown[]) => Promise<QueryResult>
+
+/** At the end of a statement: its transaction is over with it, whatever it answers, and may be committed in the same breath. */
+export const andCommit = sql.raw('/* and commit */')
+const commitMark = '/* and commit */'
+
+/**
+ * Statements as the server is sent them: `begin` goes out together with the first statement of its transaction, and `commit` together with a last one that says
+ * so. Each of them would otherwise be waited for on its own, which costs more than what the server does.
+ */
+export function createTransactions(send: Send): Send {
+  let isDue = false
+  let committing: Promise<QueryResult> | undefined
+
+  return async (text, values) => {
+    if (text === 'begin') {
+      isDue = true
+      committing = undefined
+      return nothing('BEGIN')
+    }
+    if (text === 'commit' || text === 'rollback') {
+      const sent = committing
+      committing = undefined
+      if (isDue) {
+        isDue = false
+        return nothing(text === 'commit' ? 'COMMIT' : 'ROLLBACK')
+      }
+      if (sent && text === 'commit') return sent
+      // After a last statement that failed: the server has rolled back already, and says no more than that there is nothing to do.
+      return send(text, values)
+    }
+    const beginning = isDue ? send('begin', []) : undefined
+    isDue = false
+    const answer = send(text, values)
+    if (text.endsWith(commitMark)) {
+      committing = send('commit', [])
+      // Heard when the commit is asked for, which it is not after a statement that failed.
+      committing.catch(() => undefined)
+    }
+    // The server answers in order. A statement that no transaction holds must not look as if one did.
+    const [, result] = await Promise.all([beginning, answer])
+    return result
+  }
+}
+
+const nothing = (command: string) => ({ command, rowCount: null, oid: 0, fields: [], rows: [] }) as QueryResult

@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { messageOf, PawlError } from '../domain/error.ts'
+import type { Log } from '../log.ts'
+import { version } from '../version.ts'
+import { type ToolVerbs, toolNamed, tools } from './tools.ts'
+
+/** What goes back over HTTP; the body is JSON or empty. */
+export interface Answer {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly body: string
+}
+
+export interface Protocol {
+  exchange(message: unknown, headers: IncomingHttpHeaders): Promise<Answer>
+}
+
+/** Speaks MCP in every revision that the SDK knows: those that begin with `initialize`, and those that describe themselves in each request. */
+export function createProtocol(verbs: ToolVerbs, log: Log): Protocol {
+  const onerror = (error: Error) => log.debug('the tool server refused a message', { error: error.message })
+  const serverOf = () => createServer(verbs, log)
+  const later = createMcpHandler(serverOf, { legacy: 'reject', onerror })
+  return {
+    async exchange(message, headers) {
+      const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers: forSdk(headers) })
+      // A stream that stays open would outlive the run. Nothing that could be subscribed to ever changes here.
+      if (methodOf(message) === 'subscriptions/listen') return methodNotFound(message)
+      const isLegacy = await isLegacyRequest(request, message)
+      const response = isLegacy
+        ? await exchangeOnce(serverOf(), request, message)
+        : await later.fetch(request, { parsedBody: message })
+      return { status: response.status, body: await response.text() }
+    },
+  }
+}
+
+function createServer(verbs: ToolVerbs, log: Log): Server {
+  const server = new Server(
+    { name: 'pawl', title: 'Pawl', version },
+    { capabilities: { tools: {} }, instructions: 'Reaches the person who gave you this task: ask_user, send_message_to_user.' },
+  )
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema, annotations })),
+  }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = found(params.name)
+    try {
+      return { content: [{ type: 'text', text: await tool.call(params.arguments ?? {}, verbs) }] }
+    } catch (error) {
+      if (!(error instanceof PawlError)) log.error('a tool failed', { tool: tool.name, error: messageOf(error) })
+      const text = error instanceof PawlError ? error.message : 'Pawl could not do this; its log says why.'
+      return { content: [{ type: 'text', text }], isError: true }
+    }
+  })
+  return server
+}
+
+/** Talking to the user changes nothing and reaches nobody else: programs that ask before risky tools need not ask here. */
+const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+
+function found(name: string) {
+  try {
+    return toolNamed(name)
+  } catch (error) {
+    throw error instanceof PawlError ? new ProtocolError(ProtocolErrorCode.InvalidParams, error.message) : error
+  }
+}
+
+async function exchangeOnce(server: Server, request: Request, message: unknown): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    return await transport.handleRequest(request, { parsedBody: message })
+  } finally {
+    await server.close()
+  }
+}
+
+/** We always answer in JSON, so a client that only takes JSON is as welcome as one that would take a stream too. */
+function forSdk(headers: IncomingHttpHeaders): Headers {
+  const passed = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+  const kept = Object.entries(headers).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && (passed.includes(entry[0]) || entry[0].startsWith('mcp-param-')),
+  )
+  return new Headers([...kept, ['accept', 'application/json, text/event-stream']])
+}
+
+function methodOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'method' in message ? message.method : undefined
+}
+
+function methodNotFound(message: unknown): Answer {
+  const id = (message as { id?: unknown }).id ?? null
+  return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }) }
+}

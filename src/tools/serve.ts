@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { messageOf } from '../domain/error.ts'
+import { type Log, silentLog } from '../log.ts'
+import type { Answer, Protocol } from './protocol.ts'
+import type { ToolVerbs } from './tools.ts'
+
+export interface ToolServer {
+  /** Answers one HTTP request whose sender is already known to be the agent. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Refuses every message that has not arrived whole, and resolves when the calls under way have been answered. Closing twice is fine. */
+  close(): Promise<void>
+}
+
+const maxBodyBytes = 1024 * 1024
+/** A sender that is cut off in the middle of its body does not read the refusal, so a bit more than allowed is taken and thrown away. */
+const maxDrainedBytes = 8 * maxBodyBytes
+
+/**
+ * Our tools as an MCP server over streamable HTTP. It has no sessions, so that a program which outlives a run goes on with the next one,
+ * and it never streams: no tool of ours takes long.
+ */
+export function createToolServer(verbs: ToolVerbs, { log = silentLog }: { log?: Log } = {}): ToolServer {
+  const underWay = new Set<Promise<Answer>>()
+  let protocol: Promise<Protocol> | undefined
+  let isClosed = false
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    if (request.method !== 'POST') return { ...refusal(405, -32000, 'Send messages with POST.'), headers: { allow: 'POST' } }
+    const text = await readText(request)
+    if (text === undefined) return refusal(413, -32000, `The message is larger than ${maxBodyBytes} bytes.`)
+    if (isClosed) return refusal(409, -32000, 'The run that this tool server belonged to is over.')
+    const message = parse(text)
+    if (message === undefined) return refusal(400, -32700, 'The message is not JSON.')
+    // Batches are no part of the protocol since 2025-06-18, and nobody sends them.
+    if (Array.isArray(message)) return refusal(400, -32600, 'Send one message per request.')
+    // Loaded by whoever calls first: most runs call no tool, and the start of Pawl is not to wait for it.
+    protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(verbs, log))
+    const exchange = protocol.then(({ exchange }) => exchange(message, request.headers))
+    underWay.add(exchange)
+    return exchange.finally(() => underWay.delete(exchange))
+  }
+
+  return {
+    async handle(request, response) {
+      const { status, headers, body } = await answer(request).catch((error: unknown) => {
+        // A sender that went away in the middle is nothing to worry about.
+        if (request.complete) log.error('a message to the tool server could not be answered', { error: messageOf(error) })
+        return refusal(500, -32603, 'Pawl could not serve this; its log says why.')
+      })
+      response.writeHead(status, { 'cache-control': 'no-store', ...(body && { 'content-type': 'application/json' }), ...headers })
+      response.end(body)
+    },
+    async close() {
+      isClosed = true
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+function refusal(status: number, code: number, message: string): Answer {
+  return { status, body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** The whole body, or undefined if it is too large. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size <= maxBodyBytes) chunks.push(chunk)
+    else if (size > maxDrainedBytes) break
+  }
+  return size > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8')
+}

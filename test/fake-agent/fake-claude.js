@@ -1,0 +1,112 @@
+#!/usr/bin/env node
+/**
+ * Speaks Claude Code's stream-json on stdin and stdout, without a model. A prompt that is a JSON list is played step by step, any other
+ * is answered with its length and its beginning. Each step is an object with one key:
+ *
+ *   say: text               the agent says it
+ *   line: object            a line exactly as given
+ *   use: {id,name,input}    the agent wants to use a tool; says how that was answered
+ *   ask: request            a control request of another kind; says how that was answered
+ *   hang: true              waits until it is interrupted
+ *   stderr: text            a line on standard error
+ *   exit: code              ends at once
+ *   sayArgs: true           says its arguments as JSON
+ */
+import { createInterface } from 'node:readline'
+
+if (process.argv.includes('--version')) {
+  console.log(`${process.env.FAKE_VERSION ?? '2.1.325'} (Claude Code)`)
+  process.exit()
+}
+
+const session = argument('--resume') ?? argument('--session-id') ?? '0f0f0f0f-0000-4000-8000-000000000000'
+const waiting = new Map()
+let interrupted = Promise.withResolvers()
+let turns = 0
+let isBusy = false
+const queue = []
+
+createInterface({ input: process.stdin }).on('line', (text) => {
+  const message = JSON.parse(text)
+  if (message.type === 'control_response') waiting.get(message.response.request_id)?.(message.response)
+  if (message.type === 'control_request') {
+    print({ type: 'control_response', response: { subtype: 'success', request_id: message.request_id, response: {} } })
+    interrupted.resolve()
+  }
+  if (message.type === 'user') queue.push(message.message.content[0].text)
+  void next()
+})
+
+async function next() {
+  if (isBusy || queue.length === 0) return
+  isBusy = true
+  interrupted = Promise.withResolvers()
+  await turn(queue.shift())
+  isBusy = false
+  void next()
+}
+
+async function turn(prompt) {
+  print({ type: 'system', subtype: 'init', session_id: session })
+  const steps = prompt.startsWith('[{')
+    ? JSON.parse(prompt)
+    : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
+  let said = ''
+  let isInterrupted = false
+  void interrupted.promise.then(() => {
+    isInterrupted = true
+  })
+  for (const step of steps) {
+    const [name, given] = Object.entries(step)[0]
+    if (name === 'say') say(given)
+    if (name === 'line') print(given)
+    if (name === 'stderr') process.stderr.write(`${given}\n`)
+    if (name === 'exit') process.exit(given)
+    if (name === 'sayArgs') say(JSON.stringify(process.argv.slice(2)))
+    if (name === 'hang') await interrupted.promise
+    if (name === 'ask') say(JSON.stringify(await request(given)))
+    if (name === 'use') {
+      print({ type: 'assistant', message: { content: [{ type: 'tool_use', ...given }] } })
+      const { response } = await request({
+        subtype: 'can_use_tool',
+        tool_name: given.name,
+        input: given.input,
+        tool_use_id: given.id,
+      })
+      const isError = response.behavior !== 'allow'
+      const content = isError ? response.message : `did ${JSON.stringify(response.updatedInput)}`
+      print({ type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: given.id, content, is_error: isError }] } })
+      // Leaves room for an interruption that a denied question brings.
+      if (isError) await Promise.race([interrupted.promise, new Promise((done) => setTimeout(done, 200))])
+    }
+    if (isInterrupted) break
+  }
+  turns++
+  print({
+    type: 'result',
+    subtype: isInterrupted ? 'error_during_execution' : 'success',
+    is_error: isInterrupted,
+    ...(isInterrupted ? { errors: ['[ede_diagnostic] result_type=user'], terminal_reason: 'aborted_tools' } : { result: said }),
+    session_id: session,
+    num_turns: steps.length,
+    total_cost_usd: turns * 0.25,
+    usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 1, cache_creation_input_tokens: 2 },
+  })
+
+  function say(text) {
+    said = text
+    print({ type: 'assistant', message: { content: [{ type: 'text', text }] } })
+  }
+}
+
+function request(fields) {
+  const id = `request-${waiting.size}`
+  print({ type: 'control_request', request_id: id, request: fields })
+  return new Promise((done) => waiting.set(id, done))
+}
+function print(message) {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
+}
+function argument(name) {
+  return process.argv.find((value) => value.startsWith(`${name}=`))?.slice(name.length + 1)
+}

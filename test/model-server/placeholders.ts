@@ -1,0 +1,31 @@
+import { type Conversation, toolResults, userPrompts } from './conversation.ts'
+
+/** Puts what the model saw into every string of a value, so that an answer can prove it. */
+export function fill<T>(value: T, conversation: Conversation): T {
+  return replaceText(value, (text) =>
+    text.replace(pattern, (whole, name: string) => meanings[name]?.(conversation) ?? whole),
+  ) as T
+}
+
+export const unknownPlaceholders = (text: string): string[] =>
+  [...text.matchAll(pattern)].filter((match) => !(match[1]! in meanings)).map((match) => match[0])
+
+const pattern = /\{\{(\w+)\}\}/g
+
+const meanings: Record<string, (conversation: Conversation) => string> = {
+  lastUser: (conversation) => userPrompts(conversation).at(-1) ?? '',
+  allUsers: (conversation) => userPrompts(conversation).join(' | '),
+  userCount: (conversation) => String(userPrompts(conversation).length),
+  toolResult: (conversation) => toolResults(conversation).at(-1) ?? '',
+  toolResultCount: (conversation) => String(toolResults(conversation).length),
+  /** What the last prompt has between backticks. */
+  quoted: (conversation) => /`([^`]+)`/.exec(userPrompts(conversation).at(-1) ?? '')?.[1] ?? '',
+  model: (conversation) => conversation.model,
+}
+
+function replaceText(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map((item) => replaceText(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaceText(item, replace)]))
+}

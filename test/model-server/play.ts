@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { PawlError } from '../../src/domain/error.ts'
+import type { Conversation } from './conversation.ts'
+import { deliver, refuse, sendJson, sendText } from './deliver.ts'
+import { fill } from './placeholders.ts'
+import type { Reply, ToolCall } from './reply.ts'
+import { defaultUsage, type Scenario, type Step } from './scenario.ts'
+import { type Counters, chooseStep } from './script.ts'
+import { callFor, structuredTool } from './tools.ts'
+import { anthropic } from './wire/anthropic.ts'
+import { gemini } from './wire/gemini.ts'
+import { ollama } from './wire/ollama.ts'
+import { openaiChat } from './wire/openai-chat.ts'
+import { openaiResponses } from './wire/openai-responses.ts'
+import type { Body, Wire } from './wire/wire.ts'
+
+const wires: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini, ollama]
+
+/** One request to a scenario, its prefix removed from the path. */
+export interface Call {
+  readonly scenario: Scenario
+  readonly state: KeyState
+  readonly method: string
+  readonly path: string
+  readonly body: Body
+  /** Says in the record what was done, before anything is sent. */
+  readonly note: (facts: { wire?: string; answer: string }) => void
+}
+
+/** What is remembered between the requests of one key. */
+export interface KeyState {
+  readonly counters: Counters
+  readonly pulled: Set<string>
+}
+
+/** Answers one request as its scenario says. Resolves when the answer is out, or the client is gone. */
+export async function play(call: Call, response: ServerResponse): Promise<void> {
+  const wire = wires.find((it) => it.asksModel(call.method, call.path))
+  if (!wire) return answerAside(call, response)
+  const conversation = wire.read(call.body, call.path)
+  if (asksForTitle(conversation)) {
+    call.note({ wire: wire.name, answer: 'title' })
+    return deliver(response, wire, replyOf(titleStep, conversation, wire), titleStep, conversation.stream)
+  }
+  const { step, name } = chooseStep(call.scenario, conversation, call.state.counters)
+  call.note({ wire: wire.name, answer: name })
+  if (!step.error) return deliver(response, wire, replyOf(step, conversation, wire), step, conversation.stream)
+  const { resetsInSeconds, inStream, ...error } = step.error
+  const resetsAt = resetsInSeconds === undefined ? undefined : new Date(Date.now() + resetsInSeconds * 1000)
+  return refuse(response, wire, { ...error, resetsAt }, inStream && conversation.stream)
+}
+
+function answerAside({ method, path, body, state, note }: Call, response: ServerResponse): void {
+  for (const wire of wires) {
+    const aside = wire.aside?.({ method, path, body, pulled: state.pulled })
+    if (aside === undefined) continue
+    note({ answer: 'aside' })
+    if (typeof aside === 'string') sendText(response, wire.streamType, aside)
+    else sendJson(response, 200, aside)
+    return
+  }
+  throw new PawlError('not_found', `The model server has no ${method} ${path}.`)
+}
+
+const titleStep: Step = { text: 'Scripted title', repeat: 1 }
+
+/** opencode has its model name a conversation on the side; such a call is no part of it and uses nothing up. */
+const asksForTitle = ({ tools, system }: Conversation) => tools.length === 0 && /\btitle generator\b/i.test(system)
+
+/** A request that offers no tools is answered in words: nobody is there to run a call. */
+function replyOf(step: Step, conversation: Conversation, wire: Wire): Reply {
+  const { text = '', toolCall, json } = fill({ text: step.text, toolCall: step.toolCall, json: step.json }, conversation)
+  const structured = json && structuredTool(conversation.tools)
+  const id = randomUUID().replaceAll('-', '').slice(0, 24)
+  const withId = (call: Omit<ToolCall, 'id'>): ToolCall => ({ id: `call_${id}`, ...call })
+  const reply = { id, model: conversation.model || 'scripted-model', createdAt: new Date(), usage: step.usage ?? defaultUsage }
+  if (structured) return { ...reply, text, call: withId({ name: structured.name, kind: 'function', args: json }) }
+  if (json) return { ...reply, text: JSON.stringify(json), call: undefined }
+  if (!toolCall || conversation.tools.length === 0) return { ...reply, text, call: undefined }
+  return { ...reply, text, call: withId(callFor(toolCall, conversation.tools, wire.name)) }
+}

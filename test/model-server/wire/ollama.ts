@@ -1,0 +1,96 @@
+import { normalTurns, type Turn } from '../conversation.ts'
+import { type Failure, type FailureKind, failureHeaders, pieces, type Refusal, type Reply, type Usage } from '../reply.ts'
+import { asList, asRecord, asText, type Body, scriptedModels, type Wire } from './wire.ts'
+
+/** Ollama chat: lines of JSON, streamed unless the request says otherwise. */
+export const ollama: Wire = {
+  name: 'ollama',
+  streamType: 'application/x-ndjson',
+  asksModel: (method, path) => method === 'POST' && path === '/api/chat',
+
+  read: (body) => ({
+    model: asText(body.model),
+    stream: body.stream !== false,
+    system: asList(body.messages)
+      .filter((message) => message.role === 'system')
+      .map((message) => asText(message.content))
+      .join('\n'),
+    turns: normalTurns(asList(body.messages).flatMap(turnsOf)),
+    tools: asList(body.tools).map((tool) => ({ name: asText(asRecord(tool.function).name), kind: 'function' })),
+  }),
+
+  whole: (reply) => ({ ...envelope(reply), message: message(reply, reply.text, true), ...ending(reply.usage) }),
+
+  *frames(reply) {
+    for (const text of pieces(reply.text)) yield line({ ...envelope(reply), message: message(reply, text, false), done: false })
+    if (reply.call) yield line({ ...envelope(reply), message: message(reply, '', true), done: false })
+    yield line({ ...envelope(reply), message: message(reply, '', false), ...ending(reply.usage) })
+  },
+
+  refusal,
+  refusalFrame: (failure) => line(refusal(failure).body),
+
+  aside({ method, path, body, pulled }) {
+    // Codex refuses an Ollama older than 0.13.4.
+    if (method === 'GET' && path === '/api/version') return { version: '0.20.0' }
+    if (method === 'GET' && path === '/api/tags') return { models: [...scriptedModels, ...pulled].map(tag) }
+    if (method === 'POST' && path === '/api/show') {
+      return { details: tag(asText(body.model)).details, capabilities: ['completion', 'tools'], model_info: {} }
+    }
+    if (method === 'POST' && path === '/api/pull') {
+      pulled.add(asText(body.model) || asText(body.name))
+      return body.stream === false
+        ? { status: 'success' }
+        : [{ status: 'pulling manifest' }, { status: 'success' }].map(line).join('')
+    }
+  },
+}
+
+function turnsOf(message: Body): Turn[] {
+  const text = asText(message.content)
+  const role = message.role
+  return role === 'user' || role === 'assistant' || role === 'tool' ? [{ role, text }] : []
+}
+
+const line = (data: unknown) => `${JSON.stringify(data)}\n`
+const envelope = (reply: Reply) => ({ model: reply.model, created_at: reply.createdAt.toISOString() })
+
+const message = ({ call }: Reply, content: string, withCall: boolean) => ({
+  role: 'assistant',
+  content,
+  ...(withCall && call ? { tool_calls: [{ function: { name: call.name, arguments: call.args } }] } : {}),
+})
+
+const ending = (count: Usage) => ({
+  done: true,
+  done_reason: 'stop',
+  total_duration: 1_000_000,
+  prompt_eval_count: count.input,
+  eval_count: count.output,
+})
+
+const tag = (name: string) => ({
+  name,
+  model: name,
+  modified_at: '2026-01-01T00:00:00Z',
+  size: 1,
+  digest: '0'.repeat(64),
+  details: { format: 'gguf', family: 'scripted', families: ['scripted'], parameter_size: '1B', quantization_level: 'Q4_0' },
+})
+
+const refusals: Record<FailureKind, [status: number, message: string]> = {
+  'rate-limit': [429, 'too many requests'],
+  'usage-limit': [429, 'you have reached your usage limit'],
+  auth: [401, 'unauthorized'],
+  forbidden: [403, 'forbidden'],
+  'not-found': [404, "model 'scripted-model' not found"],
+  'context-overflow': [400, 'the input length exceeds the context length'],
+  credit: [402, 'this model requires a subscription'],
+  'server-error': [500, 'llama runner process has terminated'],
+  overloaded: [503, 'server busy, please try again. maximum pending requests exceeded'],
+}
+
+function refusal(failure: Failure): Refusal {
+  const [status, message] = refusals[failure.kind]
+  return { status: failure.status ?? status, headers: failureHeaders(failure), body: { error: failure.message ?? message } }
+}

@@ -1,0 +1,56 @@
+import type { Conversation } from '../conversation.ts'
+import type { Failure, Refusal, Reply } from '../reply.ts'
+
+/** A wire format: how one provider's API puts a conversation, a reply and a refusal into words. Knows nothing of scenarios. */
+export interface Wire {
+  readonly name: string
+
+  /** Whether this method and path (scenario prefix removed) ask the model for an answer. */
+  asksModel(method: string, path: string): boolean
+
+  /** Reads the request; the path matters where the format keeps the model and the streaming there. */
+  read(body: Body, path: string): Conversation
+
+  /** The answer in one piece. */
+  whole(reply: Reply): unknown
+
+  /** The answer as it is streamed, one string per write. */
+  frames(reply: Reply): Iterable<string>
+  readonly streamType: string
+
+  refusal(failure: Failure): Refusal
+  /** A refusal that comes after the stream has begun, as one write. */
+  refusalFrame(failure: Failure): string
+
+  /** Anything else the programs ask of this API, as JSON or as text to be streamed; undefined when it is not of this API. */
+  aside?(request: Aside): unknown
+}
+
+export interface Aside {
+  readonly method: string
+  readonly path: string
+  readonly body: Body
+  /** What was pulled so far under the same key (Ollama). */
+  readonly pulled: Set<string>
+}
+
+export type Body = Readonly<Record<string, unknown>>
+
+export const sse = (data: unknown, event?: string) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(data)}\n\n`
+
+/** Programs send bodies of any shape; these read a field without trusting it. */
+export const asRecord = (value: unknown): Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : {}
+export const asList = (value: unknown): Body[] => (Array.isArray(value) ? value.map(asRecord) : [])
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The text of a content field: a string, or blocks that carry one. */
+export const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : asList(content)
+        .map((block) => asText(block.text))
+        .filter(Boolean)
+        .join('\n')
+
+export const scriptedModels = ['scripted-model', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gpt-oss:20b'] as const
