@@ -55,7 +55,8 @@ export const benchmark: Benchmark = {
           ours: rate(ours),
           peer: `${rate(peer)} inserts`,
           ratio: ours / peer,
-          ...(connections > 1 ? { target: '≥ 500/s', isMet: ours >= 500 } : { target: '' }),
+          target: '≥ 500/s',
+          isMet: ours >= 500,
         })
       }
       const { rows } = await setup.query<{ n: number }>('select count(*)::int as n from pawl.tasks')

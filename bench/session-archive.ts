@@ -18,11 +18,11 @@ import { type Benchmark, type Figure, median, ms, quantile, timed } from './figu
 import { inPlace } from './place.ts'
 
 const turns = 100
-/** What a turn with a few tool calls adds to the files of the real programs. */
+/** About what a turn with one small tool call adds to the files of the real programs. */
 const turnBytes = 16 * 1024
 const sessionBytes = 5 * 1024 * 1024
 
-/** Text as programs write it, and the worst that a conversation can hold: images, which no database makes smaller. */
+/** Text as programs write it, and the worst that a file of text can hold: images in base 64. */
 const kinds = {
   text: (bytes: number) => fill(bytes, (n) => sentence(n)),
   images: (bytes: number) => fill(bytes, () => randomBytes(900).toString('base64')),

@@ -200,7 +200,7 @@ export type Permission = { readonly allow: true } | { readonly allow: false; rea
 export interface Verdict {
   readonly outcome: Extract<Outcome, 'succeeded' | 'partial' | 'empty' | 'failed' | 'blocked'>
   readonly category?: Category | undefined
-  /** One sentence for the person; the details stay in the raw log. Left out of a failure only if nobody said why. */
+  /** One sentence for the person; the details stay in the raw log. */
   readonly message?: string | undefined
   /** The answer, also when the outcome is bad: text is never thrown away. */
   readonly text: string
@@ -210,6 +210,8 @@ export interface Verdict {
   readonly vendorSession?: string | undefined
   /** A time the program named after which it will work again. */
   readonly retryAt?: Date | undefined
+  /** It failed, and neither the program nor its last words say why. */
+  readonly isUnexplained?: boolean | undefined
   /** The program waits for another turn of the same conversation. */
   readonly mayGoOn?: boolean | undefined
 }

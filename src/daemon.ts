@@ -140,6 +140,11 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       home: config.home,
       adapterNamed,
       probe,
+      userHome,
+      async agentUser() {
+        const { health } = await walls()
+        return health.enforced ? health.user : undefined
+      },
       agents: config.agents,
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),

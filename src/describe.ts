@@ -1,6 +1,8 @@
-import { abilities } from './agent.ts'
+import { homedir } from 'node:os'
+import { abilities, type ProbePlace } from './agent.ts'
 import { adapterNamed } from './agents/index.ts'
-import { type Config, searchPath } from './config.ts'
+import { type Config, environmentOf, searchPath } from './config.ts'
+import type { ResolvedAgent } from './domain/agent-config.ts'
 import type { AgentView } from './domain/view.ts'
 
 /** The configured agents with what they can do and how they are. Programs are asked in parallel. */
@@ -9,7 +11,7 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
   return Promise.all(
     config.agents.map(async (agent) => {
       const adapter = adapterNamed(agent.adapter)
-      const health = await adapter.probe(agent.options, { path: searchPath() })
+      const health = await adapter.probe(agent.options, placeOf(agent))
       return {
         name: agent.name,
         adapter: agent.adapter,
@@ -22,13 +24,24 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
           installed: health.installed,
           healthy: health.healthy,
           version: health.version ?? null,
-          loggedIn: health.loggedIn ?? null,
+          // What lies in a key file of the settings is looked at by a run only.
+          loggedIn: agent.auth?.file !== undefined && !health.loggedIn ? null : (health.loggedIn ?? null),
           detail: health.detail,
           fix: health.fix ?? null,
         },
       }
     }),
   )
+}
+
+/** A key in a variable that the agent's settings name or fix lets the program in as well as one that it knows by itself. */
+function placeOf({ auth, env }: ResolvedAgent): ProbePlace {
+  const environment = (asked: readonly string[]) => {
+    const names = [...(auth?.env ?? []), ...asked]
+    const fixed = Object.entries(env.set).filter(([name]) => names.includes(name))
+    return { ...environmentOf(names), ...Object.fromEntries(fixed) }
+  }
+  return { path: searchPath(), home: homedir(), environment }
 }
 
 /** Named in the settings, else the first configured, else the first built-in one that works here. */

@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { Config } from './config.ts'
 import { describeAgents } from './describe.ts'
 import { messageOf } from './domain/error.ts'
-import { findDaemon } from './run-file.ts'
+import { type FoundDaemon, findDaemon } from './run-file.ts'
 import { chooseSandbox } from './sandboxes/index.ts'
 import { embeddedStatus } from './store/embedded/server.ts'
 
@@ -106,8 +106,20 @@ async function daemon(config: Config): Promise<Omit<Finding, 'name'>> {
   if (!found) return { level: 'ok', detail: 'none is running; "pawl serve" starts one' }
   const answers = await canConnect(new URL(found.url))
   return answers
-    ? { level: 'ok', detail: `running at ${found.url} (pid ${found.pid})` }
+    ? { level: 'ok', detail: `running at ${found.url} (pid ${found.pid})${await warmPrograms(found)}` }
     : { level: 'fail', detail: `pid ${found.pid} lives but ${found.url} does not answer`, fix: 'pawl stop, then pawl serve' }
+}
+
+/** Agent programs that the daemon keeps for the next turn of their session: they take memory while nothing runs. */
+async function warmPrograms(daemon: FoundDaemon): Promise<string> {
+  const { createClient } = await import('./client/index.ts')
+  const client = createClient({ ...daemon, signal: AbortSignal.timeout(2_000) })
+  try {
+    const { warm } = await client.health()
+    return warm.length === 0 ? '' : `; warm: ${warm.map(({ agent, pid }) => `${agent} (pid ${pid})`).join(', ')}`
+  } finally {
+    client.close()
+  }
 }
 
 const canConnect = (url: URL) =>
@@ -142,7 +154,13 @@ async function settings(config: Config): Promise<Omit<Finding, 'name'>> {
 async function agents(config: Config): Promise<Finding[]> {
   return (await describeAgents(config)).map((agent) => ({
     name: `agent ${agent.name}`,
-    level: agent.health.healthy ? 'ok' : agent.source === 'builtin' ? 'warn' : 'fail',
+    level: agent.health.healthy
+      ? agent.health.loggedIn === false
+        ? 'warn'
+        : 'ok'
+      : agent.source === 'builtin'
+        ? 'warn'
+        : 'fail',
     detail: agent.health.detail,
     ...(agent.health.fix ? { fix: agent.health.fix } : {}),
   }))

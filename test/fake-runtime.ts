@@ -1,7 +1,7 @@
 import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
-import type { QuestionView, TaskView } from '../src/domain/view.ts'
+import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
 import type { Runtime } from '../src/engine/runtime.ts'
 
 /** A runtime in memory for tests of surfaces, which only translate: it keeps what it is told and journals what a test says. */
@@ -20,6 +20,7 @@ export interface FakeRuntime extends Runtime {
 
 export function fakeRuntime(): FakeRuntime {
   const tasks = new Map<string, TaskView>()
+  const sessions = new Map<string, SessionView>()
   const questions = new Map<string, QuestionView>()
   const journals = new Map<string, Event[]>()
   const keys = new Map<string, { body: string; id: string }>()
@@ -37,6 +38,19 @@ export function fakeRuntime(): FakeRuntime {
     const task = tasks.get(id)
     if (!task) throw notFound(`There is no task "${id}".`)
     return task
+  }
+  const findSession = (id: string) => {
+    const session = sessions.get(id)
+    if (!session) throw notFound(`There is no session "${id}".`)
+    return session
+  }
+  const newSession = (vendorId: string | null, workspace: string) => {
+    const made: SessionView = {
+      ...{ id: newId('session', Date.now()), agent: 'demo', adapter: 'demo', workspace, vendorId },
+      ...{ taskCount: 0, lastTask: null, archivedBytes: 0, createdAt: at, updatedAt: at, tasks: [] },
+    }
+    sessions.set(made.id, made)
+    return made
   }
   const moved = (id: string, state: TaskView['state']) => {
     const task = { ...find(id), state }
@@ -81,7 +95,7 @@ export function fakeRuntime(): FakeRuntime {
           reason: null,
           resumeAt: null,
           agent: task.agent ?? 'demo',
-          session: newId('session', Date.now()),
+          session: task.session ?? newSession(null, '/ws').id,
         },
         ...{
           parent: null,
@@ -113,6 +127,25 @@ export function fakeRuntime(): FakeRuntime {
     async retryTask(id, options) {
       note('retryTask', id, options)
       return moved(id, 'queued')
+    },
+    async listSessions(filter) {
+      note('listSessions', filter)
+      const items = [...sessions.values()].filter(({ agent }) => (filter.agent ?? agent) === agent).reverse()
+      return { items: items.slice(0, filter.limit), next: items.length > filter.limit ? 'more' : null }
+    },
+    async getSession(id) {
+      note('getSession', id)
+      return findSession(id)
+    },
+    async adoptSession(adoption) {
+      note('adoptSession', adoption)
+      return newSession(adoption.vendorId, adoption.workspace)
+    },
+    async stopSession(id, options) {
+      note('stopSession', id, options)
+      findSession(id)
+      const running = [...tasks.values()].find((task) => task.session === id && task.state === 'running')
+      return { session: id, stopped: running ? moved(running.id, 'cancelled') : null }
     },
     async listQuestions(filter) {
       note('listQuestions', filter)

@@ -24,8 +24,9 @@ export function judgeEnding(
   const last = given.reason ?? lastLine(given.stderr)
   const why = last ? `: ${last}` : ''
   const signal = signalOf(exit)
-  if (signal) return { ...facts, outcome: 'failed', category: 'crashed', message: `Killed by ${signal}${why}` }
-  return { ...facts, outcome: 'failed', category: 'exit_code', message: `Exit code ${exit.code}${why}` }
+  const failed = { ...facts, outcome: 'failed', ...(why === '' ? { isUnexplained: true } : {}) } as const
+  if (signal) return { ...failed, category: 'crashed', message: `Killed by ${signal}${why}` }
+  return { ...failed, category: 'exit_code', message: `Exit code ${exit.code}${why}` }
 }
 
 // Reversed, so that of two names for one number the usual one stays.

@@ -1,11 +1,13 @@
 import type { Adapter } from '../agent.ts'
 import { notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { claudeCode } from './claude-code/agent.ts'
+import { codex } from './codex/agent.ts'
 import { custom } from './custom/agent.ts'
 import { demo } from './demo/agent.ts'
 
 /** Every kind of agent program that Pawl can speak to. */
-export const adapters: readonly Adapter[] = [custom, demo]
+export const adapters: readonly Adapter[] = [claudeCode, codex, custom, demo]
 
 export function adapterNamed(name: string): Adapter {
   const found = adapters.find((adapter) => adapter.name === name)

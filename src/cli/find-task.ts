@@ -2,10 +2,8 @@ import { invalid, notFound } from '../domain/error.ts'
 import type { TaskSummary } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { formatAge, formatState } from './format.ts'
+import { endingWith, searched } from './pages.ts'
 import { oneLine } from './plain.ts'
-
-/** How far back the end of an id is looked for. */
-const searched = 2000
 
 /** The id of the task that a person named: a whole id, its last four or more characters, or `last`. */
 export async function findTask(runtime: Pick<Runtime, 'listTasks'>, named: string): Promise<string> {
@@ -17,24 +15,11 @@ export async function findTask(runtime: Pick<Runtime, 'listTasks'>, named: strin
   }
   if (!/^[0-9a-z_]{4,20}$/.test(named))
     throw invalid(`"${oneLine(named, 60)}" names no task; give its id, the last 4 or more characters of it, or "last".`)
-  const found = await endingWith(runtime, named)
+  const found = await endingWith(named, (page) => runtime.listTasks(page))
   if (found.length > 1)
     throw invalid(`"${named}" is the end of ${found.length} ids; which one?\n${found.map(candidate).join('\n')}`)
   if (found.length === 0) throw notFound(`There is no task "${named}" among the newest ${searched}; "pawl ls" lists them.`)
   return found[0]!.id
-}
-
-async function endingWith(runtime: Pick<Runtime, 'listTasks'>, ending: string): Promise<TaskSummary[]> {
-  const found: TaskSummary[] = []
-  let cursor: string | undefined
-  for (let seen = 0; seen < searched; ) {
-    const page = await runtime.listTasks({ limit: 100, cursor })
-    found.push(...page.items.filter((task) => task.id.endsWith(ending)))
-    seen += page.items.length
-    if (page.next === null || page.items.length === 0) break
-    cursor = page.next
-  }
-  return found
 }
 
 const candidate = (task: TaskSummary) =>

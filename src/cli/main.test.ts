@@ -85,7 +85,10 @@ test.each([
   [['run', '--timeout', 'soon', 'hi'], '--timeout must be a duration such as 90s, 30m or 2h; 0 means no limit.'],
   [['run', '--timeout', '25d', 'hi'], '--timeout must be at most 24d; 0 means no limit.'],
   [['run', '--priority', 'urgent', 'hi'], '--priority must be high, normal, low, or a whole number from -100 to 100.'],
-  [['run', '--session', 'x', 'hi'], '--session needs a whole session id like s_0123456789abcdefgh; "pawl task show" prints it.'],
+  [
+    ['run', '--session', 'x', 'hi'],
+    '--session needs a whole session id like s_0123456789abcdefgh; "pawl session ls" lists them.',
+  ],
   [['ls', '--state', 'runing'], expect.stringMatching(/^There is no state "runing"; did you mean "running"\? States: created, /)],
   [['serve', '--port', '70000'], '--port must be a port from 0 to 65535.'],
 ])('%j is refused in one sentence with code 2, and nothing is made', (args, sentence) => {

@@ -9,6 +9,8 @@ import { maxPromptBytes, priorities } from '../domain/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
+import { sessionOf } from './find-session.ts'
+import { readOutputSchema } from './output-schema.ts'
 import { oneLine } from './plain.ts'
 import { readStdin } from './stdin.ts'
 
@@ -17,6 +19,8 @@ export interface TaskOptions {
   model?: string
   workspace?: string
   session?: string
+  resetSession?: boolean
+  outputSchema?: string
   priority?: string
   tag?: string[]
   timeout?: string
@@ -33,8 +37,10 @@ export function defineTask(command: Command): Command {
     )
     .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
     .option('--model <name>', 'which model the agent uses')
-    .option('--workspace <dir>', 'where it works; this folder if left out')
-    .option('--session <id>', 'go on with that conversation')
+    .option('--workspace <dir>', 'where it works; this folder, or where the session works, if left out')
+    .option('--session <id>', 'go on with that conversation, with its agent; "pawl session ls" lists them')
+    .option('--reset-session', 'with --session: begin a new conversation in it')
+    .option('--output-schema <file>', 'a JSON schema that the answer must fit: a file, or the schema itself as JSON')
     .option('--priority <level>', 'high, normal, low or a number; one step is worth an hour of waiting')
     .option('--tag <name>', 'a label to find it by; may be repeated', collect)
     .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
@@ -48,12 +54,19 @@ export async function taskRequest(
   words: string[],
   options: TaskOptions,
 ): Promise<Omit<NewTask, 'agent' | 'agentConfig'>> {
+  const { session, outputSchema } = options
   const prompt = await promptOf(words)
-  const workspace = await workspaceOf(cli.cwd, options.workspace)
+  if (options.resetSession && session === undefined)
+    throw invalid('--reset-session needs --session ID: a task without one begins a new conversation anyway.')
+  // A session goes on where its files are, unless another place is named.
+  const isThere = session !== undefined && options.workspace === undefined
+  const workspace = isThere ? undefined : await workspaceOf(cli.cwd, options.workspace)
   return {
     prompt,
     workspace,
-    session: options.session === undefined ? undefined : sessionOf(options.session),
+    session: session === undefined ? undefined : sessionOf(session),
+    resetSession: options.resetSession,
+    outputSchema: outputSchema === undefined ? undefined : await readOutputSchema(cli.cwd, outputSchema),
     model: options.model,
     priority: options.priority === undefined ? undefined : priorityOf(options.priority),
     tags: options.tag,
@@ -88,7 +101,7 @@ async function promptOf(words: string[]): Promise<string> {
   return prompt
 }
 
-async function workspaceOf(cwd: string, named: string | undefined): Promise<string> {
+export async function workspaceOf(cwd: string, named: string | undefined): Promise<string> {
   const path = resolve(cwd, named ?? '.')
   try {
     const real = await realpath(path)
@@ -111,12 +124,6 @@ async function workspaceOf(cwd: string, named: string | undefined): Promise<stri
   }
 }
 
-function sessionOf(named: string): string {
-  if (!/^s_[0-9a-z]{18}$/.test(named))
-    throw invalid('--session needs a whole session id like s_0123456789abcdefgh; "pawl task show" prints it.')
-  return named
-}
-
 function priorityOf(level: string): number {
   if (Object.hasOwn(priorities, level)) return priorities[level as keyof typeof priorities]
   const number = /^-?\d{1,3}$/.test(level) ? Number(level) : Number.NaN
@@ -131,6 +138,18 @@ async function timeoutOf(written: string): Promise<number> {
   if (ms === undefined) throw invalid('--timeout must be a duration such as 90s, 30m or 2h; 0 means no limit.')
   if (ms > longestMs) throw invalid('--timeout must be at most 24d; 0 means no limit.')
   return ms
+}
+
+/** The agent of a new task: the one that was named, else that of the session it goes on with, else as the settings say. */
+export async function agentOf(
+  { runtime, chooseAgent }: Connection,
+  { agent, session }: TaskOptions,
+): Promise<Pick<NewTask, 'agent' | 'agentConfig'>> {
+  if (agent !== undefined || session === undefined) return chooseAgent(agent)
+  const found = await runtime.getSession(session).catch((error: unknown) => {
+    throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
+  })
+  return chooseAgent(found.agent)
 }
 
 /** Makes the task. What is not found was named on the command line, so it is a mistake of usage. */

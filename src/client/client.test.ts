@@ -33,6 +33,10 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   })
   expect((await client.cancelTask(task.id, { now: true })).state).toBe('cancelled')
   expect((await client.retryTask(task.id, { fresh: true })).state).toBe('queued')
+  expect((await client.listSessions({ agent: 'demo', limit: 1 })).items.map(({ id }) => id)).toEqual([task.session])
+  const adopted = await client.adoptSession({ vendorId: 'v', workspace: '/w' })
+  expect(await client.getSession(adopted.id)).toEqual(adopted)
+  expect(await client.stopSession(adopted.id, { now: true })).toEqual({ session: adopted.id, stopped: null })
   const question = runtime.ask(task.id, 'which?')
   expect(await client.listQuestions({ state: 'pending', task: task.id })).toEqual([question])
   expect((await client.answerQuestion(question.id, 'this')).answer).toBe('this')
@@ -40,10 +44,11 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   expect((await client.listAgents()).map((agent) => agent.name)).toEqual(['demo'])
   expect((await client.health()).pid).toBe(1)
   await client.ready()
-  expect(runtime.calls.filter(([verb]) => /cancel|retry|list(Tasks|Questions)|answer/.test(verb))).toEqual([
+  expect(runtime.calls.filter(([verb]) => /cancel|retry|list(Tasks|Questions)|answer|stop/.test(verb))).toEqual([
     ['listTasks', { states: ['queued', 'running'], agent: 'demo', limit: 1 }],
     ['cancelTask', task.id, { by: 'api', now: true }],
     ['retryTask', task.id, { by: 'api', fresh: true }],
+    ['stopSession', adopted.id, { by: 'api', now: true }],
     ['listQuestions', { state: 'pending', task: task.id }],
     ['answerQuestion', question.id, 'this', { by: 'api' }],
   ])

@@ -1,6 +1,18 @@
 import type { Event } from '../domain/event.ts'
 import type { TaskState } from '../domain/task.ts'
-import type { AgentView, HealthView, NewTask, Page, QuestionView, TaskSummary, TaskView } from '../domain/view.ts'
+import type {
+  AgentView,
+  HealthView,
+  NewTask,
+  Page,
+  QuestionView,
+  SessionAdoption,
+  SessionStop,
+  SessionSummary,
+  SessionView,
+  TaskSummary,
+  TaskView,
+} from '../domain/view.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
 import { problemError } from './problem.ts'
 import type { Transport } from './transport.ts'
@@ -13,6 +25,12 @@ export interface Client {
   listTasks(filter?: ListTasks): Promise<Page<TaskSummary>>
   cancelTask(id: string, options?: { now?: boolean | undefined }): Promise<TaskView>
   retryTask(id: string, options?: { fresh?: boolean | undefined }): Promise<TaskView>
+  listSessions(filter?: ListSessions): Promise<Page<SessionSummary>>
+  getSession(id: string): Promise<SessionView>
+  /** Makes a session of a conversation that was begun in the agent program itself. */
+  adoptSession(adoption: SessionAdoption): Promise<SessionView>
+  /** Cancels the task that runs on the session now, if one does. */
+  stopSession(id: string, options?: { now?: boolean | undefined }): Promise<SessionStop>
   listQuestions(filter?: { state?: QuestionView['state'] | undefined; task?: string | undefined }): Promise<QuestionView[]>
   answerQuestion(id: string, answer: string): Promise<QuestionView>
   readEvents(task: string, options?: { after?: number | undefined; limit?: number | undefined }): Promise<Page<Event>>
@@ -31,6 +49,13 @@ export interface ListTasks {
   readonly agent?: string | undefined
   readonly tag?: string | undefined
   readonly text?: string | undefined
+  readonly session?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface ListSessions {
+  readonly agent?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
@@ -64,6 +89,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
   const post = async <T>(path: string, body: unknown, repeatable = true) =>
     (await call<T>('POST', path, { body, repeatable })).value
   const taskPath = (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
+  const sessionPath = (id: string) => `${api}/sessions/${encodeURIComponent(id)}`
 
   return {
     async createTask(task, { idempotencyKey = uniqueKey() } = {}) {
@@ -75,6 +101,10 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     listTasks: ({ states, ...filter } = {}) => get(`${api}/tasks`, { ...filter, state: states?.join(',') }),
     cancelTask: (id, { now = false } = {}) => post(`${taskPath(id)}/cancel`, { now }),
     retryTask: (id, { fresh = false } = {}) => post(`${taskPath(id)}/retry`, { fresh }, false),
+    listSessions: (filter = {}) => get(`${api}/sessions`, { ...filter }),
+    getSession: (id) => get(sessionPath(id)),
+    adoptSession: (adoption) => post(`${api}/sessions/adopt`, adoption, false),
+    stopSession: (id, { now = false } = {}) => post(`${sessionPath(id)}/stop`, { now }, false),
     listQuestions: async (filter = {}) => (await get<Page<QuestionView>>(`${api}/questions`, filter)).items,
     answerQuestion: (id, answer) => post(`${api}/questions/${encodeURIComponent(id)}/answer`, { answer }),
     readEvents: (task, asked = {}) => get(`${taskPath(task)}/events`, asked),

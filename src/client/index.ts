@@ -11,7 +11,7 @@ export function createClient(options: {
   return createClientOver(createNodeTransport(options), options)
 }
 
-export { type Client, createClientOver, type ListTasks } from './client.ts'
+export { type Client, createClientOver, type ListSessions, type ListTasks } from './client.ts'
 export type { FollowOptions } from './follow.ts'
 export { type SseMessage, SseParser } from './sse-parser.ts'
 export type { Transport, WireAnswer, WireRequest, WireStream } from './transport.ts'

@@ -23,20 +23,22 @@ export const NewTask = z.strictObject({
       (text) => Buffer.byteLength(text) <= maxPromptBytes,
       `The prompt is longer than ${maxPromptBytes} bytes; put the material into a file of the workspace and point at it.`,
     ),
-  agent: Name.optional().describe('An agent of the daemon’s configuration; its default agent if left out.'),
+  agent: Name.optional().describe(
+    'An agent of the daemon’s configuration; that of the session, or the default one, if left out.',
+  ),
   agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
   workspace: z
     .string()
     .min(1)
     .max(4096)
     .optional()
-    .describe('An absolute path; left out, the task gets an empty directory of its own.'),
+    .describe('An absolute path; left out, that of the session, or for a new session an empty directory of its own.'),
   session: SessionId.optional().describe('Goes on with that conversation.'),
-  resetSession: z.boolean().optional().describe('Begins a new conversation in that session; the old one is kept in the archive only.'),
-  outputSchema: z
-    .record(z.string(), z.unknown())
+  resetSession: z
+    .boolean()
     .optional()
-    .describe('A JSON schema that the answer must fit.'),
+    .describe('Begins a new conversation in that session; the old one is kept in the archive only.'),
+  outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON schema that the answer must fit.'),
   model: z
     .string()
     .regex(/^[\w@][\w.:=@/+-]{0,199}$/, 'a model name cannot begin with a dash')
@@ -110,6 +112,37 @@ export type QuestionView = z.infer<typeof QuestionView>
 
 export const TaskView = TaskSummary.extend({ runs: z.array(RunView), questions: z.array(QuestionView) })
 export type TaskView = z.infer<typeof TaskView>
+
+export const SessionSummary = z.object({
+  id: SessionId,
+  agent: z.string(),
+  adapter: z.string(),
+  workspace: z.string(),
+  vendorId: z.string().nullable().describe('The id that the agent program gave to the conversation; null while there is none.'),
+  taskCount: z.number(),
+  lastTask: z.object({ id: TaskId, state: z.enum(taskStates) }).nullable(),
+  archivedBytes: z.number().describe('How much of the program’s own files is kept in the database.'),
+  createdAt: Time,
+  updatedAt: Time.describe('When it or its last task changed.'),
+})
+export type SessionSummary = z.infer<typeof SessionSummary>
+
+export const SessionView = SessionSummary.extend({ tasks: z.array(TaskSummary).describe('The newest 50, newest first.') })
+export type SessionView = z.infer<typeof SessionView>
+
+export const SessionAdoption = z.strictObject({
+  vendorId: z.string().min(1).max(200).describe('The id that the agent program gave to the conversation.'),
+  agent: Name.optional().describe('The agent that goes on with it; left out, each that keeps conversations is asked for it.'),
+  agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
+  workspace: z.string().min(1).max(4096).describe('An absolute path: where its tasks work unless they say otherwise.'),
+})
+export type SessionAdoption = z.infer<typeof SessionAdoption>
+
+export const SessionStop = z.object({
+  session: SessionId,
+  stopped: TaskView.nullable().describe('The task that ran, stopped or stopping; null if none did.'),
+})
+export type SessionStop = z.infer<typeof SessionStop>
 
 export const AgentView = z.object({
   name: z.string(),

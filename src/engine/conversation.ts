@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Adapter, Verdict } from '../agent.ts'
+import { sleep } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, Walls } from '../sandbox.ts'
+import { isDiskFull, isPassing } from '../store/database.ts'
 import { rememberVendorSession, type TakenRun } from '../store/runs.ts'
 import { watchChanges } from './changes.ts'
 import { failingAs } from './failure.ts'
@@ -136,7 +138,9 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
     stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
     const exit = stays ? undefined : await agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000)
-    if (!isLost(watch) && vendorId !== undefined) await archive(taken, parts, place, vendorId)
+    // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
+    if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
+      await archive(taken, parts, place, vendorId)
     if (stays) {
       await agent.returnLogin()
       parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness: await found.likeness(vendorId) })
@@ -158,7 +162,7 @@ async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice
   if (!adapter.sessions) return
   try {
     await fp('session.archive.before')
-    const archived = await archiveSession({
+    const conversation = {
       db: parts.db,
       home: walls.home,
       files: adapter.sessions,
@@ -166,7 +170,8 @@ async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice
       vendorId,
       run: taken.run,
       at: new Date(parts.clock.now()),
-    })
+    }
+    const archived = await whenDatabaseIsBack(parts, voice, () => archiveSession(conversation))
     await fp('session.archive.after')
     for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
   } catch (error) {
@@ -176,6 +181,21 @@ async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice
       reason: 'not_archived',
     })
     await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
+  }
+}
+
+const databaseBackWithinMs = 15_000
+
+/** The end of the run waits for the database all the same. One that is full, or that stays away, is not waited for: the files are still on disk. */
+async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
+  const deadline = clock.monotonic() + databaseBackWithinMs
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error) || isDiskFull(error) || watch.reason || clock.monotonic() > deadline) throw error
+      await sleep(clock, delayMs)
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { isAbsolute, join, normalize } from 'node:path'
+import { isAbsolute, join, normalize, sep } from 'node:path'
 import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
@@ -12,7 +12,7 @@ import type { NewTask } from '../domain/view.ts'
 import { fp } from '../failpoint.ts'
 import type { Db } from '../store/database.ts'
 import { findSession } from '../store/runs.ts'
-import type { TaskRow } from '../store/tables.ts'
+import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
 import { guarded } from './guarded.ts'
 import type { Probe } from './probes.ts'
@@ -65,12 +65,12 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     const found = await earlier()
     if (found) return found
 
-    const agent = await resolveAgent(parts, input)
+    const session = await givenSession(db, input.session)
+    const agent = await resolveAgent(parts, input, session)
     const id = newId('task', clock.now())
-    const workspace = input.workspace === undefined ? join(parts.home, 'workspaces', id) : await usableWorkspace(input.workspace)
+    const workspace = await chooseWorkspace(parts.home, id, input, session)
     if (input.outputSchema) assertSchema(input.outputSchema)
-    await assertInstalled(agent, input.workspace === undefined ? undefined : workspace)
-    const session = await givenSession(db, input.session, agent)
+    await assertInstalled(agent, workspace.isOwn ? undefined : workspace.path)
     await assertTaking()
     const priority = input.priority ?? 0
     await fp('task.create.before')
@@ -78,11 +78,11 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
       tasks
         .insertTask(db, {
           id,
-          session: { id: session ?? newId('session', clock.now()), isNew: session === undefined },
+          session: { id: session?.id ?? newId('session', clock.now()), isNew: session === undefined },
           agent,
           prompt: input.prompt,
-          workspace,
-          workspaceOwn: input.workspace === undefined,
+          workspace: workspace.path,
+          workspaceOwn: workspace.isOwn,
           priority,
           rank: rankOf(clock.now(), priority),
           tags: input.tags ?? [],
@@ -108,14 +108,10 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
   }
 }
 
-async function resolveAgent(parts: TaskCreatorParts, task: NewTask): Promise<ResolvedAgent> {
-  let agent = task.agentConfig
-  if (!agent) {
-    const name = task.agent ?? (await parts.defaultAgent())
-    agent = parts.agents.find((known) => known.name === name)
-    const names = parts.agents.map((known) => known.name)
-    if (!agent) throw invalid(`There is no agent "${name}"${didYouMean(name, names)} Agents are: ${names.join(', ')}.`)
-  }
+async function resolveAgent(parts: TaskCreatorParts, task: NewTask, session: SessionRow | undefined): Promise<ResolvedAgent> {
+  const agent = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
+  if (session && session.adapter !== agent.adapter)
+    throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
   const adapter = parts.adapterNamed(agent.adapter)
   const options = adapter.options.safeParse(agent.options)
   if (!options.success)
@@ -132,16 +128,29 @@ async function resolveAgent(parts: TaskCreatorParts, task: NewTask): Promise<Res
   }
 }
 
-async function givenSession(db: Db, id: string | undefined, agent: ResolvedAgent): Promise<string | undefined> {
-  if (id === undefined) return undefined
-  const session = await guarded(() => findSession(db, id))
-  if (!session) throw invalid(`There is no session ${id}.`)
-  if (session.adapter !== agent.adapter)
-    throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
-  return session.id
+export function agentNamed(agents: readonly ResolvedAgent[], name: string): ResolvedAgent {
+  const agent = agents.find((known) => known.name === name)
+  const names = agents.map((known) => known.name)
+  if (!agent) throw invalid(`There is no agent "${name}"${didYouMean(name, names)} Agents are: ${names.join(', ')}.`)
+  return agent
 }
 
-async function usableWorkspace(path: string): Promise<string> {
+async function givenSession(db: Db, id: string | undefined): Promise<SessionRow | undefined> {
+  if (id === undefined) return undefined
+  const session = await guarded(() => findSession(db, id))
+  if (!session) throw invalid(`There is no session ${id}; "pawl session ls" lists those there are.`)
+  return session
+}
+
+/** Where the task says, else where its session works, else in a directory of its own, which the first run makes. */
+async function chooseWorkspace(home: string, task: string, input: NewTask, session: SessionRow | undefined) {
+  const own = join(home, 'workspaces')
+  const wanted = input.workspace ?? session?.workspace ?? join(own, task)
+  const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
+  return { path: isOwn ? wanted : await usableWorkspace(wanted), isOwn }
+}
+
+export async function usableWorkspace(path: string): Promise<string> {
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
   await assertUsable(normalize(path))
   // A directory and a link to it are one workspace, in which one run works at a time.

@@ -6,8 +6,6 @@ import { join } from 'node:path'
 export interface DirectoryHandle {
   /** A path to an entry of this very directory. Only its last part may be a link; open it with `noFollow`, or use calls that do not follow. */
   at(name: string): string
-  /** A directory in this one. Rejects as `isAbsence` knows it if there is none, or if it is a link or a file. */
-  enter(name: string): Promise<DirectoryHandle>
   stat(): Promise<Stats>
   chmod(mode: number): Promise<void>
   chown(uid: number, gid: number): Promise<void>
@@ -49,11 +47,9 @@ async function enter(path: string): Promise<DirectoryHandle> {
   if (process.platform !== 'linux' && (await lstat(path)).isSymbolicLink())
     throw Object.assign(new Error(`${path} is a link`), { code: 'ELOOP' })
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
-  // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
-  const at = (name: string) => (process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name))
   return {
-    at,
-    enter: (name) => enter(at(name)),
+    // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
+    at: (name) => (process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)),
     stat: () => handle.stat(),
     chmod: (mode) => handle.chmod(mode),
     chown: (uid, gid) => handle.chown(uid, gid),

@@ -5,6 +5,12 @@ import { type DirectoryHandle, noFollow, openIn } from './directory-handle.ts'
 import { ownPrefix, partsOf } from './session-home.ts'
 import type { AgentUser } from './workspace.ts'
 
+export interface HowToPut {
+  readonly mode?: number
+  /** False for what is written anew for every start of a program: waiting for the disk would only cost time. */
+  readonly durably?: boolean
+}
+
 type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
 /**
@@ -16,11 +22,12 @@ export async function putFile(
   path: string,
   content: Content,
   owner: AgentUser | undefined,
+  how: HowToPut = {},
 ): Promise<number> {
   const [name, ...folders] = partsOf(path).toReversed()
   const walk = async (parent: DirectoryHandle, below: readonly string[]): Promise<number> => {
     const [folder, ...rest] = below
-    if (folder === undefined) return writeIn(parent, name!, content, owner)
+    if (folder === undefined) return writeIn(parent, name!, content, owner, how)
     const directory = await realDirectory(parent, folder, owner)
     try {
       return await walk(directory, rest)
@@ -43,7 +50,13 @@ async function realDirectory(parent: DirectoryHandle, name: string, owner: Agent
   return made
 }
 
-async function writeIn(parent: DirectoryHandle, name: string, content: Content, owner: AgentUser | undefined): Promise<number> {
+async function writeIn(
+  parent: DirectoryHandle,
+  name: string,
+  content: Content,
+  owner: AgentUser | undefined,
+  { mode = 0o600, durably = true }: HowToPut,
+): Promise<number> {
   const temporary = parent.at(`${ownPrefix}${randomBytes(8).toString('hex')}.tmp`)
   let size = 0
   try {
@@ -54,7 +67,8 @@ async function writeIn(parent: DirectoryHandle, name: string, content: Content, 
         size += bytes.length
       }
       if (owner) await file.chown(owner.uid, owner.gid)
-      await file.sync()
+      if (mode !== 0o600) await file.chmod(mode)
+      if (durably) await file.sync()
     } finally {
       await file.close()
     }
@@ -63,7 +77,7 @@ async function writeIn(parent: DirectoryHandle, name: string, content: Content, 
     await rm(temporary, { force: true })
     throw error
   }
-  await syncDirectory(parent)
+  if (durably) await syncDirectory(parent)
   return size
 }
 

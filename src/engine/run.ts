@@ -11,6 +11,7 @@ import { type Db, isPassing } from '../store/database.ts'
 import type { TakenRun } from '../store/runs.ts'
 import { converse, type TurnResult } from './conversation.ts'
 import type { DoorVerbs, ToolHandler } from './door.ts'
+import { explainFailure } from './explain.ts'
 import { RunFailure } from './failure.ts'
 import type { Journal } from './journal.ts'
 import type { Leftovers } from './leftovers.ts'
@@ -90,9 +91,11 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
   let end: Ended
   let vendorSession: string | undefined
+  let isUnexplained = false
   try {
     const result = await converse(taken, parts, { watch, log, recordEvent, note, hide })
     vendorSession = result.verdict.vendorSession
+    isUnexplained = result.verdict.isUnexplained === true && !watch.reason
     end = judge(result, watch)
   } catch (error) {
     end = judgeFailure(error, watch, log)
@@ -117,6 +120,9 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     log.error('the end of a run cannot be stored as it was', { error: messageOf(error), stack: stackOf(error) })
     await persistently(parts, log, () => parts.settler.settleRun(settling, unstorable, { startedAtMs }))
   }
+  const { agent_config: agent } = task
+  const place = { path: parts.path, folder: task.workspace, home: parts.userHome, environment: parts.environment }
+  if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter), agent, place, log })
 }
 
 /** Nothing in it comes from the agent. */

@@ -13,6 +13,7 @@ import type { Bus } from './bus.ts'
 import { type TaskCreatorParts, taskCreator } from './create-task.ts'
 import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
+import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
 import { questionView, taskSummary, taskView } from './views.ts'
 
 /** Who asked: written into the journal. */
@@ -21,7 +22,7 @@ export interface Caller {
 }
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
-export interface Runtime {
+export interface Runtime extends SessionVerbs {
   /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. */
   createTask(
     task: NewTask,
@@ -52,11 +53,12 @@ export interface TaskFilter {
   readonly agent?: string | undefined
   readonly tag?: string | undefined
   readonly text?: string | undefined
+  readonly session?: string | undefined
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-export interface RuntimeParts extends TaskCreatorParts {
+export interface RuntimeParts extends TaskCreatorParts, SessionVerbParts {
   readonly journal: Journal
   readonly bus: Bus
   /** So that a queued task can say that it waits for a slot. */
@@ -92,7 +94,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   const create = taskCreator(parts)
 
-  return {
+  const runtime: Runtime = {
+    ...sessionVerbs(parts, (id, options) => runtime.cancelTask(id, options)),
+
     async createTask(input, { idempotencyKey }) {
       const made = await create(input, idempotencyKey)
       if (!made.isNew) return { task: await view(made.row.id), created: false }
@@ -227,6 +231,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await parts.assertRoom()
     },
   }
+  return runtime
 }
 
 const writeCursor = (at: Date, id: string) => Buffer.from(JSON.stringify([at.toISOString(), id])).toString('base64url')

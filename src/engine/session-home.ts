@@ -56,7 +56,7 @@ export async function conversationMark(path: string, files: SessionFiles, vendor
   if (!home) return undefined
   try {
     const found = await findConversation(home, files, vendorId)
-    return found && `${found.path} ${found.size}`
+    return found && `${found.path} ${found.size} ${found.mtimeMs}`
   } finally {
     await home.root.close()
   }

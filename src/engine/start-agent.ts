@@ -83,7 +83,8 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   const prompt = composePrompt({
     prompt: task.prompt,
     continuation: task.continuation,
-    resumed: passed.resume !== undefined,
+    // Whoever is told the story so far knows it like one who remembers it.
+    resumed: passed.resume !== undefined || passed.preface !== undefined,
     preface: passed.preface,
     earlier: earlier.at(-1),
     toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),

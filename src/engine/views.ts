@@ -1,4 +1,5 @@
-import type { QuestionView, RunView, TaskSummary, TaskView } from '../domain/view.ts'
+import type { QuestionView, RunView, SessionSummary, TaskSummary, TaskView } from '../domain/view.ts'
+import type { SessionFigures } from '../store/sessions.ts'
 import type { QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
 
 /** Rows as every surface shows them. */
@@ -46,6 +47,21 @@ export function runView(row: RunRow): RunView {
     usage: row.usage,
     startedAt: time(row.started_at),
     endedAt: time(row.ended_at),
+  }
+}
+
+export function sessionSummary(row: SessionFigures): SessionSummary {
+  return {
+    id: row.id,
+    agent: row.agent,
+    adapter: row.adapter,
+    workspace: row.workspace,
+    vendorId: row.vendor_id,
+    taskCount: row.task_count,
+    lastTask: row.last_task === null || row.last_state === null ? null : { id: row.last_task, state: row.last_state },
+    archivedBytes: row.archived_bytes,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.last_change.toISOString(),
   }
 }
 

@@ -6,8 +6,8 @@ import type { SessionFileRow } from './tables.ts'
 
 export type ArchivedFile = Selectable<SessionFileRow>
 
-/** No row holds more: a statement with one stays small for both sides. */
-export const maxChunkBytes = 1024 * 1024
+/** No row holds more: a statement with one stays small for both sides. Packed, what cannot be made smaller grows a little, and stays below a mebibyte. */
+export const maxChunkBytes = 1_000_000
 
 /**
  * Keeps the lease of a run from being given away until the transaction ends. False if it is not this run's any more: then whoever asks must write nothing, neither

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { EventType } from '../domain/event.ts'
+import type { TaskState } from '../domain/task.ts'
 import type { Db, Tx } from './database.ts'
+import type { SessionRow } from './tables.ts'
 
 /** What the next run of a session begins with: a conversation to go on with, or none, and then perhaps a history to be told. */
 export async function setConversation(
@@ -40,6 +42,46 @@ export async function insertSession(
     insert into pawl.sessions (id, agent, adapter, workspace, vendor_id, adopted_from, created_at, updated_at)
     values (${id}, ${agent}, ${adapter}, ${workspace}, ${vendorId}, ${adoptedFrom}, ${at}, ${at})
   `.execute(tx)
+}
+
+export interface SessionFigures extends SessionRow {
+  readonly task_count: number
+  readonly last_task: string | null
+  readonly last_state: TaskState | null
+  readonly last_change: Date
+  readonly archived_bytes: number
+}
+
+export interface SessionFilter {
+  readonly id?: string | undefined
+  readonly agent?: string | undefined
+  /** Only older ones: ids sort by the time of their making. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+/** Newest first, each with what its tasks and its archive amount to. */
+export async function listSessions(db: Db, filter: SessionFilter): Promise<SessionFigures[]> {
+  const { rows } = await sql<SessionFigures>`
+    select s.*, last.id as last_task, last.state as last_state, greatest(s.updated_at, last.updated_at) as last_change,
+      (select count(*) from pawl.tasks t where t.session_id = s.id) as task_count,
+      (select coalesce(sum(f.size), 0) from pawl.session_files f where f.session_id = s.id) as archived_bytes
+    from pawl.sessions s
+    left join lateral (select id, state, updated_at from pawl.tasks t where t.session_id = s.id order by t.created_at desc, t.id desc limit 1) last on true
+    where ${filter.id === undefined ? sql`true` : sql`s.id = ${filter.id}`}
+      and ${filter.agent === undefined ? sql`true` : sql`s.agent = ${filter.agent}`}
+      and ${filter.before === undefined ? sql`true` : sql`s.id < ${filter.before}`}
+    order by s.id desc limit ${filter.limit}
+  `.execute(db)
+  return rows
+}
+
+/** The task of a session that runs now. There is at most one. */
+export async function runningTask(db: Db, session: string): Promise<string | undefined> {
+  const { rows } = await sql<{
+    id: string
+  }>`select id from pawl.tasks where session_id = ${session} and state = 'running'`.execute(db)
+  return rows[0]?.id
 }
 
 /** An event of any task of a session. */

@@ -26,7 +26,7 @@ export interface TaskToInsert {
 
 /**
  * The task, its session, its journal with the first event, and its key: one statement, one commit.
- * Answers the row, put together here because reading its many columns back costs as much as writing them; undefined if the key is already taken, then nothing
+ * Answers the row, put together here because the server would tell us nothing new; undefined if the key is already taken, then nothing
  * was written.
  */
 export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
@@ -207,6 +207,7 @@ export interface ListFilter {
   readonly agent?: string | undefined
   readonly tag?: string | undefined
   readonly text?: string | undefined
+  readonly session?: string | undefined
   readonly limit: number
   readonly before?: { readonly at: Date; readonly id: string } | undefined
 }
@@ -221,6 +222,7 @@ export async function listTasks(db: Db, filter: ListFilter): Promise<TaskRow[]> 
       and ${filter.agent === undefined ? sql`true` : sql`agent = ${filter.agent}`}
       and ${filter.tag === undefined ? sql`true` : sql`${filter.tag} = any(tags)`}
       and ${filter.text === undefined ? sql`true` : sql`position(lower(${filter.text}) in lower(prompt)) > 0`}
+      and ${filter.session === undefined ? sql`true` : sql`session_id = ${filter.session}`}
       and ${filter.before ? sql`(created_at, id) < (${filter.before.at}, ${filter.before.id})` : sql`true`}
     order by created_at desc, id desc limit ${filter.limit}
   `.execute(db)

@@ -3,9 +3,9 @@ import type { QueryResult } from 'pg'
 
 type Send = (text: string, values: readonly unknown[]) => Promise<QueryResult>
 
-/** At the end of a statement: its transaction is over with it, whatever it answers, and may be committed in the same breath. */
-export const andCommit = sql.raw('/* and commit */')
 const commitMark = '/* and commit */'
+/** At the very end of a statement: whatever it answers, its transaction is to be committed, and `commit` may go out along with it. */
+export const andCommit = sql.raw(commitMark)
 
 /**
  * Statements as the server is sent them: `begin` goes out together with the first statement of its transaction, and `commit` together with a last one that says
@@ -40,7 +40,7 @@ export function createTransactions(send: Send): Send {
       // Heard when the commit is asked for, which it is not after a statement that failed.
       committing.catch(() => undefined)
     }
-    // The server answers in order. A statement that no transaction holds must not look as if one did.
+    // A statement whose transaction did not begin must not look as if it had one.
     const [, result] = await Promise.all([beginning, answer])
     return result
   }

@@ -13,13 +13,17 @@ export interface Cell {
   readonly point: string
   readonly victim: Victim
   readonly kinds: readonly Kind[]
+  /** How often the place is passed before. */
+  readonly skip: number
 }
 
 export const cells: readonly Cell[] = Object.entries(failpoints).flatMap(([point, reach]) =>
   victims.flatMap((victim): Cell[] => {
-    if ('way' in reach) return [{ name: `${point}/${victim}`, point, victim, kinds: [] }]
-    if (!splitByKind.has(point)) return [{ name: `${point}/${victim}`, point, victim, kinds: reach.tasks }]
-    return reach.tasks.map((kind) => ({ name: `${point}/${victim}/${kind}`, point, victim, kinds: [kind] }))
+    const cell = { name: `${point}/${victim}`, point, victim, kinds: [], skip: 0 }
+    if ('way' in reach) return [cell]
+    if (splitByKind.has(point)) return reach.tasks.map((kind) => ({ ...cell, name: `${point}/${victim}/${kind}`, kinds: [kind] }))
+    const first = { ...cell, kinds: reach.tasks }
+    return reach.second ? [first, { ...first, name: `${point}/${victim}/second`, skip: 1 }] : [first]
   }),
 )
 
@@ -59,7 +63,7 @@ export async function recoverTwice(home: CrashHome): Promise<string[]> {
 }
 
 async function playAll(home: CrashHome, cell: Cell, tag: string): Promise<Acknowledged[]> {
-  await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+  await home.arm({ name: cell.point, victim: cell.victim, skip: cell.skip })
   // Behind walls an agent dies with its daemon, without them it has to be found and ended: every other cell has it so.
   return Promise.all(cell.kinds.map((kind, index) => play(home, { kind, tag, walled: index === 1 })))
 }

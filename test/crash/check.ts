@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../../src/domain/event.ts'
 import type { TaskView } from '../../src/domain/view.ts'
+import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
 import { type Acknowledged, marksOf, readIfThere } from './scenario.ts'
 
 /**
  * Looks from outside, after everything has come to rest, and answers with what is wrong. It knows what clients were told and nothing of how Pawl works
- * inside, but for C10, which opens the store.
+ * inside, but for C10 and C11, which open the store.
  */
 export async function findViolations(home: CrashHome, told: readonly Acknowledged[], tag: string): Promise<string[]> {
   const wrong: string[] = []
@@ -18,7 +19,9 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     checkNumbers(events, say)
     checkHistory(events, task, acknowledged, say)
     checkAlone(task, say)
+    await checkConversation(home, { acknowledged, task, events }, say)
   }
+  wrong.push(...checkKeys(home))
   const { items } = await home.ask((client) => client.listTasks({ tag }))
   if (items.length !== told.length) wrong.push(`C1: ${told.length} tasks were confirmed, the list has ${items.length}`)
   wrong.push(...(await checkProcesses(seen.flatMap(({ task }) => task.runs.map((run) => run.id)))))

@@ -3,10 +3,15 @@ import type { Kind } from './scenario.ts'
 
 /** How a cell gets to its failpoint: by playing tasks of these kinds, or in a way of its own. */
 export type Reach =
-  | { readonly tasks: readonly Kind[] }
+  | {
+      readonly tasks: readonly Kind[]
+      /** A task passes it twice, and is in another state the second time: that is a cell of its own. */
+      readonly second?: true
+    }
   | { readonly way: 'first_start' | 'recovery' | 'shutdown' | 'beat' | 'wake' }
 
 const by = (...tasks: Kind[]): Reach => ({ tasks })
+const twiceBy = (...tasks: Kind[]): Reach => ({ tasks, second: true })
 
 /** Every failpoint there is, and what reaches it. A test compares this list with the source: a new one without a line here is red. */
 export const failpoints: Readonly<Record<string, Reach>> = {
@@ -36,6 +41,10 @@ export const failpoints: Readonly<Record<string, Reach>> = {
   'task.cancel.after': by('hang', 'plain'),
   'task.retry.before': by('fail-once', 'plain'),
   'task.retry.after': by('fail-once', 'plain'),
+  'session.pass.before': by('plain', 'restore'),
+  'session.pass.after': by('plain', 'restore'),
+  'session.archive.before': twiceBy('restore', 'plain'),
+  'session.archive.after': twiceBy('restore', 'plain'),
   'task.wake.before': { way: 'wake' },
   'task.wake.after': { way: 'wake' },
   'heartbeat.before': { way: 'beat' },

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { PawlError } from '../../src/domain/error.ts'
 import { isEnded, type TaskState } from '../../src/domain/task.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import { archiveOf } from './archive.ts'
 import { type CrashHome, pause } from './home.ts'
 
 /** What a client was told, and so may rely on. The checker knows nothing else. */
@@ -16,9 +17,22 @@ export interface Acknowledged {
   /** States in which this task may end; anything else is a violation. */
   readonly ends: readonly TaskState[]
   readonly answers: { readonly questionId: string; readonly answer: string }[]
+  /** Files of its conversation that were taken away from it. */
+  readonly lost: LostFile[]
 }
 
-export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'stall-once' | 'slow' | 'ticking'
+export interface LostFile {
+  /** Relative to the home of its session. */
+  readonly path: string
+  readonly bytes: Buffer
+  /** The store had all of it at that time. */
+  readonly wasArchived: boolean
+  /** How many runs the task had had by then. */
+  readonly afterRuns: number
+}
+
+/** `restore` is a task of the demo agent, whose conversation is gone from the disk when its question is answered. The others are played by `agent.sh`. */
+export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'stall-once' | 'slow' | 'ticking' | 'restore'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -32,17 +46,20 @@ export interface Ask {
 }
 
 export function newTask({ kind, tag, walled = false, seconds = 0 }: Ask): NewTask {
-  const command = ['sh', '-c', script, 'agent', kind, ...(kind === 'slow' ? [String(seconds)] : [])]
+  const program = kind === 'restore' ? { adapter: 'demo' } : { adapter: 'custom', options: { command: commandOf(kind, seconds) } }
   const profile = walled ? ('guarded' as const) : ('unattended-open' as const)
-  const agentConfig = ResolvedAgent.parse({
-    name: `crash-${kind}`,
-    adapter: 'custom',
-    profile,
-    graceMs: 1_000,
-    options: { command },
-  })
+  const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, profile, graceMs: 1_000, ...program })
   return { prompt: `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`, agentConfig, tags: [tag] }
 }
+
+const commandOf = (kind: Kind, seconds: number) => [
+  'sh',
+  '-c',
+  script,
+  'agent',
+  kind,
+  ...(kind === 'slow' ? [String(seconds)] : []),
+]
 
 /** Asks for one task as a careful client would: the same key until somebody has confirmed it. */
 export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
@@ -50,7 +67,7 @@ export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
   const body = newTask(ask)
   const { task } = await home.ask((client) => client.createTask(body, { idempotencyKey: key }))
   const ends: readonly TaskState[] = ask.kind === 'hang' ? ['cancelled'] : ['completed']
-  return { id: task.id, key, body, kind: ask.kind, ends, answers: [] }
+  return { id: task.id, key, body, kind: ask.kind, ends, answers: [], lost: [] }
 }
 
 /** One task from its creation to its rest, with whatever it needs from a person on the way. */
@@ -75,7 +92,9 @@ export async function play(
     }
     const pending = task.questions.find((question) => question.state === 'pending')
     // Some answer while the agent still runs, some when the task has come to rest.
-    if (ask.kind === 'ask' && pending && (ask.walled || task.state === 'blocked')) {
+    const mayAnswer = task.state === 'blocked' || (ask.kind === 'ask' && ask.walled)
+    if ((ask.kind === 'ask' || ask.kind === 'restore') && pending && mayAnswer) {
+      if (ask.kind === 'restore') await loseConversation(home, made, task)
       const answer = `blue for ${ask.tag}`
       await home.ask((client) => client.answerQuestion(pending.id, answer))
       made.answers.push({ questionId: pending.id, answer })
@@ -85,6 +104,21 @@ export async function play(
   })
   return made
 }
+
+/** As a disk that was swapped, or a machine that was: nothing of the conversation is left but what is archived. */
+async function loseConversation(home: CrashHome, made: Acknowledged, task: TaskView): Promise<void> {
+  const folder = join(sessionHome(home, task), '.pawl-demo')
+  const archived = await archiveOf(home, task.session)
+  for (const name of namesIn(folder)) {
+    const bytes = readFileSync(join(folder, name))
+    const path = `.pawl-demo/${name}`
+    const wasArchived = archived.some((file) => file.path === path && file.bytes.equals(bytes))
+    rmSync(join(folder, name))
+    made.lost.push({ path, bytes, wasArchived, afterRuns: task.runs.length })
+  }
+}
+
+export const sessionHome = (home: CrashHome, task: Pick<TaskView, 'session'>) => join(home.dir, 'sessions', task.session)
 
 /** True when the retry was confirmed, or when the task shows that an unconfirmed one was stored. */
 async function tryAgain(home: CrashHome, id: string): Promise<boolean> {
@@ -135,11 +169,14 @@ export function marksOf(task: Pick<TaskView, 'workspace'>): Mark[] {
   })
 }
 
-export function readIfThere(file: string): string {
+export const readIfThere = (file: string): string => ifThere(() => readFileSync(file, 'utf8')) ?? ''
+export const namesIn = (folder: string): string[] => ifThere(() => readdirSync(folder)) ?? []
+
+export function ifThere<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    return read()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

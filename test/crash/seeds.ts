@@ -8,7 +8,7 @@ import { type Kind, play } from './scenario.ts'
 /** What a seed does: one to three kills, each at a place or after a time, while tasks of all kinds are played. */
 type Kill = { readonly at: Arm } | { readonly afterMs: number; readonly victim: Arm['victim'] }
 
-const kinds: readonly Kind[] = ['plain', 'ask', 'hang', 'crash-once', 'fail-once']
+const kinds: readonly Kind[] = ['plain', 'ask', 'hang', 'crash-once', 'fail-once', 'restore']
 const reachable = Object.entries(failpoints).flatMap(([name, reach]) => ('tasks' in reach ? [name] : []))
 
 export function planOf(seed: number): { kills: Kill[]; kinds: Kind[]; walled: boolean[] } {

@@ -79,7 +79,9 @@ async function orphaned(home: CrashHome, state: 'running' | 'admitted', expect: 
   await gone
   const kind = state === 'running' ? 'stall-once' : 'plain'
   const body = newTask({ kind, tag: 'oneshot' })
-  expect(await violations(home, [{ id: found[0]!.id, key: 'oneshot', body, kind, ends: ['completed'], answers: [] }])).toEqual([])
+  expect(
+    await violations(home, [{ id: found[0]!.id, key: 'oneshot', body, kind, ends: ['completed'], answers: [], lost: [] }]),
+  ).toEqual([])
 }
 
 /** The engine that looks runs its own task only: it gives back what it may not take. */
@@ -101,7 +103,9 @@ async function admitted(home: CrashHome, expect: ExpectStatic): Promise<void> {
   home.startsAgain = true
   await home.start()
   expect(
-    await violations(home, [{ id: found[0]!.id, key: 'admitted', body, kind: 'plain', ends: ['completed'], answers: [] }]),
+    await violations(home, [
+      { id: found[0]!.id, key: 'admitted', body, kind: 'plain', ends: ['completed'], answers: [], lost: [] },
+    ]),
   ).toEqual([])
 }
 

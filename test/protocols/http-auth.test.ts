@@ -4,6 +4,7 @@ import { bearer, exchange, type Listening, listening, request, token } from '../
 
 /** Every route with a request that a holder of the token may make. A route without a row makes the first test fail. */
 const unknownTask = newId('task', 0)
+const unknownSession = newId('session', 0)
 const unknownQuestion = newId('question', 0)
 const rows: Record<string, { path: string; status: number; body?: string }> = {
   'POST /api/v1/tasks': { path: '/api/v1/tasks', status: 201, body: '{"prompt":"p"}' },
@@ -12,6 +13,10 @@ const rows: Record<string, { path: string; status: number; body?: string }> = {
   'POST /api/v1/tasks/:id/cancel': { path: `/api/v1/tasks/${unknownTask}/cancel`, status: 404, body: '{}' },
   'POST /api/v1/tasks/:id/retry': { path: `/api/v1/tasks/${unknownTask}/retry`, status: 404, body: '{}' },
   'GET /api/v1/tasks/:id/events': { path: `/api/v1/tasks/${unknownTask}/events`, status: 404 },
+  'GET /api/v1/sessions': { path: '/api/v1/sessions', status: 200 },
+  'POST /api/v1/sessions/adopt': { path: '/api/v1/sessions/adopt', status: 201, body: '{"vendorId":"v","workspace":"/w"}' },
+  'GET /api/v1/sessions/:id': { path: `/api/v1/sessions/${unknownSession}`, status: 404 },
+  'POST /api/v1/sessions/:id/stop': { path: `/api/v1/sessions/${unknownSession}/stop`, status: 404, body: '{}' },
   'GET /api/v1/questions': { path: '/api/v1/questions', status: 200 },
   'POST /api/v1/questions/:id/answer': {
     path: `/api/v1/questions/${unknownQuestion}/answer`,

@@ -32,6 +32,8 @@ const keys = [
   'agentConfig',
   'workspace',
   'session',
+  'resetSession',
+  'outputSchema',
   'model',
   'priority',
   'tags',
@@ -71,8 +73,13 @@ test('whatever is sent as an answer or an option is taken or refused with a sent
     `/tasks/${task.id}/retry`,
     `/questions/${question.id}/answer`,
     `/tasks/${newId('task', 0)}/cancel`,
+    `/sessions/${task.session}/stop`,
+    '/sessions/adopt',
   ]
-  const body = fc.oneof(fc.dictionary(fc.constantFrom('now', 'fresh', 'answer'), hostile), hostile)
+  const body = fc.oneof(
+    fc.dictionary(fc.constantFrom('now', 'fresh', 'answer', 'vendorId', 'agent', 'agentConfig', 'workspace'), hostile),
+    hostile,
+  )
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...paths), body, async (path, json) => {
       isCivil(await ask(surface, 'POST', `/api/v1${path}`, { json: JSON.stringify(json) }))
@@ -86,11 +93,15 @@ test('whatever stands in a path or a query is answered or refused with a sentenc
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('queued', '..', '%2e%2e%2f', 'a,b', '\u0000', '9'.repeat(400)),
   )
-  const name = fc.oneof(fc.constantFrom('state', 'agent', 'tag', 'text', 'limit', 'cursor', 'after', 'until', 'task'), word)
+  const name = fc.oneof(
+    fc.constantFrom('state', 'agent', 'tag', 'text', 'limit', 'cursor', 'after', 'until', 'task', 'session'),
+    word,
+  )
   const path = fc.oneof(
-    fc.constantFrom('/tasks', '/questions', '/agents', '/health', `/tasks/${newId('task', 0)}/events`),
+    fc.constantFrom('/tasks', '/sessions', '/questions', '/agents', '/health', `/tasks/${newId('task', 0)}/events`),
     word.map((id) => `/tasks/${encodeURIComponent(id.toWellFormed())}`),
     word.map((id) => `/tasks/${encodeURIComponent(id.toWellFormed())}/events`),
+    word.map((id) => `/sessions/${encodeURIComponent(id.toWellFormed())}`),
   )
   await fc.assert(
     fc.asyncProperty(path, fc.array(fc.tuple(name, word), { maxLength: 3 }), async (where, query) => {

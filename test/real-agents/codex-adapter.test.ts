@@ -280,24 +280,29 @@ test.each([
   const place = await makePlace()
   await mkdir(join(place.home, '.codex'))
   await writeFile(join(place.home, '.codex/auth.json'), JSON.stringify(auth))
-  const key = `login-${_}`
+  const key = secret === token ? 'login-tokens' : 'login-key'
   const { turn } = await open({ scenario: 'text', key, place, access: { kind: 'login' } })
   expect((await turn('go')).verdict).toMatchObject({ outcome: 'succeeded' })
   const asked = model.requestsOf(key).find((request) => request.path.endsWith('/responses'))
-  expect(asked?.headers.authorization).toContain(fingerprint(secret))
+  expect(asked?.headers.authorization).toBe(fingerprint(`Bearer ${secret}`))
 })
 
-test('a conversation that was begun with another provider goes on with ours', async () => {
-  const place = await makePlace()
-  const vendorId = '0b5c7a52-3c5e-4d57-9a0e-7d1f6a1c2b3d'
-  const transcript: Utterance[] = [{ kind: 'user', text: 'remember the fig', at: '2026-01-02T03:04:05.000Z' }]
-  const built = codex.sessions?.rebuild?.(transcript, { vendorId, workspace: place.workspace })
-  const file = join(place.home, built?.path ?? '')
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, built?.content.replace('"model_provider":"pawl"', '"model_provider":"openai"') ?? '')
-  const { turn } = await open({ scenario: 'echo-history', place, resume: vendorId })
-  expect((await turn('and?')).verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringContaining('fig') })
-})
+test.each(['openai', 'never-heard-of'])(
+  'a conversation that was begun with the provider %s goes on with ours',
+  async (provider) => {
+    const place = await makePlace()
+    const vendorId = '0b5c7a52-3c5e-4d57-9a0e-7d1f6a1c2b3d'
+    const transcript: Utterance[] = [{ kind: 'user', text: 'remember the fig', at: '2026-01-02T03:04:05.000Z' }]
+    const built = codex.sessions?.rebuild?.(transcript, { vendorId, workspace: place.workspace })
+    const file = join(place.home, built?.path ?? '')
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, built?.content.replace('"model_provider":"pawl"', `"model_provider":"${provider}"`) ?? '')
+    const { turn } = await open({ scenario: 'echo-history', place, resume: vendorId })
+    const { verdict } = await turn('and?')
+    expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringContaining('fig') })
+    expect(verdict.vendorSession).not.toBe(vendorId)
+  },
+)
 
 test('the probe finds the program behind the launcher that npm installs', async () => {
   const { searchPath } = await installedAgents()

@@ -1,12 +1,17 @@
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
 import { adapterContract, converse, makePlace, type Step, scripted } from '../../../test/contracts/adapter.ts'
 import { launch, type Place } from '../../../test/contracts/launch.ts'
+import type { Utterance } from '../../domain/transcript.ts'
 import { demo } from './agent.ts'
+import { sessionFiles } from './session-files.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
 
 const answers = (text: string) => `${JSON.stringify({ type: 'result', text, isError: false })}\n`
 
@@ -56,6 +61,68 @@ test('it does the work again when a crash brings the same prompt back instead of
   const again = await run(place, { prompt: 'look around', env: door.env, resume: first.verdict.vendorSession })
   expect(again.verdict.outcome).toBe('blocked')
   expect(door.asked).toHaveLength(2)
+})
+
+test('it does the work again, and asks again, when it is told that its run was cut short', async () => {
+  const place = await makePlace()
+  const door = await openDoor()
+  const first = await run(place, { prompt: 'look around', env: door.env })
+  const resume = first.verdict.vendorSession
+  const again = await run(place, { prompt: 'It was cut short. The task was:\n\nlook around', env: door.env, resume })
+  expect(again.verdict.outcome).toBe('blocked')
+  const last = await run(place, { prompt: 'the largest files', env: door.env, resume })
+  expect(last.verdict.text).toContain('You asked: look around\n')
+})
+
+test('it hears an answer again that a crash brings back, and asks no second time', async () => {
+  const place = await makePlace()
+  const door = await openDoor()
+  const first = await run(place, { prompt: 'look around', env: door.env })
+  const resume = first.verdict.vendorSession
+  await run(place, { prompt: 'the largest files', env: door.env, resume })
+  const again = await run(place, { prompt: 'the largest files', env: door.env, resume })
+  expect(again.verdict.text).toContain('You asked: look around\n')
+  expect(again.verdict.text).toContain('Your answer was: the largest files')
+  expect(door.asked).toHaveLength(1)
+  const next = await run(place, { prompt: 'look once more', env: door.env, resume })
+  expect(next.verdict.outcome).toBe('blocked')
+})
+
+test('its session file only grows, and a line that was cut short spoils no other', async () => {
+  const place = await makePlace()
+  const door = await openDoor()
+  const first = await run(place, { prompt: 'look around', env: door.env })
+  const resume = first.verdict.vendorSession!
+  const file = join(place.home, sessionFiles.layouts(resume)[0]!)
+  const asked = await readFile(file, 'utf8')
+  await appendFile(file, '\n{"id":"demo-')
+  const second = await run(place, { prompt: 'the kinds of files', env: door.env, resume })
+  expect(second.verdict.text).toContain('Your answer was: the kinds of files')
+  expect((await readFile(file, 'utf8')).startsWith(`${asked}\n{"id":"demo-\n{`)).toBe(true)
+})
+
+test.each([
+  ['asked', [], 'the largest files'],
+  ['heard the answer', [{ kind: 'user', text: 'the largest files', at }], 'the largest files'],
+] as const)('a conversation that was rebuilt after it had %s goes on with the answer', async (_, more, prompt) => {
+  const place = await makePlace()
+  const door = await openDoor()
+  await run(place, { prompt: 'look around', env: door.env })
+  const { text, options } = z.object({ text: z.string(), options: z.array(z.string()) }).parse(door.asked[0]?.body)
+  const transcript: Utterance[] = [
+    { kind: 'user', text: 'look around', at },
+    { kind: 'tool', callId: 'call-1', tool: 'list_files', input: {}, output: '0 files', isError: false, at },
+    { kind: 'agent', text: [text, ...options.map((option) => `- ${option}`)].join('\n'), at },
+    ...more,
+  ]
+  const vendorId = 'demo-0123456789abcdef'
+  const made = sessionFiles.rebuild!(transcript, { vendorId, workspace: place.workspace })
+  await writeFile(join(place.home, made.path), made.content)
+  expect(sessionFiles.layouts(vendorId)).toEqual([made.path])
+  const { verdict } = await run(place, { prompt, env: door.env, resume: vendorId })
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringContaining('You asked: look around\n') })
+  expect(verdict.text).toContain('Your answer was: the largest files')
+  expect(door.asked).toHaveLength(1)
 })
 
 test.each([

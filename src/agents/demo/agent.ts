@@ -9,6 +9,7 @@ import { readChild } from '../read-child.ts'
 import { createTextFlow, createTextKeeper } from '../text.ts'
 import { type DemoSaid, listen } from './listen.ts'
 import { programSource } from './program-source.ts'
+import { sessionFiles } from './session-files.ts'
 
 export const DemoOptions = z.strictObject({
   ask: z.boolean().default(true).describe('Whether it asks its one question.'),
@@ -23,6 +24,7 @@ export const demo: Adapter<DemoOptions> = {
   options: DemoOptions,
   can: canOnly('resume', 'askQuestion'),
   builtin: { name: 'demo', options: { ask: true } },
+  sessions: sessionFiles,
   async probe() {
     try {
       programSource()
@@ -41,14 +43,13 @@ export const demo: Adapter<DemoOptions> = {
 }
 
 const programFile = '.pawl-demo.mjs'
-const sessionId = /^demo-[0-9a-f]{16}$/
 
 /** The program travels as a file of the session home: inside the walls, Pawl's own folder may not be readable. */
 function demoCommand(spec: LaunchSpec<DemoOptions>): Command {
   if (spec.model !== undefined) throw refusal('model')
   if (spec.systemPrompt !== undefined) throw refusal('system prompt')
   if (spec.extraArgs.length > 0) throw refusal('extra argument')
-  if (spec.resume !== undefined && !sessionId.test(spec.resume)) {
+  if (spec.resume !== undefined && !sessionFiles.id.test(spec.resume)) {
     throw invalid(`${JSON.stringify(spec.resume)} is not a session of the demo agent; those look like demo-0123456789abcdef.`)
   }
   const args = [posix.join(spec.home, programFile)]

@@ -6,7 +6,7 @@
  * Options: --no-question, --resume ID. After `asked` it ends without a result; resumed, its prompt is the answer.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { extname, join } from 'node:path'
 
@@ -39,10 +39,11 @@ async function main() {
   const session = given.resume ? loadSession(given.resume) : newSession()
   say({ type: 'session', id: session.id })
 
-  // A crash between asking and noting it leaves the state 'asking' too; then the same prompt comes again instead of an answer.
-  const answered = session.state === 'asking' && prompt !== session.prompt
+  // After a crash whatever it was told comes again: the prompt, with a word about the crash before it, or the answer.
+  const again = prompt === session.prompt || prompt.endsWith(`\n\n${session.prompt}`)
+  const answered = !again && (session.state === 'asking' || prompt === session.answer)
   const answer = answered ? prompt : undefined
-  if (!answered) Object.assign(session, { prompt, state: 'working' })
+  Object.assign(session, { prompt: answered || again ? session.prompt : prompt, state: 'working', answer })
   saveSession(session)
 
   const seen = await useTool('list_files', { folder: '.' }, async () => {
@@ -93,18 +94,34 @@ function newSession() {
 function loadSession(id) {
   if (!/^demo-[0-9a-f]{16}$/.test(id))
     throw new Refusal('session_missing', `${JSON.stringify(id)} is not a session of the demo agent.`)
-  try {
-    const session = JSON.parse(readFileSync(join(sessionsFolder, id), 'utf8'))
-    if (session.id === id && typeof session.prompt === 'string') return session
-  } catch (thrown) {
-    if (thrown.code !== 'ENOENT' && !(thrown instanceof SyntaxError)) throw thrown
-  }
+  const session = statesIn(join(sessionsFolder, id)).findLast((state) => state.id === id && typeof state.prompt === 'string')
+  if (session) return session
   throw new Refusal('session_missing', `The session ${id} is not in this home any more.`)
 }
 
+/** Every state a session was in, one per line. A line that a power cut left unfinished is none. */
+function statesIn(file) {
+  try {
+    return readFileSync(file, 'utf8').split('\n').flatMap(stateIn)
+  } catch (thrown) {
+    if (thrown.code === 'ENOENT') return []
+    throw thrown
+  }
+}
+
+function stateIn(line) {
+  try {
+    return line === '' ? [] : [Object(JSON.parse(line))]
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return []
+    throw thrown
+  }
+}
+
+/** The file only grows. Each line brings the break before it, so that an unfinished one spoils no other. */
 function saveSession(session) {
   mkdirSync(sessionsFolder, { recursive: true })
-  replaceFile(join(sessionsFolder, session.id), JSON.stringify(session))
+  appendFileSync(join(sessionsFolder, session.id), `\n${JSON.stringify(session)}`)
 }
 
 function lookAround() {

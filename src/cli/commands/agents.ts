@@ -19,19 +19,23 @@ async function agents(cli: Cli): Promise<void> {
     oneLine(agent.model ?? '-'),
     oneLine(agent.profile),
     oneLine(agent.source),
+    logins[String(agent.health.loggedIn) as keyof typeof logins],
     healthOf(agent),
   ])
   cli.out(
     table(
-      ['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'HEALTH'],
+      ['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'LOGIN', 'HEALTH'],
       rows,
       process.stdout.isTTY ? process.stdout.columns : undefined,
-      ['FROM', 'MODEL', 'PROFILE', 'ADAPTER'],
+      ['FROM', 'MODEL', 'PROFILE', 'ADAPTER', 'LOGIN'],
     ),
   )
   for (const agent of views) if (agent.health.fix !== null) cli.say(`${oneLine(agent.name)}: ${oneLine(agent.health.fix)}`)
   cli.say('* is used when no agent is named.')
 }
+
+/** A program that needs no login, or cannot tell, has none to show. */
+const logins = { true: 'yes', false: 'no', null: '-' }
 
 const healthOf = ({ health }: AgentView) =>
   `${health.healthy ? 'ok' : health.installed ? 'not ready' : 'not installed'}${health.version === null ? '' : ` ${oneLine(health.version)}`}: ${oneLine(health.detail)}`

@@ -39,6 +39,16 @@ export const commands: Commands = {
     commands: { add, ls, show, logs, wait, answer, cancel, retry },
     group: 'Work',
   },
+  session: {
+    summary: 'ls, show, adopt, stop: the conversations with agents',
+    commands: {
+      ls: { summary: 'list sessions, newest first', load: () => import('./session-ls.ts') },
+      show: { summary: 'show one session with its tasks', load: () => import('./session-show.ts') },
+      adopt: { summary: 'go on with a conversation begun in the program itself', load: () => import('./session-adopt.ts') },
+      stop: { summary: 'stop whatever runs on a session', load: () => import('./session-stop.ts') },
+    },
+    group: 'Work',
+  },
   serve: { summary: 'start the daemon: queue, workers, HTTP', load: () => import('./serve.ts'), group: 'Daemon' },
   stop: { summary: "stop this home's daemon and database", load: () => import('./stop.ts'), group: 'Daemon' },
   agents: { summary: 'list the agents and whether they can work', load: () => import('./agents.ts'), group: 'Setup' },

@@ -2,11 +2,12 @@ import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { type TaskState, taskStates } from '../../domain/task.ts'
-import type { Page, TaskSummary } from '../../domain/view.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { TaskSummary } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
+import { sessionOf } from '../find-session.ts'
 import { formatAge, formatState, formatTime, shortId } from '../format.ts'
+import { parseCount, takePages } from '../pages.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
@@ -14,6 +15,7 @@ interface ListOptions {
   state?: TaskState[]
   agent?: string
   tag?: string
+  session?: string
   limit: number
   all?: boolean
 }
@@ -24,6 +26,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--state <state>', 'only these, separated by commas', parseStates)
     .option('--agent <name>', 'only tasks of this agent')
     .option('--tag <name>', 'only tasks with this tag')
+    .option('--session <id>', 'only tasks of this session', sessionOf)
     .option('-n, --limit <count>', 'at most so many', parseCount, 20)
     .option('--all', 'every one, however many')
     .action((options: ListOptions) => list(cli, options))
@@ -31,7 +34,10 @@ export function define(command: Command, cli: Cli): void {
 
 async function list(cli: Cli, options: ListOptions): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
-    const page = await collect(runtime, options)
+    const { state: states, agent, tag, session, limit, all } = options
+    const page = await takePages(all ? Number.POSITIVE_INFINITY : limit, (part) =>
+      runtime.listTasks({ states, agent, tag, session, ...part }),
+    )
     if (cli.globals.json) return cli.json(page)
     if (page.items.length === 0) return cli.say('There are no tasks; start one with: pawl run "…"')
     const rows = page.items.map((task) => [
@@ -43,21 +49,8 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
     ])
     const width = process.stdout.isTTY ? process.stdout.columns : undefined
     cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, width, ['AGE', 'AGENT']))
-    if (page.next !== null) cli.say(`More: add -n ${options.limit * 5}, or --all.`)
+    if (page.next !== null) cli.say(`More: add -n ${limit * 5}, or --all.`)
   })
-}
-
-/** One page after the other until there are enough. */
-async function collect(runtime: Pick<Runtime, 'listTasks'>, options: ListOptions): Promise<Page<TaskSummary>> {
-  const items: TaskSummary[] = []
-  const wanted = options.all ? Number.POSITIVE_INFINITY : options.limit
-  for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(wanted - items.length, 100)
-    const page = await runtime.listTasks({ states: options.state, agent: options.agent, tag: options.tag, limit, cursor })
-    items.push(...page.items)
-    if (page.next === null || page.items.length === 0 || items.length >= wanted) return { items, next: page.next }
-    cursor = page.next
-  }
 }
 
 function stateOf(task: TaskSummary): string {
@@ -74,11 +67,4 @@ function parseStates(written: string): TaskState[] {
       throw invalid(`There is no state "${oneLine(state, 40)}"${didYouMean(state, taskStates)} States: ${taskStates.join(', ')}.`)
     return known
   })
-}
-
-function parseCount(written: string): number {
-  const count = Number(written)
-  if (!Number.isInteger(count) || count < 1 || count > 100_000)
-    throw invalid('--limit must be a whole number from 1 to 100000; --all lists every task.')
-  return count
 }

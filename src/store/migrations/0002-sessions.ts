@@ -18,8 +18,8 @@ create table pawl.session_files (
 create table pawl.session_chunks (
   file_id bigint not null references pawl.session_files on delete cascade,
   start bigint not null,
-  length integer not null check (length between 1 and 1048576),
-  bytes bytea not null,
+  length integer not null check (length > 0),
+  bytes bytea not null check (octet_length(bytes) <= 1048576),
   primary key (file_id, start)
 );
 alter table pawl.session_chunks alter column bytes set storage external;

@@ -32,7 +32,10 @@ test('every reference resolves, and the nouns have their names', async () => {
   for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
     expect(document.components.schemas).toHaveProperty(name!)
   expect(Object.keys(document.components.schemas).sort()).toEqual(
-    ['Agent', 'Event', 'Health', 'NewTask', 'Problem', 'Question', 'Task', 'TaskSummary'].sort(),
+    [
+      ...['Agent', 'Event', 'Health', 'NewTask', 'Problem', 'Question', 'Task', 'TaskSummary'],
+      ...['Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],
+    ].sort(),
   )
 })
 

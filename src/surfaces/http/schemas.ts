@@ -1,7 +1,18 @@
 import { z } from '@hono/zod-openapi'
 import { Envelope, type Event, eventData, eventTypes } from '../../domain/event.ts'
 import { didYouMean } from '../../domain/nearest.ts'
-import { AgentView, HealthView, NewTask, QuestionView, TaskSummary, TaskView } from '../../domain/view.ts'
+import {
+  AgentView,
+  HealthView,
+  NewTask,
+  QuestionView,
+  SessionAdoption,
+  SessionStop,
+  SessionSummary,
+  SessionView,
+  TaskSummary,
+  TaskView,
+} from '../../domain/view.ts'
 import { Problem } from './errors.ts'
 
 /**
@@ -12,6 +23,10 @@ export const schemas = {
   NewTask: strict(NewTask.shape).openapi('NewTask'),
   Task: z.object(TaskView.shape).openapi('Task'),
   TaskSummary: z.object(TaskSummary.shape).openapi('TaskSummary'),
+  SessionSummary: z.object(SessionSummary.shape).openapi('SessionSummary'),
+  Session: z.object(SessionView.shape).openapi('Session'),
+  SessionAdoption: strict(SessionAdoption.shape).openapi('SessionAdoption'),
+  SessionStop: z.object(SessionStop.shape).openapi('SessionStop'),
   Question: z.object(QuestionView.shape).openapi('Question'),
   Agent: z.object(AgentView.shape).openapi('Agent'),
   Health: z.object(HealthView.shape).openapi('Health'),

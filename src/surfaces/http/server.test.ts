@@ -34,10 +34,18 @@ test('an idempotency key that cannot be stored is refused', async () => {
 test('tasks are filtered by repeated or comma separated states', async () => {
   const { surface, runtime } = peers()
   for (const query of ['state=queued&state=running', 'state=queued,running']) {
-    expect((await ask(surface, 'GET', `/api/v1/tasks?${query}&agent=demo&tag=x&text=y&limit=3&cursor=c`)).status).toBe(200)
+    expect(
+      (await ask(surface, 'GET', `/api/v1/tasks?${query}&agent=demo&tag=x&text=y&session=s_000000000000000000&limit=3&cursor=c`))
+        .status,
+    ).toBe(200)
     expect(runtime.calls.pop()).toEqual([
       'listTasks',
-      { states: ['queued', 'running'], agent: 'demo', tag: 'x', text: 'y', limit: 3, cursor: 'c' },
+      {
+        states: ['queued', 'running'],
+        ...{ agent: 'demo', tag: 'x', text: 'y', session: 's_000000000000000000' },
+        limit: 3,
+        cursor: 'c',
+      },
     ])
   }
   await ask(surface, 'GET', '/api/v1/tasks')
@@ -98,6 +106,49 @@ test('cancel and retry take their option, or no body at all', async () => {
     ['retryTask', id, { by: 'api', fresh: true }],
   ])
   expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/cancel`, { json: { force: true } })).status).toBe(400)
+})
+
+test('sessions are listed, shown, adopted and stopped', async () => {
+  const { surface, runtime } = peers()
+  const { id, session } = await newTask(runtime)
+  runtime.setState(id, 'running')
+  runtime.calls.length = 0
+  const listed = await ask(surface, 'GET', '/api/v1/sessions?agent=demo&limit=3')
+  expect([listed.status, listed.json]).toMatchObject([200, { items: [{ id: session, agent: 'demo' }], next: null }])
+  expect((await ask(surface, 'GET', `/api/v1/sessions/${session}`)).json).toMatchObject({ id: session, tasks: [] })
+  expect((await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`)).json).toMatchObject({ session, stopped: { id } })
+  const again = await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`, { json: { now: true } })
+  expect(again.json).toEqual({ session, stopped: null })
+  const adopted = await ask(surface, 'POST', '/api/v1/sessions/adopt', {
+    json: { vendorId: 'v', agent: 'demo', workspace: '/w' },
+  })
+  expect([adopted.status, adopted.headers.get('location')]).toEqual([201, `/api/v1/sessions/${adopted.json.id}`])
+  expect(adopted.json).toMatchObject({ vendorId: 'v', workspace: '/w' })
+  expect(runtime.calls).toEqual([
+    ['listSessions', { agent: 'demo', limit: 3 }],
+    ['getSession', session],
+    ['stopSession', session, { by: 'api', now: false }],
+    ['stopSession', session, { by: 'api', now: true }],
+    ['adoptSession', { vendorId: 'v', agent: 'demo', workspace: '/w' }],
+  ])
+})
+
+test('what cannot be a session or an adoption is refused by name', async () => {
+  const { surface, runtime } = peers()
+  const refused = async (method: string, path: string, json?: unknown) => {
+    const { status, json: problem } = await ask(surface, method, `/api/v1/sessions${path}`, { json })
+    return [status, problem.detail]
+  }
+  expect(await refused('GET', '?agnet=x')).toEqual([400, expect.stringContaining('did you mean "agent"?')])
+  expect(await refused('GET', '/t_000000000000000000')).toEqual([404, expect.stringContaining('expected a session id')])
+  expect(await refused('GET', '/s_000000000000000000')).toEqual([404, expect.stringContaining('no session')])
+  expect(await refused('POST', '/adopt', { vendorId: 'v' })).toEqual([400, expect.stringContaining('workspace')])
+  expect(await refused('POST', '/adopt', { vendorId: 'v', workspace: '/w', vendor: 1 })).toEqual([
+    400,
+    expect.stringContaining('"vendor" is not known here; did you mean "vendorId"?'),
+  ])
+  expect(await refused('DELETE', '/adopt')).toEqual([405, expect.stringContaining('POST')])
+  expect(runtime.calls.map(([verb]) => verb)).toEqual(['getSession'])
 })
 
 test('events come in pages with Accept: application/json', async () => {

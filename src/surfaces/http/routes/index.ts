@@ -4,9 +4,10 @@ import { daemonRoutes } from './daemon.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { questionRoutes } from './questions.ts'
+import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 
-const routes = [taskRoutes, eventRoutes, questionRoutes, agentRoutes, healthRoutes, daemonRoutes]
+const routes = [taskRoutes, eventRoutes, sessionRoutes, questionRoutes, agentRoutes, healthRoutes, daemonRoutes]
 
 export function addRoutes(app: App, parts: Parts): void {
   for (const add of routes) add(app, parts)

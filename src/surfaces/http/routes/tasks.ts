@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { TaskId } from '../../../domain/id.ts'
+import { SessionId, TaskId } from '../../../domain/id.ts'
 import { taskStates } from '../../../domain/task.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
@@ -47,6 +47,7 @@ const list = createRoute({
       agent: z.string().max(64).optional(),
       tag: z.string().max(64).optional(),
       text: z.string().max(1000).optional().openapi({ description: 'Found in the prompt.' }),
+      session: SessionId.optional(),
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: z.string().max(500).optional().openapi({ description: 'The `next` of an earlier page.' }),
     }),

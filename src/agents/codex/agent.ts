@@ -1,0 +1,33 @@
+import { type Adapter, canOnly } from '../../agent.ts'
+import { codexCommand } from './command.ts'
+import { openAppServer } from './conversation.ts'
+import { openExec } from './exec.ts'
+import { CodexOptions } from './options.ts'
+import { probeCodex } from './probe.ts'
+import { login, sessionFiles } from './session-files.ts'
+import { chooseTransport } from './transport.ts'
+
+/** OpenAI's Codex, spoken to by its app-server, or by `codex exec` where a version is too old for that. */
+export const codex: Adapter<CodexOptions> = {
+  name: 'codex',
+  title: 'Codex',
+  options: CodexOptions,
+  can: canOnly(
+    'resume',
+    'askPermission',
+    'askQuestion',
+    'warm',
+    'usage',
+    'mcp',
+    'systemPrompt',
+    'structuredOutput',
+    'ownLogin',
+    'model',
+  ),
+  builtin: { name: 'codex', options: CodexOptions.parse({}) },
+  sessions: sessionFiles,
+  login,
+  probe: probeCodex,
+  command: codexCommand,
+  open: (child, spec) => (chooseTransport(spec) === 'exec' ? openExec(child, spec) : openAppServer(child, spec)),
+}

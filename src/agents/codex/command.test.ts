@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import type { LaunchSpec } from '../../agent.ts'
+import { codexCommand } from './command.ts'
+import { CodexOptions } from './options.ts'
+import { chooseTransport } from './transport.ts'
+
+const session = '01a1de03-f204-73f1-a540-d5327fbf2880'
+const spec = (more: Partial<LaunchSpec<CodexOptions>> = {}): LaunchSpec<CodexOptions> => ({
+  options: CodexOptions.parse({}),
+  prompt: 'a secret prompt',
+  workspace: '/w',
+  home: '/h',
+  extraArgs: [],
+  ...more,
+})
+const config = (more: Partial<LaunchSpec<CodexOptions>> = {}) => codexCommand(spec(more)).files?.['.codex/config.toml'] ?? ''
+
+test('the program that was probed is started as app-server, and the prompt is nowhere in sight', () => {
+  const command = codexCommand(spec({ program: '/opt/codex', extraArgs: ['-c', 'x=1'] }))
+  expect(command).toMatchObject({
+    file: '/opt/codex',
+    args: ['app-server', '-c', 'x=1'],
+    env: { CODEX_HOME: '/h/.codex', NO_COLOR: '1' },
+  })
+  expect(JSON.stringify(command)).not.toContain('secret prompt')
+})
+
+test.each([
+  ['auto', '0.166.0', 'app-server'],
+  ['auto', '0.80.0', 'app-server'],
+  ['auto', '0.79.9', 'exec'],
+  ['auto', undefined, 'app-server'],
+  ['auto', 'built by hand', 'app-server'],
+  ['exec', '0.166.0', 'exec'],
+  ['app-server', '0.70.0', 'app-server'],
+] as const)('%s with version %s is spoken to by %s', (transport, version, chosen) => {
+  expect(chooseTransport({ options: CodexOptions.parse({ transport }), version })).toBe(chosen)
+})
+
+test('exec takes its prompt by stdin, resumed or not, with the schema as a file', () => {
+  const options = CodexOptions.parse({ transport: 'exec', args: ['--ephemeral'] })
+  const outputSchema = { type: 'object' }
+  expect(codexCommand(spec({ options, outputSchema })).args).toEqual([
+    'exec',
+    ...['--json', '--skip-git-repo-check', '--output-schema', '/h/.codex/pawl-output-schema.json', '--ephemeral', '-'],
+  ])
+  expect(codexCommand(spec({ options, outputSchema })).files).toMatchObject({
+    '.codex/pawl-output-schema.json': '{"type":"object"}',
+  })
+  expect(codexCommand(spec({ options, resume: session })).args).toEqual([
+    ...['exec', 'resume', '--json', '--skip-git-repo-check', '--ephemeral', session, '-'],
+  ])
+})
+
+test('its own sandbox is off inside walls that hold, and only there', () => {
+  expect(config({ walled: true })).toMatch(/^sandbox_mode = "danger-full-access"\napproval_policy = "never"$/m)
+  expect(config({ walled: false })).toContain('sandbox_mode = "workspace-write"')
+  expect(config()).toContain('sandbox_mode = "workspace-write"')
+})
+
+test('a workspace is never trusted, whatever its name', () => {
+  expect(config({ workspace: '/w/a "b"\n[x]' })).toContain('[projects."/w/a \\"b\\"\\n[x]"]\ntrust_level = "untrusted"')
+})
+
+test.each([
+  [
+    'a key for its own service',
+    { access: { kind: 'variable', name: 'CODEX_API_KEY' } },
+    ['name = "OpenAI"', 'base_url = "https://api.openai.com/v1"', 'env_key = "CODEX_API_KEY"'],
+  ],
+  [
+    'a key for another endpoint',
+    { access: { kind: 'variable', name: 'K' }, baseUrl: 'http://m/v1' },
+    ['name = "Pawl"', 'base_url = "http://m/v1"', 'env_key = "K"'],
+  ],
+  ['its own login', { access: { kind: 'login' } }, ['name = "OpenAI"', 'requires_openai_auth = true']],
+  [
+    'an endpoint that needs no key',
+    { access: { kind: 'none' }, baseUrl: 'http://m/v1' },
+    ['name = "Pawl"', 'base_url = "http://m/v1"'],
+  ],
+  ['nothing said at all', {}, ['name = "OpenAI"', 'requires_openai_auth = true']],
+] as const)('%s is the one provider pawl, whose retries are ours', (_, more, lines) => {
+  const table = config(more).split('[model_providers.pawl]\n')[1]?.split('\n\n')[0]?.split('\n') ?? []
+  const fixed = ['request_max_retries = 0', 'stream_idle_timeout_ms = 240000', 'stream_max_retries = 0', 'wire_api = "responses"']
+  expect(table.toSorted()).toEqual([...lines, ...fixed].toSorted())
+})
+
+test('the system prompt and the word about AGENTS.md are instructions', () => {
+  expect(config({ systemPrompt: 'Be kind.' })).toMatch(/^developer_instructions = "Be kind\.\\n\\nIf there is a file AGENTS\.md/m)
+  const options = CodexOptions.parse({ repositoryInstructions: false })
+  expect(config({ options, systemPrompt: 'Be kind.' })).toContain('developer_instructions = "Be kind."\n')
+  expect(config({ options })).not.toContain('developer_instructions')
+})
+
+test('our tools are named only where they are served', () => {
+  expect(codexCommand(spec()).args.join(' ')).not.toContain('mcp_servers')
+  expect(codexCommand(spec({ tools: true })).args).toContain('mcp_servers.pawl.url="{{PAWL_DOOR_URL}}/mcp"')
+})
+
+test('a home below the folder for temporary files gets another one of its own', () => {
+  expect(codexCommand(spec({ home: '/tmp/pawl/h' }))).toMatchObject({
+    env: { TMPDIR: '/tmp/pawl/h/tmp' },
+    files: { 'tmp/.pawl': '' },
+  })
+  expect(codexCommand(spec({ home: '/tmpfs/h' })).env).not.toHaveProperty('TMPDIR')
+})
+
+test('what it cannot do is refused by name', () => {
+  expect(() => codexCommand(spec({ newSession: session }))).toThrow(/names its conversations itself/)
+  expect(() => codexCommand(spec({ resume: '../../etc/passwd' }))).toThrow(/UUIDs/)
+  expect(() => codexCommand(spec({ access: { kind: 'script', path: '/k' } }))).toThrow(/script/)
+  expect(() => codexCommand(spec({ extraArgs: ['a\0b'] }))).toThrow(/NUL/)
+})
+
+test.each([
+  [{ transport: 'carrier-pigeon' }, 'transport'],
+  [{ reasoningEffort: 'very high' }, 'reasoningEffort'],
+  [{ approvals: 'always' }, 'approvals'],
+  [{ command: '' }, 'command'],
+  [{ args: ['a\0'] }, 'args.0'],
+])('the options %o are refused at %s', (options, where) => {
+  expect(CodexOptions.safeParse(options).error?.issues.map((issue) => issue.path.join('.'))).toEqual([where])
+})

@@ -1,0 +1,56 @@
+import { posix } from 'node:path'
+import type { Command, LaunchSpec } from '../../agent.ts'
+import { invalid, PawlError } from '../../domain/error.ts'
+import type { CodexOptions } from './options.ts'
+import { sessionFiles } from './session-files.ts'
+import { settings } from './settings.ts'
+import { chooseTransport, type Transport } from './transport.ts'
+
+const schemaFile = '.codex/pawl-output-schema.json'
+
+/** `codex app-server` or `codex exec`; all settings are in the `config.toml` of the session home, the prompt goes by stdin. */
+export function codexCommand(spec: LaunchSpec<CodexOptions>): Command {
+  check(spec)
+  const transport = chooseTransport(spec)
+  const files: Record<string, string> = { '.codex/config.toml': settings(spec) }
+  if (transport === 'exec' && spec.outputSchema) files[schemaFile] = JSON.stringify(spec.outputSchema)
+  const env: Record<string, string> = { CODEX_HOME: posix.join(spec.home, '.codex'), NO_COLOR: '1' }
+  if (isTemporary(spec.home)) {
+    // With its home below the folder for temporary files the program finds no helper for its own sandbox.
+    env.TMPDIR = posix.join(spec.home, 'tmp')
+    files['tmp/.pawl'] = ''
+  }
+  return { file: spec.program ?? spec.options.command, args: argumentsOf(spec, transport), env, files }
+}
+
+function argumentsOf(spec: LaunchSpec<CodexOptions>, transport: Transport): string[] {
+  const more = [...toolArgs(spec), ...spec.options.args, ...spec.extraArgs]
+  if (transport === 'app-server') return ['app-server', ...more]
+  const schema = spec.outputSchema ? ['--output-schema', posix.join(spec.home, schemaFile)] : []
+  const all = ['--json', '--skip-git-repo-check', ...schema, ...more]
+  return spec.resume === undefined ? ['exec', ...all, '-'] : ['exec', 'resume', ...all, spec.resume, '-']
+}
+
+/** The door's address is known inside the walls only, where it is put in; its tools are ours and need no approval. */
+const toolArgs = ({ tools }: LaunchSpec<CodexOptions>) =>
+  tools
+    ? [
+        ...['-c', 'mcp_servers.pawl.url="{{PAWL_DOOR_URL}}/mcp"'],
+        ...['-c', 'mcp_servers.pawl.bearer_token_env_var="PAWL_DOOR_TOKEN"'],
+        ...['-c', 'mcp_servers.pawl.default_tools_approval_mode="approve"'],
+      ]
+    : []
+
+function check(spec: LaunchSpec<CodexOptions>): void {
+  if (spec.newSession !== undefined) {
+    throw new PawlError('unsupported', 'Codex names its conversations itself; it cannot be given an id for a new one.')
+  }
+  if (spec.resume !== undefined && !sessionFiles.id.test(spec.resume)) {
+    throw invalid(`${JSON.stringify(spec.resume)} is not a conversation of Codex; those are UUIDs.`)
+  }
+  if ([...spec.options.args, ...spec.extraArgs, spec.workspace, spec.home].some((text) => text.includes('\0'))) {
+    throw invalid('An argument for Codex holds a NUL character; remove it.')
+  }
+}
+
+const isTemporary = (home: string) => /^\/(private\/)?tmp(\/|$)/.test(posix.normalize(home))

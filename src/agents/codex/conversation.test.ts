@@ -1,0 +1,239 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { makePlace } from '../../../test/contracts/adapter.ts'
+import { launch } from '../../../test/contracts/launch.ts'
+import type { PermissionRequest, Turn } from '../../agent.ts'
+import type { AgentEvent } from '../../domain/event.ts'
+import { codex } from './agent.ts'
+
+const fakeCodex = fileURLToPath(new URL('../../../test/fake-agent/fake-codex.js', import.meta.url))
+const threadId = '0199a213-81c0-7800-8aa1-bbab2a035a53'
+
+const says = (method: string, params: object) => ({ dir: 'out', msg: { method, params: { threadId, ...params } } })
+const asks = (method: string, params: object) => ({ dir: 'out', msg: { id: 7, method, params: { threadId, ...params } } })
+const hears = (msg: object) => ({ dir: 'in', msg })
+const item = (state: 'started' | 'completed', value: object) => says(`item/${state}`, { item: value })
+const ends = (status: string, error: object | null = null) => says('turn/completed', { turn: { id: 't1', status, error } })
+const done = [item('completed', { type: 'agentMessage', id: 'm', text: 'done' }), ends('completed')]
+const begins = [
+  hears({ id: 1, method: 'initialize' }),
+  { dir: 'out', msg: { id: 1, result: {} } },
+  hears({ method: 'initialized' }),
+  hears({ id: 2, method: 'thread/start' }),
+  { dir: 'out', msg: { id: 2, result: { thread: { id: threadId } } } },
+  hears({ id: 3, method: 'turn/start' }),
+  { dir: 'out', msg: { id: 3, result: { turn: { id: 't1' } } } },
+]
+
+test.each([
+  [
+    'fileChange',
+    { itemId: 'c1', reason: 'outside' },
+    { tool: 'apply_patch', input: { changes: [{ path: 'a' }], reason: 'outside' } },
+    { decision: 'accept' },
+    { decision: 'decline' },
+  ],
+  [
+    'commandExecution',
+    { kind: 'command', command: 'ls', cwd: '/w' },
+    { tool: 'shell', input: { command: 'ls', cwd: '/w' } },
+    { decision: 'accept' },
+    { decision: 'decline' },
+  ],
+  [
+    'permissions',
+    { permissions: { network: { enabled: true }, fileSystem: null }, cwd: '/w', reason: null },
+    { tool: 'request_permissions', input: { permissions: { network: { enabled: true }, fileSystem: null }, cwd: '/w' } },
+    { permissions: { network: { enabled: true } }, scope: 'turn' },
+    { permissions: {}, scope: 'turn' },
+  ],
+] as const)('permission for a %s is asked for and answered', async (kind, params, request, yes, no) => {
+  for (const [permission, result] of [
+    [{ allow: true }, yes],
+    [{ allow: false, message: 'no' }, no],
+  ] as const) {
+    const started = item('started', { type: 'fileChange', id: 'c1', changes: [{ path: 'a' }], status: 'inProgress' })
+    const { verdict, requests } = await play(
+      [...begins, started, asks(`item/${kind}/requestApproval`, params), hears({ id: 7, result }), ...done],
+      { permit: async () => permission },
+    )
+    expect(requests).toEqual([request])
+    expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
+  }
+})
+
+test.each(['mcpServer/elicitation/request', 'item/tool/call', 'something/new'])(
+  'the request %s is refused, not left open',
+  async (method) => {
+    const { verdict } = await play([...begins, asks(method, {}), hears({ id: 7 }), ...done])
+    expect(verdict.outcome).toBe('succeeded')
+  },
+)
+
+test('a question that cannot be stored is refused, and the turn goes on', async () => {
+  const ask = async () => {
+    throw new Error('the run is over')
+  }
+  const question = asks('item/tool/requestUserInput', { questions: [{ id: 'q', question: 'Why?' }] })
+  const { verdict } = await play([...begins, question, hears({ id: 7 }), ...done], { ask })
+  expect(verdict.outcome).toBe('succeeded')
+})
+
+test('several questions are all stored before the turn ends as blocked', async () => {
+  const asked: unknown[] = []
+  const questions = [
+    { id: 'a', question: 'One?', options: [{ label: 'x', description: 'why x' }] },
+    { id: 'b', header: 'Two', options: null },
+  ]
+  const { verdict } = await play(
+    [
+      ...begins,
+      asks('item/tool/requestUserInput', { questions }),
+      hears({ id: 4, method: 'turn/interrupt' }),
+      ends('interrupted'),
+    ],
+    { ask: async (question) => void asked.push(question) },
+  )
+  expect(asked).toEqual([
+    { kind: 'free', text: 'One?\n- x: why x', options: ['x'] },
+    { kind: 'free', text: 'Two', options: [] },
+  ])
+  expect(verdict).toMatchObject({ outcome: 'blocked', mayGoOn: true, vendorSession: threadId })
+})
+
+test('an agent that the agent started neither ends the turn nor speaks for it', async () => {
+  const other = { threadId: 'other' }
+  const { verdict, events } = await play([
+    ...begins,
+    says('item/completed', { ...other, item: { type: 'agentMessage', id: 'x', text: 'not me' } }),
+    says('item/completed', {
+      ...other,
+      item: { type: 'commandExecution', id: 'y', command: 'rm x', status: 'completed', exitCode: 1 },
+    }),
+    says('turn/completed', { ...other, turn: { id: 'o1', status: 'completed' } }),
+    ...done,
+  ])
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
+  expect(events.map((event) => event.type)).toEqual([
+    'agent.session',
+    'agent.tool_called',
+    'agent.tool_returned',
+    'agent.message',
+  ])
+})
+
+test('thinking, searching and a shortened history are told once each', async () => {
+  const { events } = await play([
+    ...begins,
+    item('completed', { type: 'reasoning', id: 'r', summary: ['I wonder', 'and decide'], content: [] }),
+    item('completed', { type: 'webSearch', id: 'w', query: 'pawl' }),
+    item('started', { type: 'contextCompaction', id: 'k' }),
+    item('completed', { type: 'contextCompaction', id: 'k' }),
+    says('thread/compacted', { turnId: 't1' }),
+    ...done,
+  ])
+  expect(events.slice(1, -1)).toEqual([
+    { type: 'agent.thinking', data: { text: 'I wonder\n\nand decide' } },
+    { type: 'agent.tool_called', data: { callId: 'w', tool: 'web_search', input: { query: 'pawl' } } },
+    { type: 'agent.tool_returned', data: { callId: 'w', output: '', isError: false } },
+    { type: 'agent.compacted', data: { trigger: 'auto' } },
+  ])
+})
+
+test('the final answer is the last message that is no comment', async () => {
+  const { verdict } = await play([
+    ...begins,
+    item('completed', { type: 'agentMessage', id: 'a', text: 'the answer', phase: 'final_answer' }),
+    item('completed', { type: 'agentMessage', id: 'b', text: 'by the way', phase: 'commentary' }),
+    ends('completed'),
+  ])
+  expect(verdict.text).toBe('the answer')
+})
+
+test('a limit of the account tells when it is full again', async () => {
+  const resetsAt = Math.floor(Date.now() / 1000) + 5_000
+  const windows = { primary: { usedPercent: 100, resetsAt }, secondary: { usedPercent: 20, resetsAt: resetsAt + 9_999 } }
+  const { verdict } = await play([
+    ...begins,
+    says('account/rateLimits/updated', { rateLimits: windows }),
+    ends('failed', { message: 'You have hit it.', codexErrorInfo: 'usageLimitExceeded' }),
+  ])
+  expect(verdict).toMatchObject({
+    outcome: 'failed',
+    category: 'usage_limit',
+    retryAt: new Date(resetsAt * 1000),
+    mayGoOn: false,
+  })
+})
+
+test('an abort keeps the words of a message that was not finished', async () => {
+  const stop = new AbortController()
+  const { verdict } = await play(
+    [
+      ...begins,
+      says('item/agentMessage/delta', { itemId: 'm', delta: 'half a ' }),
+      says('item/agentMessage/delta', { itemId: 'm', delta: 'sentence' }),
+      item('completed', { type: 'reasoning', id: 'r', summary: ['hm'] }),
+      hears({ id: 4, method: 'turn/interrupt' }),
+      ends('interrupted'),
+    ],
+    { signal: stop.signal, emit: (event) => event.type === 'agent.thinking' && stop.abort() },
+  )
+  expect(verdict).toMatchObject({ outcome: 'partial', text: 'half a sentence', mayGoOn: true })
+})
+
+test('an abort in the handshake begins no turn', async () => {
+  const stop = new AbortController()
+  const { verdict, events } = await play([...begins.slice(0, 5), hears({ method: 'never comes' })], {
+    signal: stop.signal,
+    emit: () => stop.abort(),
+  })
+  expect(verdict).toMatchObject({ outcome: 'empty' })
+  expect(events.map((event) => event.type)).toEqual(['agent.session'])
+})
+
+test('a program that ends in the handshake has crashed, in its own words', async () => {
+  const first = await play([begins[0] ?? {}, { stderr: 'Error: approval_policy is odd' }, { exit: 1 }])
+  expect(first.verdict).toMatchObject({
+    outcome: 'failed',
+    category: 'exit_code',
+    message: 'Exit code 1: approval_policy is odd',
+  })
+  const second = await play([begins[0] ?? {}, { exit: 0 }])
+  expect(second.verdict).toMatchObject({ outcome: 'failed', category: 'crashed', mayGoOn: false })
+})
+
+test('a request that is not granted fails the turn with its reason', async () => {
+  const refused = { dir: 'out', msg: { id: 3, error: { code: -32600, message: 'thread not found: x' } } }
+  const { verdict } = await play([...begins.slice(0, 6), refused])
+  expect(verdict).toMatchObject({ outcome: 'failed', category: 'session_missing', mayGoOn: false })
+})
+
+type Hooks = Partial<Omit<Turn, 'emit'>> & { emit?: (event: AgentEvent) => unknown }
+
+async function play(recording: object[], hooks: Hooks = {}) {
+  const place = await makePlace()
+  const file = join(place.home, 'transcript.jsonl')
+  writeFileSync(file, recording.map((line) => JSON.stringify(line)).join('\n'))
+  const child = await launch({ file: fakeCodex, args: ['app-server'], env: { FAKE_TRANSCRIPT: file } }, place)
+  onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
+  const spec = { options: codex.options.parse({}), prompt: '', ...place, extraArgs: [] }
+  const events: AgentEvent[] = []
+  const requests: PermissionRequest[] = []
+  const verdict = await codex.open(child, spec).turn({
+    prompt: 'go',
+    signal: hooks.signal ?? new AbortController().signal,
+    ask: hooks.ask ?? (async () => {}),
+    async permit(request) {
+      requests.push(request)
+      return hooks.permit?.(request) ?? { allow: true }
+    },
+    emit(event) {
+      events.push(event)
+      hooks.emit?.(event)
+    },
+  })
+  return { verdict, events, requests }
+}

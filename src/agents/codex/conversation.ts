@@ -1,0 +1,152 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import type { Child, Exit } from '../../process/child.ts'
+import { connect, type Reply } from './app-server.ts'
+import { type Ended, type Hearing, hear, isHarmless } from './hearing.ts'
+import { fields, text } from './items.ts'
+import type { CodexOptions } from './options.ts'
+import { answerRequest } from './requests.ts'
+import { approvals, providerId, sandboxMode } from './settings.ts'
+import { createUsageMeter } from './usage.ts'
+import { answered, endedEarly, type Facts, judgeExit, judgeFailure } from './verdict.ts'
+
+/** An interruption was answered within 20 ms wherever it was tried. */
+const interruptMs = 2_000
+
+const otherProvider = new Set<unknown>(['modelProviderMismatch', 'modelProviderNotConfigured'])
+
+/** Speaks to `codex app-server`: one thread, many turns. */
+export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Conversation {
+  const usage = createUsageMeter()
+  let now: { turn: Turn; hearing: Hearing; block(): void } | undefined
+  let threadId: string | undefined
+  let isReady = false
+
+  const server = connect(child, {
+    notified: async (method, params, line) => now?.hearing.notified(method, params, line),
+    notUnderstood: async (line) => now?.hearing.notUnderstood(line),
+    ignores: isHarmless,
+    paused: async () => now?.hearing.paused(),
+    stderr: async (chunk) => now?.hearing.stderr(chunk),
+    requested(id, method, params) {
+      if (!now) return server.refuse(id, 'No turn is under way.')
+      const { turn, hearing, block } = now
+      return answerRequest(server, turn, { blocked: block, inputOf: hearing.inputOf }, { id, method, params })
+    },
+  })
+
+  async function openThread(): Promise<Reply> {
+    if (!isReady) {
+      const reply = await server.request('initialize', {
+        clientInfo: { name: 'pawl', title: 'Pawl', version: '1' },
+        capabilities: { experimentalApi: true },
+      })
+      if (!('result' in reply)) return reply
+      server.notify('initialized')
+      isReady = true
+    }
+    // Said again when resumed: the thread remembers the policy of the run that began it.
+    const params = {
+      cwd: spec.workspace,
+      approvalPolicy: approvals(spec),
+      sandbox: sandboxMode(spec),
+      modelProvider: providerId,
+      model: spec.model,
+    }
+    if (spec.resume === undefined) return server.request('thread/start', params)
+    const known = { ...params, threadId: spec.resume, excludeTurns: true }
+    const resumed = await server.request('thread/resume', known)
+    // A conversation begun elsewhere is tied to its provider there; a copy of it is not, and has a new id.
+    return 'error' in resumed && otherProvider.has(resumed.error.info) ? server.request('thread/fork', known) : resumed
+  }
+
+  /** From the handshake to the turn's end. A reply is that of a request that was not granted. */
+  async function run(turn: Turn, hearing: Hearing, started: (turnId: string) => void): Promise<Ended | Reply> {
+    if (threadId === undefined) {
+      const opened = await openThread()
+      if (!('result' in opened)) return opened
+      // Nothing is begun for a turn that was given up meanwhile.
+      if (turn.signal.aborted) return { gone: true }
+      threadId = text(fields(opened.result.thread)?.id)
+      if (threadId === undefined) return { error: { message: 'The program did not name its conversation.' } }
+    }
+    hearing.begin({ threadId })
+    await hearing.session(threadId)
+    if (turn.signal.aborted) return { gone: true }
+    const begun = await server.request('turn/start', {
+      threadId,
+      input: [{ type: 'text', text: turn.prompt, text_elements: [] }],
+      ...(spec.outputSchema && { outputSchema: spec.outputSchema }),
+    })
+    if (!('result' in begun)) return begun
+    const turnId = text(fields(begun.result.turn)?.id)
+    hearing.begin({ threadId, turnId })
+    if (turnId !== undefined) started(turnId)
+    return hearing.over
+  }
+
+  async function takeTurn(turn: Turn): Promise<Verdict> {
+    const hearing = hear(turn, usage)
+    const blocked = Promise.withResolvers<'blocked'>()
+    const stopped = Promise.withResolvers<'stopped'>()
+    const stop = () => stopped.resolve('stopped')
+    let turnId: string | undefined
+    now = { turn, hearing, block: () => blocked.resolve('blocked') }
+    usage.take()
+    turn.signal.addEventListener('abort', stop)
+    if (turn.signal.aborted) stop()
+    try {
+      const running = run(turn, hearing, (id) => {
+        turnId = id
+      })
+      const first = await Promise.race([running, server.ended, blocked.promise, stopped.promise])
+      let end: Ended | Reply | Exit | undefined
+      if (typeof first !== 'string') {
+        end = first && 'gone' in first && !turn.signal.aborted ? await server.ended : first
+      } else if (turnId !== undefined) {
+        void server.request('turn/interrupt', { threadId, turnId })
+        end = await within(Promise.race([hearing.over, server.ended]), interruptMs)
+      }
+      now = undefined
+      await hearing.end()
+      return judge(first === 'blocked', end, hearing)
+    } finally {
+      now = undefined
+      turn.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  function judge(isBlocked: boolean, end: Ended | Reply | Exit | undefined, hearing: Hearing): Verdict {
+    // After a failure a fresh process is the safer one.
+    const mayGoOn = end !== undefined && 'status' in end && end.status !== 'failed'
+    const facts = (said: string): Facts => ({ text: said, usage: usage.take(), vendorSession: threadId, mayGoOn })
+    if (isBlocked) return { ...facts(hearing.soFar()), outcome: 'blocked', message: 'It waits for the answer to its question.' }
+    if (end && 'status' in end && end.status === 'completed') return answered(facts(hearing.answer()))
+    const unfinished = facts(hearing.soFar())
+    if (end && 'status' in end && end.status === 'failed') return judgeFailure(end.failure, unfinished)
+    if (end && 'error' in end) return judgeFailure(end.error, unfinished)
+    const exit = end && 'code' in end ? end : undefined
+    return judgeExit(exit, unfinished, hearing.complaints) ?? endedEarly(unfinished, hearing.complaints)
+  }
+
+  return {
+    interrupts: true,
+    async turn(turn) {
+      if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
+      return takeTurn(turn)
+    },
+    async close() {
+      server.close()
+    },
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const over = new AbortController()
+  const late = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    over.abort()
+  }
+}

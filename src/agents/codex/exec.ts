@@ -1,0 +1,123 @@
+import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import type { Child } from '../../process/child.ts'
+import { createLineSplitter, type Line } from '../../process/lines.ts'
+import { parseLine } from '../json.ts'
+import { readChild } from '../read-child.ts'
+import { createTextFlow, createTextKeeper, cut } from '../text.ts'
+import { createUnknownLines } from '../unknown.ts'
+import { fields, text } from './items.ts'
+import type { CodexOptions } from './options.ts'
+import { createTranslator } from './translate.ts'
+import { readUsage } from './usage.ts'
+import { answered, endedEarly, type Facts, judgeExit, judgeFailure } from './verdict.ts'
+
+const maxLineBytes = 16 * 1024 * 1024
+
+/** Speaks to `codex exec --json`: one process per turn, nothing can be asked. */
+export const openExec = (child: Child, spec: LaunchSpec<CodexOptions>): Conversation => ({
+  turn: (turn) => runTurn(child, spec, turn),
+  async close() {
+    child.stdin.destroy()
+  },
+})
+
+async function runTurn(child: Child, spec: LaunchSpec<CodexOptions>, turn: Turn): Promise<Verdict> {
+  child.stdin.end(turn.prompt)
+  const output = listen(turn)
+  const stderr = createTextKeeper(16_384)
+  const complaints = createTextFlow({ keep: stderr, send: (line) => turn.emit({ type: 'agent.stderr', data: { text: line } }) })
+  const exit = await readChild(child, { signal: turn.signal, stdout: output.push, stderr: complaints.push })
+  await complaints.end()
+  const said = await output.end()
+
+  const facts: Facts = {
+    text: said.end?.ok ? said.answer : said.soFar,
+    vendorSession: said.session,
+    // It tells what the whole conversation used; of a resumed one, what came before this run is not known.
+    usage: spec.resume === undefined ? readUsage(said.end?.usage) : undefined,
+  }
+  if (exit && said.end?.ok === false) return judgeFailure({ message: said.end.message }, facts)
+  const ending = judgeExit(exit, facts, stderr)
+  if (ending) return ending
+  if (said.end?.ok) return answered(facts)
+  if (said.notUnderstood !== undefined) {
+    const message = `A line could not be understood: ${said.notUnderstood}`
+    return { ...facts, outcome: 'failed', category: 'protocol_error', message }
+  }
+  return endedEarly(facts, stderr)
+}
+
+type End =
+  | { readonly ok: true; readonly usage: unknown }
+  | { readonly ok: false; readonly message: string; readonly usage?: unknown }
+
+function listen(turn: Turn) {
+  const lines: Line[] = []
+  const splitter = createLineSplitter({
+    maxBytes: maxLineBytes,
+    onLine: (line, truncatedBytes) => lines.push({ text: line, truncatedBytes }),
+  })
+  const unknown = createUnknownLines(turn)
+  const translator = createTranslator(turn.emit)
+  let session: string | undefined
+  let end: End | undefined
+  let notUnderstood: string | undefined
+
+  async function takeLines(): Promise<void> {
+    for (const line of lines.splice(0)) {
+      if (line.text.trim() === '' || (await take(line))) continue
+      notUnderstood = cut(line.text, 200)
+      await unknown.add(line.text)
+    }
+    await unknown.flush()
+  }
+  async function take(line: Line): Promise<boolean> {
+    const parsed = parseLine(line)
+    const event = 'value' in parsed ? fields(parsed.value) : undefined
+    switch (event?.type) {
+      case 'thread.started':
+        session = text(event.thread_id)
+        if (session === undefined) return false
+        await unknown.flush()
+        await turn.emit({ type: 'agent.session', data: { vendorId: session } })
+        return true
+      case 'item.started':
+      case 'item.completed':
+        await unknown.flush()
+        return translator.item(event.item, event.type === 'item.started' ? 'started' : 'completed')
+      case 'turn.started':
+      case 'item.updated':
+        return true
+      case 'error': {
+        const message = text(event.message)
+        if (message === undefined) return false
+        // The last one is told of again by the end of the turn.
+        if (message.startsWith('Reconnecting')) {
+          await unknown.flush()
+          await translator.retrying(message)
+        }
+        return true
+      }
+      case 'turn.completed':
+        end ??= { ok: true, usage: event.usage }
+        return true
+      case 'turn.failed':
+        end = { ok: false, message: text(fields(event.error)?.message) ?? 'It gave no reason.' }
+        return true
+      default:
+        return false
+    }
+  }
+
+  return {
+    async push(chunk: Buffer) {
+      splitter.push(chunk)
+      await takeLines()
+    },
+    async end() {
+      splitter.end()
+      await takeLines()
+      return { answer: translator.answer(), soFar: translator.soFar(), session, end, notUnderstood }
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { arch, platform } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { AgentHealth, ProbePlace } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import { which } from '../../process/which.ts'
+import { readVersion } from '../version.ts'
+import type { CodexOptions } from './options.ts'
+import { login } from './session-files.ts'
+import { chooseTransport, isTooOld, oldestVersion } from './transport.ts'
+
+const install = 'npm install -g @openai/codex'
+
+export async function probeCodex(options: CodexOptions, place: ProbePlace): Promise<AgentHealth> {
+  try {
+    const found = await which(options.command, place)
+    if ('missing' in found) return missing(options.command, found)
+    const program = await nativeProgram(found.file)
+    const answer = await readVersion(program, ['--version'], place)
+    if ('fault' in answer) {
+      const detail = `${program} --version: ${answer.fault}`
+      return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
+    }
+    const version = /\d+\.\d+\.\d+\S*/.exec(answer.version)?.[0] ?? answer.version
+    const loggedIn = await isLoggedIn(place)
+    const known = { installed: true, program, version, loggedIn }
+    if (isTooOld(version, options.transport)) {
+      const detail = `Codex ${version} at ${program} is too old; ${oldestVersion(options.transport)} is the oldest that works.`
+      return { ...known, healthy: false, detail, fix: `${install}@latest` }
+    }
+    const detail = `found at ${program}, spoken to by ${chooseTransport({ options, version })}`
+    return loggedIn === false
+      ? { ...known, healthy: true, detail: `${detail}; not logged in`, fix: 'codex login' }
+      : { ...known, healthy: true, detail }
+  } catch (thrown) {
+    return {
+      installed: false,
+      healthy: false,
+      detail: `${options.command} could not be checked: ${messageOf(thrown)}.`,
+      fix: install,
+    }
+  }
+}
+
+function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
+  if (found.missing === 'not_executable') {
+    const detail = `${found.looked} is there but cannot be executed.`
+    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
+  }
+  const detail = command.includes('/')
+    ? `${found.looked} does not exist.`
+    : `${command} is not on the search path ${found.looked}.`
+  return { installed: false, healthy: false, detail, fix: install }
+}
+
+/**
+ * What npm installs as `codex` is a script that starts the real program, and a kill that hits only the script leaves the agent
+ * running. Anything that is no such script is the program itself.
+ */
+async function nativeProgram(file: string): Promise<string> {
+  const real = await realpath(file)
+  if (!real.endsWith('/bin/codex.js')) return real
+  const launcher = dirname(dirname(real))
+  const target = targets[`${platform()}-${arch()}`] ?? ''
+  const packages = [
+    join(launcher, '..', `codex-${platform()}-${arch()}`),
+    join(launcher, 'node_modules', '@openai', `codex-${platform()}-${arch()}`),
+    launcher,
+  ]
+  for (const folder of packages) {
+    for (const place of ['bin', 'codex']) {
+      const program = join(folder, 'vendor', target, place, 'codex')
+      if ((await stat(program).catch(() => undefined))?.isFile()) return program
+    }
+  }
+  return real
+}
+
+const targets: Record<string, string> = {
+  'linux-x64': 'x86_64-unknown-linux-musl',
+  'linux-arm64': 'aarch64-unknown-linux-musl',
+  'darwin-x64': 'x86_64-apple-darwin',
+  'darwin-arm64': 'aarch64-apple-darwin',
+}
+
+/** Undefined where nobody said where to look. */
+async function isLoggedIn({ home, environment }: ProbePlace): Promise<boolean | undefined> {
+  if (environment && Object.values(environment(login.variables)).some((value) => value !== '')) return true
+  if (home === undefined) return environment ? false : undefined
+  for (const file of login.files) {
+    const text = await readFile(join(home, file.path), 'utf8').catch(() => undefined)
+    if (text !== undefined && file.newness(text) !== undefined) return true
+  }
+  return false
+}

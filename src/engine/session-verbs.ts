@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { invalid, notFound, PawlError } from '../domain/error.ts'
+import { SessionId } from '../domain/id.ts'
+import type { Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
+import { listSessions, runningTask } from '../store/sessions.ts'
+import { listTasks } from '../store/tasks.ts'
+import { adoptSession } from './adopt-session.ts'
+import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
+import { guarded } from './guarded.ts'
+import { isIdOf } from './session-home.ts'
+import { sessionSummary, taskSummary } from './views.ts'
+import type { AgentUser } from './workspace.ts'
+
+/** What can be asked of sessions: conversations with agents, each a line of tasks. */
+export interface SessionVerbs {
+  /** Newest first. `cursor` is the `next` of an earlier page. */
+  listSessions(filter: SessionFilter): Promise<Page<SessionSummary>>
+  getSession(id: string): Promise<SessionView>
+  /** Makes a session of a conversation that was begun in the agent program itself, whose files stay as they are. */
+  adoptSession(adoption: SessionAdoption): Promise<SessionView>
+  /** Cancels the task that runs on the session now; those that wait stay. Nothing runs: nothing is done. */
+  stopSession(id: string, options: { by: string; now: boolean }): Promise<SessionStop>
+}
+
+export interface SessionFilter {
+  readonly agent?: string | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+export interface SessionVerbParts
+  extends Pick<TaskCreatorParts, 'db' | 'clock' | 'home' | 'adapterNamed' | 'agents' | 'defaultAgent'> {
+  /** The home of Pawl's own user, where programs keep the conversations that are begun in them. */
+  readonly userHome: string
+  /** Whom the files of agents belong to, if not to us. */
+  readonly agentUser: () => Promise<AgentUser | undefined>
+}
+
+const shownTasks = 50
+
+export function sessionVerbs(
+  parts: SessionVerbParts,
+  cancel: (task: string, options: { by: string; now: boolean }) => Promise<TaskView>,
+): SessionVerbs {
+  const { db } = parts
+
+  const existing = async (id: string) => {
+    const [found] = await guarded(() => listSessions(db, { id, limit: 1 }))
+    if (!found) throw notFound(`There is no session ${id}; "pawl session ls" lists those there are.`)
+    return found
+  }
+  const getSession = async (id: string): Promise<SessionView> => {
+    const [session, tasks] = await Promise.all([existing(id), guarded(() => listTasks(db, { session: id, limit: shownTasks }))])
+    return { ...sessionSummary(session), tasks: tasks.map(taskSummary) }
+  }
+
+  return {
+    getSession,
+
+    async listSessions({ agent, limit, cursor }) {
+      if (cursor !== undefined && !SessionId.safeParse(cursor).success)
+        throw invalid('This cursor is not one that a list has given; leave it out to begin at the newest.')
+      const rows = await guarded(() => listSessions(db, { agent, before: cursor, limit: limit + 1 }))
+      const items = rows.slice(0, limit)
+      return { items: items.map(sessionSummary), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+    },
+
+    async adoptSession({ vendorId, agent, agentConfig, workspace }) {
+      const path = await usableWorkspace(workspace)
+      const named = agentConfig ?? (agent === undefined ? undefined : agentNamed(parts.agents, agent))
+      const user = await parts.agentUser()
+      const adopt = (by: ResolvedAgent) =>
+        guarded(() =>
+          adoptSession({
+            db,
+            adapter: parts.adapterNamed(by.adapter),
+            agent: by.name,
+            vendorId,
+            userHome: parts.userHome,
+            sessionsFolder: join(parts.home, 'sessions'),
+            user,
+            workspace: path,
+            nowMs: parts.clock.now(),
+          }),
+        )
+      const { session } = await firstThatFinds(named ? [named] : await whoMayKnow(parts, vendorId), adopt)
+      return getSession(session)
+    },
+
+    async stopSession(id, options) {
+      await existing(id)
+      // The id is taken first, so that a task which begins after we looked is not hit.
+      const task = await guarded(() => runningTask(db, id))
+      return { session: id, stopped: task === undefined ? null : await cancel(task, options) }
+    },
+  }
+}
+
+/** One agent for each kind of program that gives such ids to conversations and keeps them, the default agent before the others. */
+async function whoMayKnow(parts: SessionVerbParts, vendorId: string): Promise<ResolvedAgent[]> {
+  const first = await parts.defaultAgent()
+  const byAdapter = new Map<string, ResolvedAgent>()
+  for (const agent of parts.agents.toSorted((a, b) => Number(b.name === first) - Number(a.name === first))) {
+    const { can, sessions } = parts.adapterNamed(agent.adapter)
+    if (can.resume && sessions && isIdOf(sessions, vendorId) && !byAdapter.has(agent.adapter)) byAdapter.set(agent.adapter, agent)
+  }
+  if (byAdapter.size === 0)
+    throw invalid(
+      `${JSON.stringify(vendorId)} is not an id that a program of the agents here gives to a conversation; take it from the program itself.`,
+    )
+  return [...byAdapter.values()]
+}
+
+/** What the first of them answers that finds what is asked for; else where all of them have looked. */
+async function firstThatFinds<T>(agents: readonly ResolvedAgent[], ask: (agent: ResolvedAgent) => Promise<T>): Promise<T> {
+  const sentences: string[] = []
+  for (const agent of agents)
+    try {
+      return await ask(agent)
+    } catch (error) {
+      if (!(error instanceof PawlError && error.code === 'not_found')) throw error
+      sentences.push(error.message)
+    }
+  throw notFound(sentences.join(' '))
+}

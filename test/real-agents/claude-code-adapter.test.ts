@@ -1,0 +1,349 @@
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { LaunchSpec, Permission, PermissionRequest } from '../../src/agent.ts'
+import { claudeCode } from '../../src/agents/claude-code/agent.ts'
+import type { ClaudeCodeOptions } from '../../src/agents/claude-code/options.ts'
+import type { AgentEvent } from '../../src/domain/event.ts'
+import type { QuestionAsked } from '../../src/domain/question.ts'
+import type { Utterance } from '../../src/domain/transcript.ts'
+import { makePlace } from '../contracts/adapter.ts'
+import { launch, type Place } from '../contracts/launch.ts'
+import { fingerprint } from '../model-server/record.ts'
+import { type ModelServer, startModelServer } from '../model-server/server.ts'
+import { installedAgents } from './install.ts'
+
+let model: ModelServer
+let program: string
+let searchPath: string
+beforeAll(async () => {
+  model = await startModelServer({ scenarios: { 'ask-once': askOnce } })
+  const installed = await installedAgents()
+  program = installed.claude
+  searchPath = installed.searchPath
+})
+afterAll(() => model.close())
+
+const id = '11111111-1111-4111-8111-111111111111'
+const askOnce = {
+  about: 'Asks at the first prompt only.',
+  steps: [
+    {
+      text: 'I need to ask.',
+      toolCall: { tool: 'ask', args: { question: 'Which colour?', header: 'Colour', options: ['Red', 'Blue'] } },
+    },
+    { text: 'Never to be said.', stall: {}, repeat: 'always' as const },
+  ],
+  laterSteps: [{ text: '{{userCount}} prompts: {{allUsers}}' }],
+}
+
+test('it is found on the search path, as the file itself and with its version', async () => {
+  const health = await claudeCode.probe(claudeCode.options.parse({}), { path: `${searchPath}:/usr/bin:/bin` })
+  expect(health).toMatchObject({ installed: true, healthy: true, version: expect.stringMatching(/^2\.\d+\.\d+$/) })
+  expect(health.program).not.toContain('/.bin/')
+})
+
+test('it answers under the id it was given, warm for the next turn, and can be resumed by another process', async () => {
+  const place = await makePlace()
+  const first = await open({ scenario: 'echo-history', place, newSession: id })
+  const one = await first.turn('remember the apple')
+  expect(one.verdict).toMatchObject({
+    outcome: 'succeeded',
+    text: '1 prompts: remember the apple',
+    vendorSession: id,
+    mayGoOn: true,
+  })
+  expect(one.events.map((event) => event.type)).toEqual(['agent.session', 'agent.message'])
+  const two = await first.turn('and the pear')
+  expect(two.verdict).toEqual({ ...one.verdict, text: '2 prompts: remember the apple | and the pear' })
+  expect(await first.end()).toEqual({ code: 0, signal: null })
+  expect(await readdir(join(place.home, '.claude/projects'), { recursive: true })).toContainEqual(
+    expect.stringMatching(`/${id}.jsonl$`),
+  )
+
+  const second = await open({ scenario: 'echo-history', place, resume: id })
+  const three = await second.turn('--help me')
+  expect(three.verdict).toEqual({ ...one.verdict, text: '3 prompts: remember the apple | and the pear | --help me' })
+})
+
+test.each([
+  ['allowed', { allow: true }, ['tool-out.txt']],
+  ['denied', { allow: false, message: 'Nothing is written here.' }, []],
+] as const)('a tool is asked for, and the agent goes on when it is %s', async (_, permission, files) => {
+  const place = await makePlace()
+  const { turn } = await open({ scenario: 'tool', place, permission })
+  const { verdict, events, requests } = await turn('go')
+  expect(requests).toEqual([
+    { tool: 'Bash', input: expect.objectContaining({ command: expect.stringContaining('tool-out.txt') }) },
+  ])
+  expect(verdict.outcome).toBe('succeeded')
+  expect(await readdir(place.workspace)).toEqual(files)
+  expect(events.find((event) => event.type === 'agent.tool_returned')?.data).toMatchObject({ isError: !permission.allow })
+})
+
+test('neither a repository nor the agent itself can plant settings', async () => {
+  const place = await makePlace()
+  const planted = JSON.stringify({ permissions: { allow: ['Bash'] }, env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' } })
+  for (const folder of [place.workspace, place.home]) {
+    await mkdir(join(folder, '.claude'))
+    await writeFile(join(folder, '.claude/settings.json'), planted)
+    await writeFile(join(folder, '.claude/settings.local.json'), planted)
+  }
+  const { turn } = await open({ scenario: 'tool', place })
+  const { verdict, requests } = await turn('go')
+  expect(verdict.outcome).toBe('succeeded')
+  expect(requests).toHaveLength(1)
+})
+
+test('a question ends the turn as blocked; the answer is the next prompt, for this process and for another', async () => {
+  const place = await makePlace()
+  const first = await open({ scenario: 'ask-once', place, newSession: id })
+  const { verdict, questions } = await first.turn('paint it')
+  expect(questions).toEqual([{ kind: 'free', text: expect.stringContaining('Which colour?'), options: ['Red', 'Blue'] }])
+  expect(verdict).toMatchObject({ outcome: 'blocked', text: 'I need to ask.', vendorSession: id, mayGoOn: true })
+  expect((await first.turn('Red')).verdict).toMatchObject({ outcome: 'succeeded', text: '2 prompts: paint it | Red' })
+  await first.end()
+  const second = await open({ scenario: 'echo-history', key: 'answer', place, resume: id })
+  expect((await second.turn('no, Blue')).verdict).toMatchObject({
+    outcome: 'succeeded',
+    text: '3 prompts: paint it | Red | no, Blue',
+  })
+  expect(JSON.stringify(model.requestsOf('answer')[0]?.body)).toContain('passed on to the user')
+})
+
+test('our tools at the door need no permission, and the token stands in no file', async () => {
+  const place = await makePlace()
+  const door = await openDoor()
+  const { turn } = await open({
+    scenario: 'mcp-ask',
+    place,
+    tools: true,
+    env: { PAWL_DOOR_URL: door.url, PAWL_DOOR_TOKEN: 'door-secret' },
+  })
+  const { verdict, events, requests } = await turn('go')
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringContaining('noted') })
+  expect(requests).toEqual([])
+  expect(events.find((event) => event.type === 'agent.tool_called')?.data).toMatchObject({ tool: 'mcp__pawl__ask_user' })
+  expect(new Set(door.seen)).toEqual(new Set(['Bearer door-secret']))
+  for (const entry of await readdir(place.home, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) expect(await readFile(join(entry.parentPath, entry.name), 'utf8')).not.toContain('door-secret')
+  }
+})
+
+test('instructions are told, also when they change in a resumed conversation', async () => {
+  const place = await makePlace()
+  for (const [key, spec] of Object.entries({ old: { newSession: id }, new: { resume: id } })) {
+    const { turn, end } = await open({ scenario: 'text', key, place, systemPrompt: `- MARK-${key}`, ...spec })
+    await turn('go')
+    await end()
+    const told = JSON.stringify(model.requestsOf(key)[0]?.body)
+    expect(told.match(/MARK-\w+/g)).toEqual([`MARK-${key}`])
+  }
+})
+
+test('an answer can be held to a schema, and a model can be made to think', async () => {
+  const outputSchema = {
+    type: 'object',
+    properties: { answer: { type: 'number' }, reason: { type: 'string' } },
+    required: ['answer'],
+  }
+  const { turn } = await open({ scenario: 'structured', key: 'schema', outputSchema, model: 'claude-sonnet-4-5:mode=thinking' })
+  const { verdict } = await turn('go')
+  expect(verdict.outcome).toBe('succeeded')
+  expect(JSON.parse(verdict.text)).toEqual({ answer: 42, reason: 'scripted' })
+  expect(model.requestsOf('schema')[0]?.body).toMatchObject({ model: 'claude-sonnet-4-5', thinking: { budget_tokens: 16_000 } })
+})
+
+test('a turn that is stopped keeps what was said, and the next one goes on', async () => {
+  const place = await makePlace()
+  const { turn } = await open({ scenario: 'long-tool', place, newSession: id })
+  const stop = new AbortController()
+  const running = turn('work', { signal: stop.signal })
+  await expect.poll(() => exists(join(place.workspace, 'long-tool-alive.txt')), { timeout: 15_000 }).toBe(true)
+  stop.abort()
+  expect((await running).verdict).toMatchObject({ outcome: 'partial', text: 'This takes long.', vendorSession: id })
+  expect((await turn('what happened?')).verdict).toMatchObject({
+    outcome: 'succeeded',
+    text: expect.stringContaining('2 prompts'),
+  })
+})
+
+test.each([
+  ['auth', 'auth_failed'],
+  ['forbidden', 'auth_failed'],
+  ['credit', 'auth_failed'],
+  ['not-found', 'bad_config'],
+  ['context-overflow', 'context_overflow'],
+  ['rate-limit', 'rate_limited'],
+  ['overloaded', 'overloaded'],
+  ['server-error', 'network'],
+  ['cut', 'network'],
+] as const)('%s is told as %s, at once and without any answer', async (scenario, category) => {
+  const { turn } = await open({ scenario })
+  const { verdict } = await turn('go')
+  expect(verdict).toMatchObject({ outcome: 'failed', category, text: '', message: expect.stringMatching(/\w/) })
+  expect(verdict.mayGoOn).toBeUndefined()
+})
+
+test('a used-up plan is told with the time at which it works again', async () => {
+  const { turn } = await open({
+    scenario: 'limit-with-reset',
+    env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-fake' },
+  })
+  const { verdict } = await turn('go')
+  expect(verdict).toMatchObject({ outcome: 'failed', category: 'usage_limit' })
+  const waitMs = (verdict.retryAt?.getTime() ?? 0) - Date.now()
+  expect(Math.abs(waitMs - 7_200_000)).toBeLessThan(60_000)
+})
+
+test('turns and money are held to, and the run says which it was', async () => {
+  const turns = await open({ scenario: 'loop', maxTurns: 2, permission: { allow: true } })
+  expect((await turns.turn('go')).verdict).toMatchObject({
+    outcome: 'failed',
+    category: 'max_turns',
+    text: expect.stringMatching(/\w/),
+  })
+  const money = await open({ scenario: 'expensive', maxUsd: 0.01 })
+  expect((await money.turn('go')).verdict).toMatchObject({ outcome: 'failed', category: 'budget_exceeded' })
+})
+
+test('a conversation that is gone is told as such, and goes on when it is rebuilt from what was recorded', async () => {
+  const place = await makePlace()
+  const gone = await open({ scenario: 'echo-history', place, resume: id })
+  const missing = await gone.turn('go on')
+  expect(missing.verdict).toMatchObject({ outcome: 'failed', category: 'session_missing', vendorSession: undefined })
+  expect(missing.events.map((event) => event.type)).not.toContain('agent.session')
+
+  const at = new Date().toISOString()
+  const transcript: Utterance[] = [
+    { kind: 'user', text: 'remember the plum', at },
+    { kind: 'tool', callId: 'c1', tool: 'Bash', input: { command: 'ls' }, output: 'plum.txt', isError: false, at },
+    { kind: 'tool', callId: 'c2', tool: 'Bash', input: { command: 'rm' }, isError: false, at },
+    { kind: 'agent', text: 'I shall.', at },
+  ]
+  const { path, content } = claudeCode.sessions!.rebuild!(transcript, { vendorId: id, workspace: place.workspace })
+  await mkdir(dirname(join(place.home, path)), { recursive: true })
+  await writeFile(join(place.home, path), content)
+  const rebuilt = await open({ scenario: 'echo-history', key: 'rebuilt', place, resume: id })
+  expect((await rebuilt.turn('go on')).verdict).toMatchObject({ text: '2 prompts: remember the plum | go on', vendorSession: id })
+  expect(JSON.stringify(model.requestsOf('rebuilt')[0]?.body)).toMatch(/plum\.txt.*nobody knows how it ended.*I shall\./)
+
+  const taken = await open({ scenario: 'text', place, newSession: id })
+  expect((await taken.turn('go')).verdict).toMatchObject({ outcome: 'failed', category: 'session_missing' })
+})
+
+test.each([
+  ['variable', {}, 'the-key'],
+  ['script', { script: 'the-printed-key' }, 'the-printed-key'],
+  ['login', { login: 'the-token' }, 'Bearer the-token'],
+] as const)('it is let in by a %s', async (kind, given, secret) => {
+  const place = await makePlace()
+  const script = join(place.home, 'key helper.sh')
+  if ('script' in given) await writeFile(script, `#!/bin/sh\necho ${given.script}\n`, { mode: 0o700 })
+  if ('login' in given) {
+    await mkdir(join(place.home, '.claude'))
+    const claudeAiOauth = {
+      accessToken: given.login,
+      refreshToken: 'r',
+      expiresAt: Date.now() + 3_600_000,
+      scopes: ['user:inference'],
+    }
+    await writeFile(join(place.home, '.claude/.credentials.json'), JSON.stringify({ claudeAiOauth }))
+  }
+  const { turn } = await open({
+    scenario: 'text',
+    key: kind,
+    place,
+    access: 'script' in given ? { kind: 'script', path: script } : undefined,
+    env: { ANTHROPIC_API_KEY: kind === 'variable' ? 'the-key' : '' },
+  })
+  expect((await turn('go')).verdict.outcome).toBe('succeeded')
+  const { headers } = model.requestsOf(kind).at(-1)!
+  expect([headers['x-api-key'], headers.authorization]).toContain(fingerprint(secret))
+})
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+interface Given extends Partial<LaunchSpec<ClaudeCodeOptions>> {
+  readonly scenario: string
+  readonly key?: string
+  readonly place?: Place
+  readonly permission?: Permission
+  readonly env?: Record<string, string>
+}
+
+async function open({ scenario, key, place, permission = { allow: true }, env, ...given }: Given) {
+  const where = place ?? (await makePlace())
+  const spec: LaunchSpec<ClaudeCodeOptions> = {
+    options: claudeCode.options.parse({}),
+    prompt: '',
+    ...where,
+    program,
+    model: 'claude-sonnet-4-5',
+    baseUrl: model.base(scenario, key),
+    extraArgs: [],
+    ...given,
+  }
+  const child = await launch(claudeCode.command(spec), where, { ANTHROPIC_API_KEY: 'dummy', ...env })
+  const conversation = claudeCode.open(child, spec)
+  const end = async () => {
+    await conversation.close()
+    return child.stop({ graceMs: 0 })
+  }
+  onTestFinished(async () => void (await end()))
+  async function turn(prompt: string, { signal = new AbortController().signal } = {}) {
+    const events: AgentEvent[] = []
+    const questions: QuestionAsked[] = []
+    const requests: PermissionRequest[] = []
+    const verdict = await conversation.turn({
+      prompt,
+      signal,
+      emit: (event) => void events.push(event),
+      ask: async (question) => void questions.push(question),
+      async permit(request) {
+        requests.push(request)
+        return permission
+      },
+    })
+    expect(events.filter((event) => event.type === 'agent.unknown')).toEqual([])
+    return { verdict, events, questions, requests }
+  }
+  return { turn, end }
+}
+
+/** An MCP server with one tool, as far as a client needs it. */
+async function openDoor() {
+  const seen: (string | undefined)[] = []
+  const server = createServer(async (request, response) => {
+    seen.push(request.headers.authorization)
+    if (request.method !== 'POST') return response.writeHead(405).end()
+    const {
+      id: call,
+      method,
+      params,
+    } = (await json(request)) as { id?: unknown; method: string; params: { protocolVersion: string } }
+    if (call === undefined) return response.writeHead(202).end()
+    const tool = { name: 'ask_user', description: 'Asks the user.', inputSchema: { type: 'object' } }
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: params?.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'pawl', version: '1' },
+      },
+      'tools/list': { tools: [tool] },
+      'tools/call': { content: [{ type: 'text', text: 'noted' }] },
+    }
+    const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: call, ...answer }))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => new Promise<void>((done) => void server.close(() => done()).closeAllConnections()))
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}

@@ -1,0 +1,126 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { adapters } from '../../src/agents/index.ts'
+import { loadConfig } from '../../src/config.ts'
+import { type Daemon, startDaemon } from '../../src/daemon.ts'
+import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import type { Event } from '../../src/domain/event.ts'
+import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import { createLog } from '../../src/log.ts'
+import { openStore } from '../../src/store/open.ts'
+import { eventsUntil, isResting } from '../engine/home.ts'
+import { type ModelServer, startModelServer } from '../model-server/server.ts'
+import { installedAgents } from './install.ts'
+
+/** One of the real programs, as a test speaks of it. */
+export interface Program {
+  readonly agent: 'claude' | 'codex'
+  readonly adapter: string
+  readonly model: string
+  /** What stands behind the scenario in the address of the model. */
+  readonly api: string
+  readonly keyName: string
+  /** Where conversations lie in a home. */
+  readonly files: string
+}
+
+export const programs: readonly Program[] = [
+  {
+    agent: 'claude',
+    adapter: 'claude-code',
+    model: 'claude-sonnet-4-5',
+    api: '',
+    keyName: 'ANTHROPIC_API_KEY',
+    files: '.claude/projects',
+  },
+  { agent: 'codex', adapter: 'codex', model: 'scripted-model', api: '/v1', keyName: 'OPENAI_API_KEY', files: '.codex/sessions' },
+]
+
+/** A whole Pawl in this process, the real programs, and the scripted model they talk to. */
+export interface Machine {
+  readonly home: string
+  readonly daemon: Daemon
+  readonly models: ModelServer
+  readonly logged: Record<string, unknown>[]
+  agent(program: Program, scenario: string, changes?: Partial<ResolvedAgent>): ResolvedAgent
+  /** A folder that the agents' user may write, so that runs work in place. */
+  workspace(): Promise<string>
+  run(task: Partial<NewTask> & { agentConfig: ResolvedAgent }, wanted?: (event: Event) => boolean): Promise<Ran>
+  /** As on a machine whose database has lost what it kept of a conversation. */
+  forgetArchive(session: string): Promise<void>
+  /** Stops Pawl and starts it again on the same home. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Ran {
+  readonly task: TaskView
+  readonly events: Event[]
+}
+
+export async function startMachine(options: { home?: string; database?: string } = {}): Promise<Machine> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), 'pawl-real-')))
+  const { claude, codex } = await installedAgents()
+  const programOf = { claude, codex }
+  const models = await startModelServer()
+  const logged: Record<string, unknown>[] = []
+  const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
+  const start = async () => {
+    const env = { HOME: home, PATH: process.env.PATH, ...(options.database ? { PAWL_DATABASE_URL: options.database } : {}) }
+    const config = await loadConfig({ adapters, cwd: home, env, flags: { home } })
+    return startDaemon({ config, log, http: false, serveShared: true })
+  }
+  let daemon = await start()
+  let keys = 0
+
+  return {
+    home,
+    get daemon() {
+      return daemon
+    },
+    models,
+    logged,
+    agent(program, scenario, changes = {}) {
+      const key = `${program.agent}-${++keys}`
+      return ResolvedAgent.parse({
+        name: program.agent,
+        adapter: program.adapter,
+        model: program.model,
+        options: { command: programOf[program.agent] },
+        env: { pass: [], set: { [program.keyName]: `key-of-${key}-0123456789` } },
+        baseUrl: `${models.base(scenario, key)}${program.api}`,
+        graceMs: 2_000,
+        timeoutMs: 60_000,
+        idleTimeoutMs: 60_000,
+        retry: { attempts: 1, baseDelayMs: 10, maxDelayMs: 20 },
+        ...changes,
+      })
+    },
+    async workspace() {
+      const path = await mkdtemp(join(tmpdir(), 'pawl-ws-'))
+      await chmod(path, 0o777)
+      return path
+    },
+    async run(task, wanted = isResting) {
+      const { task: made } = await daemon.runtime.createTask({ prompt: 'first message', ...task }, { by: 'test' })
+      const events = await eventsUntil(daemon, made.id, wanted, 45_000)
+      return { task: await daemon.runtime.getTask(made.id), events }
+    },
+    async forgetArchive(session) {
+      const store = await openStore({ home, url: options.database, log })
+      await sql`delete from pawl.session_files where session_id = ${session}`.execute(store.database.db)
+      await store.close()
+    },
+    async restart() {
+      await daemon.stop()
+      daemon = await start()
+    },
+    async stop() {
+      await daemon.stop()
+      await models.close()
+      if (options.home === undefined) await rm(home, { recursive: true, force: true })
+    },
+  }
+}

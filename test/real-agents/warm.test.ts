@@ -1,0 +1,133 @@
+import { appendFileSync, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { descendantsOf } from '../../src/process/identity.ts'
+import { until } from '../engine/home.ts'
+import { type Machine, type Program, programs, type Ran, startMachine } from './peer.ts'
+
+let machine: Machine
+beforeAll(async () => {
+  machine = await startMachine()
+})
+afterAll(() => machine.stop())
+
+const waiting = async () => (await machine.daemon.runtime.health()).warm
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`)
+
+/** A first turn, and the process that waits after it. */
+async function begin(program: Program, agentConfig: ResolvedAgent) {
+  const workspace = await machine.workspace()
+  const first = await machine.run({ agentConfig, workspace })
+  const one = (await waiting()).find(({ session }) => session === first.task.session)
+  if (!one) throw new Error(`${program.agent} does not wait after ${first.task.result?.text}`)
+  return { session: first.task.session, workspace, pid: one.pid }
+}
+const pidOf = async (session: string) => (await waiting()).find((one) => one.session === session)?.pid
+
+describe.each(programs)('a waiting $agent', (program) => {
+  const goOn = (
+    begun: { session: string; workspace: string },
+    agentConfig: ResolvedAgent,
+    workspace = begun.workspace,
+  ): Promise<Ran> => machine.run({ agentConfig, session: begun.session, workspace, prompt: 'second' })
+  const heardBoth = { state: 'completed', result: { text: '2 prompts: first message | second' } }
+
+  test('serves the next turn of its session', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const { task, events } = await goOn(begun, agentConfig)
+    expect(task).toMatchObject(heardBoth)
+    expect(await pidOf(begun.session)).toBe(begun.pid)
+    expect(events.find((event) => event.type === 'run.started')?.data).toMatchObject({ resumed: true, enforced: true })
+    // What it printed in this turn is kept with this run alone.
+    const raw = readdirSync(join(machine.home, 'runs', task.runs[0]!.id))
+    expect(raw).toContain('stdout.log')
+  })
+
+  test('does not serve another session', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const other = await machine.run({ agentConfig, workspace: begun.workspace })
+    expect(other.task.result?.text).toBe('1 prompts: first message')
+    expect(await pidOf(other.task.session)).not.toBe(begun.pid)
+  })
+
+  test.each<[string, (agent: ResolvedAgent) => Partial<ResolvedAgent>]>([
+    ['model', () => ({ model: program.agent === 'claude' ? 'claude-opus-4-5' : 'other-model' })],
+    ['system prompt', () => ({ systemPrompt: 'Be brief.' })],
+    ['environment', (agent) => ({ env: { ...agent.env, set: { ...agent.env.set, COLOUR: 'blue' } } })],
+    ['key', (agent) => ({ env: { pass: [], set: { ...agent.env.set, [program.keyName]: 'another-key-0123456789' } } })],
+    [
+      'options',
+      (agent) => ({ options: { ...agent.options, args: program.agent === 'claude' ? ['--debug-file=/tmp/x'] : ['-c', 'x=1'] } }),
+    ],
+    ['profile', () => ({ profile: 'trusted-repo' as const })],
+  ])('is not used by a run that wants another %s, and the conversation goes on all the same', async (_, change) => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const { task } = await goOn(begun, { ...agentConfig, ...change(agentConfig) })
+    expect(task).toMatchObject(heardBoth)
+    expect(await pidOf(begun.session)).not.toBe(begun.pid)
+    expect(isAlive(begun.pid)).toBe(false)
+  })
+
+  test('is not used in another workspace', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const { task } = await goOn(begun, agentConfig, await machine.workspace())
+    expect(task).toMatchObject(heardBoth)
+    expect(isAlive(begun.pid)).toBe(false)
+  })
+
+  test('is not used when somebody else has written the conversation', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const folder = join(machine.home, 'sessions', begun.session, program.files)
+    const [file] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
+    appendFileSync(join(folder, file!), '\n')
+    const { task } = await goOn(begun, agentConfig)
+    expect(task).toMatchObject(heardBoth)
+    expect(isAlive(begun.pid)).toBe(false)
+  })
+
+  test('is not used after it died', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    process.kill(begun.pid, 'SIGKILL')
+    await until(async () => (await pidOf(begun.session)) === undefined)
+    expect((await goOn(begun, agentConfig)).task).toMatchObject(heardBoth)
+  })
+
+  test('is not kept when the conversation is to begin anew', async () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    const begun = await begin(program, agentConfig)
+    const task = { agentConfig, session: begun.session, workspace: begun.workspace, prompt: 'anew', resetSession: true }
+    const { task: again, events } = await machine.run(task)
+    expect(again.result?.text).toBe('1 prompts: anew')
+    expect(events.map((event) => event.type)).toContain('session.reset')
+    expect(isAlive(begun.pid)).toBe(false)
+  })
+
+  test('is not kept when the agent left a command running', async () => {
+    const workspace = await machine.workspace()
+    const command = 'setsid sh -c "while :; do sleep 0.1; done" > /dev/null 2>&1 & echo left'
+    const agentConfig = machine.agent(program, 'shell')
+    const { task } = await machine.run({ agentConfig, workspace, prompt: `run \`${command}\`` })
+    expect(task.state).toBe('completed')
+    expect(await pidOf(task.session)).toBeUndefined()
+    expect(descendantsOf(process.pid).filter((pid) => !isAlive(pid))).toEqual([])
+  })
+
+  test('is not kept after a failure', async () => {
+    const { task } = await machine.run({ agentConfig: machine.agent(program, 'auth') })
+    expect(await pidOf(task.session)).toBeUndefined()
+  })
+
+  test('dies with Pawl', async () => {
+    const begun = await begin(program, machine.agent(program, 'echo-history'))
+    await machine.restart()
+    expect(isAlive(begun.pid)).toBe(false)
+    expect(await waiting()).toEqual([])
+  })
+})
