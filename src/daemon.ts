@@ -3,11 +3,11 @@ import { mkdir, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
-import { adapterNamed } from './agents/index.ts'
+import { adapterNamed, adapters } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents, pickDefaultAgent } from './describe.ts'
-import { unavailable } from './domain/error.ts'
+import { messageOf, unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
 import { passwordsIn } from './domain/redact/names.ts'
 import { createRedactor } from './domain/redact/redactor.ts'
@@ -17,6 +17,7 @@ import { createBus } from './engine/bus.ts'
 import { createDispatch, type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
 import { createJournal } from './engine/journal.ts'
 import { createLeftovers, type Leftovers } from './engine/leftovers.ts'
+import { rescueLogin } from './engine/lent-login.ts'
 import { createProbes } from './engine/probes.ts'
 import { createRecovery } from './engine/recovery.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
@@ -228,7 +229,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       closers.push(() => warm.stop())
       closers.push(() => worker.stop())
       await recovery.start()
-      await sweepLeftovers(leftovers, database.db, log)
+      await sweepLeftovers(leftovers, { db: database.db, userHome, log })
       closers.push(() => recovery.stop())
       admission.start()
       closers.push(() => admission.stop())
@@ -260,10 +261,19 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
 }
 
 /** Keys and logins that a killed process left in session homes. Recovery has just buried the dead, so whoever is not listed lives no more. */
-async function sweepLeftovers(leftovers: Leftovers, db: Db, log: Log): Promise<void> {
+async function sweepLeftovers(
+  leftovers: Leftovers,
+  { db, userHome, log }: { db: Db; userHome: string; log: Log },
+): Promise<void> {
   const living = new Set((await livingWorkers(db)).map((worker) => worker.id))
-  const swept = await leftovers.sweep((worker) => living.has(worker))
-  if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
+  const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
+  const rescue = (sessionHome: string, paths: readonly string[]) => rescueLogin(logins, { userHome, sessionHome, paths })
+  try {
+    const swept = await leftovers.sweep((worker) => living.has(worker), rescue)
+    if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
+  } catch (error) {
+    log.error('keys or logins of killed runs are still in their session homes', { error: messageOf(error), reason: 'leftovers' })
+  }
 }
 
 const newToken = () => randomBytes(32).toString('base64url')

@@ -85,6 +85,18 @@ test.each([
   [['run', '--timeout', 'soon', 'hi'], '--timeout must be a duration such as 90s, 30m or 2h; 0 means no limit.'],
   [['run', '--timeout', '25d', 'hi'], '--timeout must be at most 24d; 0 means no limit.'],
   [['run', '--priority', 'urgent', 'hi'], '--priority must be high, normal, low, or a whole number from -100 to 100.'],
+  [['run', '--sesion', 'x', 'hi'], 'Unknown option "--sesion"; did you mean "--session"? See "pawl run --help".'],
+  [['run', '--reset-session', 'hi'], '--reset-session needs --session ID: a task without one begins a new conversation anyway.'],
+  [
+    ['run', '--output-schema', 'no.json', 'hi'],
+    `The output schema ${join(project, 'no.json')} does not exist; --output-schema takes a file, or the schema itself as JSON.`,
+  ],
+  [['task', 'add', '--output-schema', '{"type":', 'hi'], expect.stringMatching(/^The JSON of --output-schema is not JSON: /)],
+  [['ls', '--session', 'x'], '--session needs a whole session id like s_0123456789abcdefgh; "pawl session ls" lists them.'],
+  [['session', 'adpot'], 'There is no command "pawl session adpot"; did you mean "adopt"? See "pawl session --help".'],
+  [['adopt', 'x'], 'There is no command "pawl adopt"; did you mean "pawl session adopt"? See "pawl --help".'],
+  [['session', 'adopt'], '"pawl session adopt" needs a vendor-id. See "pawl session adopt --help".'],
+  [['session', 'ls', '--limit', '0'], '--limit must be a whole number from 1 to 100000; --all lists every one.'],
   [
     ['run', '--session', 'x', 'hi'],
     '--session needs a whole session id like s_0123456789abcdefgh; "pawl session ls" lists them.',
@@ -105,6 +117,12 @@ test('a prompt that is too long is refused before anything is made', () => {
     'pawl: Standard input is longer than 1000000 bytes; put the material into a file of the workspace and point at it.\n',
   )
   expect(existsSync(home)).toBe(false)
+})
+
+test('an output schema that is JSON but no schema is refused', () => {
+  writeFileSync(join(project, 'list.json'), '[]')
+  const sentence = `The output schema ${join(project, 'list.json')} is not a JSON schema: that is an object such as {"type":"object"}.`
+  expect(pawl(['run', '--output-schema', 'list.json', 'hi'])).toMatchObject({ err: `pawl: ${sentence}\n`, code: 2 })
 })
 
 test('a file is no workspace', () => {

@@ -37,7 +37,7 @@ export const NewTask = z.strictObject({
   resetSession: z
     .boolean()
     .optional()
-    .describe('Begins a new conversation in that session; the old one is kept in the archive only.'),
+    .describe('Begins a new conversation in that session.'),
   outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON schema that the answer must fit.'),
   model: z
     .string()

@@ -22,6 +22,8 @@ export interface Limits {
 }
 
 const lookEveryMs = 5_000
+/** Waking tasks one by one, each a moment after the other, would be polling. */
+const leastWaitMs = 250
 
 export function createAdmission(options: {
   db: Db
@@ -111,19 +113,24 @@ export function createAdmission(options: {
     isBusy = false
     admit()
       .catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
-      .then(async () => {
-        if (stopped) return
-        const wake = await nextWake(db).catch(() => undefined)
-        if (stopped) return
-        const untilWake = wake ? wake.getTime() - clock.now() + 1 : lookEveryMs
-        cancelTimer?.()
-        cancelTimer = clock.after(Math.max(Math.min(untilWake, lookEveryMs), 1_000), tick)
-      })
+      .then(planTick)
+  }
+  /** When the next parked task wakes, if that is soon. */
+  const planTick = async () => {
+    const wake = await nextWake(db).catch(() => undefined)
+    if (stopped) return
+    const untilWake = wake ? wake.getTime() - clock.now() + 1 : lookEveryMs
+    cancelTimer?.()
+    cancelTimer = clock.after(Math.max(Math.min(untilWake, lookEveryMs), leastWaitMs), tick)
   }
   const hear = () => {
     if (!stopped) admit().catch((error: unknown) => log.warn('admission will try again', { error: String(error) }))
   }
-  const unsubscribes = [bus.on('admission', hear), bus.on('queued', () => isFull || hear())]
+  const unsubscribes = [
+    bus.on('admission', hear),
+    bus.on('queued', () => isFull || hear()),
+    bus.on('parked', () => void planTick()),
+  ]
 
   return {
     admit,

@@ -8,6 +8,8 @@ export interface Topics {
   admission: undefined
   /** A task was queued, which changes nothing while all slots are taken. */
   queued: undefined
+  /** A task was parked, and may be the next to wake. */
+  parked: undefined
   /** A run was admitted and waits for a worker. */
   dispatch: undefined
   /** A running task was asked to stop. */
@@ -92,7 +94,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
     tell(topic, ...values) {
       const value = values[0] as string | undefined
       // Others cannot know what we know of the slots: they look.
-      if (topic === 'admission' || topic === 'queued') outgoing.admission = true
+      if (topic === 'admission' || topic === 'queued' || topic === 'parked') outgoing.admission = true
       else if (topic === 'dispatch') outgoing.dispatch = true
       else outgoing[topic as 'cancel' | 'events'].add(value!)
       soon()

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { open, readdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
 import { isAbsence, noFollow, openDirectory } from './directory-handle.ts'
-import { putFile } from './put-file.ts'
+import { putFile, temporarySuffix } from './put-file.ts'
+import { ownPrefix } from './session-home.ts'
 import type { AgentUser } from './workspace.ts'
 
 /** Files of ours in a session home, by relative path. The home belongs to the agent, who may have left a link anywhere in it: none is ever followed. */
@@ -42,6 +43,19 @@ export async function readHomeFile({ home, path }: HomeFile, maxBytes: number): 
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Removes what a process that was killed while it put a file there has left beside its place. Only for homes in which nobody puts anything. */
+export async function removeUnfinished({ home, path }: HomeFile): Promise<void> {
+  const folder = await openDirectory(posix.join(home, posix.dirname(path)))
+  if (!folder) return
+  try {
+    for (const name of await readdir(folder.at('.')))
+      if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix))
+        await rm(folder.at(name), { force: true, recursive: true })
   } finally {
     await folder.close()
   }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { writeFileDurably } from '../store/durable-file.ts'
 import { withLock } from '../store/embedded/lock.ts'
-import { removeHomeFile } from './home-files.ts'
+import { removeHomeFile, removeUnfinished } from './home-files.ts'
 
 /**
  * What lets somebody in and lies in a session home while a program needs it: written down before it is put there, so that whoever comes after a kill can remove it.
@@ -12,8 +12,13 @@ export interface Leftovers {
   remember(sessionHome: string, paths: readonly string[]): Promise<void>
   /** Removes what was remembered of this session home. */
   forget(sessionHome: string): Promise<void>
-  /** Removes what dead processes left. */
-  sweep(isAlive: (worker: string) => boolean): Promise<number>
+  /** What is remembered of this session home, whoever put it there. */
+  recall(sessionHome: string): Promise<readonly string[]>
+  /** Removes what dead processes left, each after `rescue` has taken from it what must not be lost. Throws if one had to stay, after all the others. */
+  sweep(
+    isAlive: (worker: string) => boolean,
+    rescue?: (sessionHome: string, paths: readonly string[]) => Promise<void>,
+  ): Promise<number>
   /** One at a time, in all processes of this home. */
   locked<T>(work: () => Promise<T>): Promise<T>
 }
@@ -39,15 +44,28 @@ export function createLeftovers(options: { home: string; worker: string }): Left
       const entry = await readEntry(fileOf(sessionHome))
       if (entry?.worker === options.worker) await remove(fileOf(sessionHome), entry)
     },
-    async sweep(isAlive) {
+    async recall(sessionHome) {
+      return (await readEntry(fileOf(sessionHome)))?.paths ?? []
+    },
+    async sweep(isAlive, rescue) {
       let swept = 0
+      const failures: unknown[] = []
       for (const name of await readdir(folder).catch(() => [])) {
         const file = join(folder, name)
         const entry = name.endsWith('.json') ? await readEntry(file) : undefined
         if (!entry || entry.worker === options.worker || isAlive(entry.worker)) continue
-        await remove(file, entry)
-        swept++
+        try {
+          await this.locked(async () => {
+            await rescue?.(entry.home, entry.paths)
+            for (const path of entry.paths) await removeUnfinished({ home: entry.home, path })
+            await remove(file, entry)
+          })
+          swept++
+        } catch (error) {
+          failures.push(error)
+        }
       }
+      if (failures.length > 0) throw failures[0]
       return swept
     },
     async locked(work) {

@@ -28,20 +28,26 @@ export async function lendLogin(
   const { userHome, sessionHome: home, user, leftovers } = place
   const paths = files.map((file) => file.path)
   await leftovers.locked(async () => {
+    // What a killed run had renewed would be overwritten here.
+    await rescueLogin(files, { userHome, sessionHome: home, paths: await leftovers.recall(home) })
     await leftovers.remember(home, paths)
     for (const path of paths) {
       const text = await readSource(join(userHome, path))
       if (text !== undefined) await writeHomeFile({ home, path }, text, { user })
     }
   })
-  return {
-    giveBack: () =>
-      leftovers.locked(async () => {
-        for (const file of files) {
-          const refreshed = await readHomeFile({ home, path: file.path }, maxBytes)
-          if (refreshed !== undefined) await putBack(join(userHome, file.path), file, refreshed)
-        }
-      }),
+  return { giveBack: () => leftovers.locked(() => rescueLogin(files, { userHome, sessionHome: home, paths })) }
+}
+
+/** Of the files that were lent to a session home, those that are newer there go back. The caller holds the lock. */
+export async function rescueLogin(
+  files: readonly CredentialFile[],
+  place: { userHome: string; sessionHome: string; paths: readonly string[] },
+): Promise<void> {
+  for (const file of files) {
+    if (!place.paths.includes(file.path)) continue
+    const refreshed = await readHomeFile({ home: place.sessionHome, path: file.path }, maxBytes)
+    if (refreshed !== undefined) await putBack(join(place.userHome, file.path), file, refreshed)
   }
 }
 

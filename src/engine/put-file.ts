@@ -11,6 +11,9 @@ export interface HowToPut {
   readonly durably?: boolean
 }
 
+/** How the name of a file ends that is not whole yet. */
+export const temporarySuffix = '.tmp'
+
 type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
 /**
@@ -57,7 +60,7 @@ async function writeIn(
   owner: AgentUser | undefined,
   { mode = 0o600, durably = true }: HowToPut,
 ): Promise<number> {
-  const temporary = parent.at(`${ownPrefix}${randomBytes(8).toString('hex')}.tmp`)
+  const temporary = parent.at(`${ownPrefix}${randomBytes(8).toString('hex')}${temporarySuffix}`)
   let size = 0
   try {
     const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)

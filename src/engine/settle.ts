@@ -98,6 +98,7 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         return false
       }
       bus.tell('admission')
+      if (settled.settlement.move === 'park') bus.tell('parked')
       return true
     },
   }

@@ -129,8 +129,8 @@ export async function whatItWaitsFor(
     from pawl.tasks where state = 'running'
   `.execute(db)
   const { workspace, session, running, lane } = rows[0]!
-  if (workspace !== null) return { kind: 'workspace', detail: workspace }
   if (session !== null) return { kind: 'session', detail: session }
+  if (workspace !== null) return { kind: 'workspace', detail: workspace }
   const laneLimit = limits?.perAgent[task.agent] ?? Number.POSITIVE_INFINITY
   return limits && (running >= limits.running || lane >= laneLimit) ? { kind: 'slot' } : null
 }

@@ -50,6 +50,8 @@ export async function runCell(cell: Cell, home: CrashHome): Promise<string[]> {
         : 0
   if (home.starts - startsBefore > mayStart)
     wrong.push(`the daemon did not outlive its database: it was started ${home.starts - startsBefore} times`)
+  if (cell.victim === 'database' && told.some((task) => task.lost.some((file) => !file.wasArchived)))
+    wrong.push('a conversation was not archived because the database was away for a moment')
   if (cell.victim === 'daemon') wrong.push(...(await recoverTwice(home)))
   return wrong
 }

@@ -9,11 +9,13 @@ import { loadConfig } from '../../src/config.ts'
 import { startDaemon } from '../../src/daemon.ts'
 import { armFailpoint } from '../../src/failpoint.ts'
 import { createLog } from '../../src/log.ts'
+import { childrenOf, killIfThere } from './home.ts'
 import { type Kind, newTask } from './scenario.ts'
 
 export interface Arm {
   readonly name: string
-  readonly victim: 'daemon' | 'database' | 'both'
+  /** `agent`: whatever this daemon has started. The database is nobody's child. */
+  readonly victim: 'daemon' | 'database' | 'both' | 'agent'
   readonly skip: number
 }
 export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
@@ -34,7 +36,12 @@ const kill = {
     kill.database()
     return kill.daemon()
   },
+  agent: () => {
+    for (const pid of descendantsOf(process.pid)) killIfThere(pid)
+  },
 }
+
+const descendantsOf = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 
 function arm({ name, victim, skip }: Arm): void {
   const act = () => {

@@ -211,7 +211,7 @@ export class CrashHome {
   }
 }
 
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return names.filter((pid) => parentOf(pid) === parent).map(Number)
 }
@@ -223,6 +223,14 @@ function parentOf(pid: string): number | undefined {
   } catch (error) {
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
+  }
+}
+
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../src/domain/event.ts'
 import { eventsOf, findViolations, processesOf } from './check.ts'
-import { CrashHome, pause } from './home.ts'
+import { CrashHome, killIfThere, pause } from './home.ts'
 import { type Acknowledged, create, play } from './scenario.ts'
 
 const home = new CrashHome()
@@ -34,6 +34,29 @@ test.for([
       ['failed', 'crashed'],
       ['succeeded', null],
     ])
+  },
+)
+
+test.for([
+  ['without walls', false],
+  ['behind walls', true],
+] as const)(
+  'an agent that is killed %s when its conversation has just been restored goes on with it once more, and hears the answer',
+  { timeout: 60_000 },
+  async ([name, walled]) => {
+    const tag = `restored-${name.replaceAll(' ', '-')}`
+    await home.arm({ name: 'spawn.after', victim: 'agent', skip: 1 })
+    const made = await play(home, { kind: 'restore', tag, walled })
+    expect(await findViolations(home, [made], tag)).toEqual([])
+    expect(made.lost).toMatchObject([{ wasArchived: true }])
+    const { runs } = await home.ask((client) => client.getTask(made.id))
+    expect(runs.map((run) => [run.outcome, run.category])).toEqual([
+      ['blocked', null],
+      ['failed', 'crashed'],
+      ['succeeded', null],
+    ])
+    const said = (await eventsOf(home, made.id)).filter((event) => event.type.startsWith('session.'))
+    expect(said.map((event) => [event.type, event.run])).toEqual([['session.restored', runs[1]!.id]])
   },
 )
 
@@ -135,13 +158,5 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
     if (performance.now() > deadline)
       throw new Error(`not within 30 s: ${isSo}. The daemon's log ends with\n${home.log().split('\n').slice(-20).join('\n')}`)
     await pause(15)
-  }
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

@@ -1,0 +1,33 @@
+import { type Adapter, canOnly } from '../../agent.ts'
+import { claudeCommand } from './command.ts'
+import { openConversation } from './conversation.ts'
+import { login } from './login.ts'
+import { ClaudeCodeOptions } from './options.ts'
+import { probeClaude } from './probe.ts'
+import { sessions } from './session-files.ts'
+
+/** Anthropic's Claude Code, as one process that stays for many turns. */
+export const claudeCode: Adapter<ClaudeCodeOptions> = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  options: ClaudeCodeOptions,
+  can: canOnly(
+    'resume',
+    'preassignSession',
+    'askPermission',
+    'askQuestion',
+    'warm',
+    'usage',
+    'mcp',
+    'systemPrompt',
+    'structuredOutput',
+    'ownLogin',
+    'model',
+  ),
+  builtin: { name: 'claude', options: ClaudeCodeOptions.parse({}) },
+  sessions,
+  login,
+  probe: probeClaude,
+  command: claudeCommand,
+  open: openConversation,
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import type { LaunchSpec } from '../../agent.ts'
+import { claudeCommand } from './command.ts'
+import { ClaudeCodeOptions } from './options.ts'
+
+const id = '11111111-1111-4111-8111-111111111111'
+
+test('a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us', () => {
+  expect(command({})).toEqual({
+    file: 'claude',
+    args: [
+      '-p',
+      '--output-format=stream-json',
+      '--input-format=stream-json',
+      '--verbose',
+      '--permission-prompt-tool=stdio',
+      '--setting-sources=',
+      '--strict-mcp-config',
+    ],
+    env: {
+      CLAUDE_CONFIG_DIR: '/home/agent/.claude',
+      DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '0',
+    },
+    files: {},
+  })
+})
+
+test('everything that can be set comes in its order, the extra arguments last', () => {
+  const options = {
+    allowedTools: ['Bash(git *)', 'Read'],
+    disallowedTools: ['WebFetch', '-strange'],
+    addDirs: ['/data', '/more'],
+    maxTurns: 30,
+    args: ['--effort', 'high'],
+  }
+  const { file, args, env, files } = command({
+    options: ClaudeCodeOptions.parse(options),
+    program: '/opt/claude',
+    newSession: id,
+    model: 'claude-sonnet-4-5:mode=thinking',
+    maxUsd: 1.5,
+    maxTurns: 40,
+    systemPrompt: '- Be brief.',
+    tools: true,
+    walled: true,
+    baseUrl: 'http://127.0.0.1:1',
+    access: { kind: 'script', path: "/home/agent/it's a key" },
+    outputSchema: { type: 'object' },
+    extraArgs: ['--betas', 'x'],
+  })
+  expect(file).toBe('/opt/claude')
+  expect(args).toEqual([
+    '-p',
+    `--session-id=${id}`,
+    '--output-format=stream-json',
+    '--input-format=stream-json',
+    '--verbose',
+    '--model=claude-sonnet-4-5',
+    '--max-budget-usd=1.50',
+    '--permission-prompt-tool=stdio',
+    '--setting-sources=',
+    '--append-system-prompt-file=/home/agent/.pawl-system-prompt.txt',
+    '--system-prompt-snapshot=off',
+    '--allowedTools=Bash(git *)',
+    '--allowedTools=Read',
+    '--allowedTools=mcp__pawl',
+    '--disallowedTools=WebFetch',
+    '--disallowedTools=-strange',
+    '--add-dir=/data',
+    '--add-dir=/more',
+    '--max-turns=30',
+    '--strict-mcp-config',
+    '--mcp-config=/home/agent/.pawl-mcp.json',
+    `--settings={"apiKeyHelper":"'/home/agent/it'\\\\''s a key'"}`,
+    '--json-schema={"type":"object"}',
+    '--effort',
+    'high',
+    '--betas',
+    'x',
+  ])
+  expect(env).toMatchObject({
+    ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+    MAX_THINKING_TOKENS: '16000',
+    ENABLE_TOOL_SEARCH: 'false',
+    IS_SANDBOX: '1',
+  })
+  expect(files?.['.pawl-system-prompt.txt']).toBe('- Be brief.')
+  expect(JSON.parse(files?.['.pawl-mcp.json'] ?? '')).toEqual({
+    mcpServers: {
+      pawl: {
+        type: 'http',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the program itself puts the variables in
+        url: '${PAWL_DOOR_URL}/mcp',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the program itself puts the variables in
+        headers: { Authorization: 'Bearer ${PAWL_DOOR_TOKEN}' },
+      },
+    },
+  })
+})
+
+test('a resumed conversation keeps every limit and instruction', () => {
+  const { args } = command({ resume: id, maxUsd: 2, systemPrompt: 'Be brief.' })
+  expect(args.slice(0, 2)).toEqual(['-p', `--resume=${id}`])
+  expect(args).toContain('--max-budget-usd=2.00')
+  expect(args).toContain('--append-system-prompt-file=/home/agent/.pawl-system-prompt.txt')
+})
+
+test('the prompt is nowhere on the command line, in the environment or in a file', () => {
+  expect(JSON.stringify(command({ prompt: 'PROMPT', systemPrompt: 'x', tools: true }))).not.toContain('PROMPT')
+})
+
+test('a budget that would be written as nothing is left to ours', () => {
+  for (const maxUsd of [0, 0.004]) expect(command({ maxUsd }).args.join()).not.toContain('budget')
+})
+
+describe('an older program', () => {
+  test('gets only the flags it knows', () => {
+    const { args } = command({ version: '2.0.0', systemPrompt: '--help', maxUsd: 1 })
+    expect(args).toContain('--append-system-prompt=--help')
+    expect(args.join()).not.toMatch(/snapshot|budget|file/)
+    expect(command({ version: '2.1.210', systemPrompt: 'x' }).args.join()).not.toContain('snapshot')
+    expect(command({ version: '2.1.267', systemPrompt: 'x' }).args.join()).toContain('snapshot')
+  })
+
+  test('is not given what it cannot take', () => {
+    expect(() => command({ version: '2.0.0', systemPrompt: 'x'.repeat(200_000) })).toThrow(
+      /--append-system-prompt has 200023 bytes/,
+    )
+    expect(() => command({ version: '2.0.0', outputSchema: {} })).toThrow(/cannot answer by a schema/)
+  })
+})
+
+test.each([
+  ['an id that is none', { resume: '../../etc/passwd' }, /not a session of Claude Code/],
+  ['a mode that does not exist', { model: 'opus:mode=dreaming' }, /:mode=thinking/],
+  ['a model without a name', { model: ':mode=thinking' }, /has no name/],
+  ['an argument that takes the permissions away', { extraArgs: ['--dangerously-skip-permissions'] }, /Pawl itself decides it/],
+  ['the same with a value', { extraArgs: ['--permission-mode=bypassPermissions'] }, /Pawl itself decides it/],
+  ['another conversation', { extraArgs: ['-c'] }, /Pawl itself decides it/],
+  ['a NUL character', { extraArgs: ['a\0b'] }, /NUL/],
+])('%s is refused', (_, spec, message) => {
+  expect(() => command(spec)).toThrow(message)
+})
+
+function command(spec: Partial<LaunchSpec<ClaudeCodeOptions>>) {
+  const options = ClaudeCodeOptions.parse({})
+  return claudeCommand({ options, prompt: '', workspace: '/workspace', home: '/home/agent', extraArgs: [], ...spec })
+}

@@ -1,0 +1,185 @@
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { makePlace } from '../../../test/contracts/adapter.ts'
+import { launch } from '../../../test/contracts/launch.ts'
+import type { Conversation, LaunchSpec, Permission, PermissionRequest } from '../../agent.ts'
+import type { AgentEvent } from '../../domain/event.ts'
+import type { QuestionAsked } from '../../domain/question.ts'
+import type { Child } from '../../process/child.ts'
+import { claudeCode } from './agent.ts'
+import type { ClaudeCodeOptions } from './options.ts'
+
+const command = fileURLToPath(new URL('../../../test/fake-agent/fake-claude.js', import.meta.url))
+type Step = Record<string, unknown>
+
+test('one process serves many turns, each with its own text, usage and cost', async () => {
+  const { take } = await open()
+  const first = await take('one')
+  expect(first.verdict).toEqual({
+    outcome: 'succeeded',
+    text: '3 bytes: one',
+    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 1, cacheWriteTokens: 2, turns: 1 },
+    costUsd: 0.25,
+    vendorSession: '0f0f0f0f-0000-4000-8000-000000000000',
+    mayGoOn: true,
+  })
+  const second = await take('two')
+  expect(second.verdict).toEqual({ ...first.verdict, text: '3 bytes: two' })
+  expect(second.events).toEqual([
+    { type: 'agent.session', data: { vendorId: '0f0f0f0f-0000-4000-8000-000000000000' } },
+    { type: 'agent.message', data: { text: '3 bytes: two' } },
+  ])
+})
+
+test('the first cost of a resumed conversation is unknown rather than that of all its runs', async () => {
+  const { take } = await open({ resume: 'a0a0a0a0-0000-4000-8000-000000000000' })
+  expect((await take('one')).verdict).toMatchObject({ costUsd: undefined, vendorSession: 'a0a0a0a0-0000-4000-8000-000000000000' })
+  expect((await take('two')).verdict.costUsd).toBe(0.25)
+})
+
+test('what a tool may do is decided by the profile, and the agent hears it', async () => {
+  const requests: PermissionRequest[] = []
+  const permit = async (request: PermissionRequest): Promise<Permission> => {
+    requests.push(request)
+    return request.tool === 'Read' ? { allow: true } : { allow: false, message: 'Nothing is written here.' }
+  }
+  const steps = [
+    { use: { id: 'c1', name: 'Read', input: { file_path: 'a' } } },
+    { use: { id: 'c2', name: 'Write', input: { file_path: 'b' } } },
+    { say: 'done' },
+  ]
+  const { take } = await open()
+  const { verdict, events } = await take(steps, { permit })
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
+  expect(requests).toEqual([
+    { tool: 'Read', input: { file_path: 'a' } },
+    { tool: 'Write', input: { file_path: 'b' } },
+  ])
+  expect(events.filter((event) => event.type === 'agent.tool_returned').map((event) => event.data)).toEqual([
+    { callId: 'c1', output: 'did {"file_path":"a"}', isError: false },
+    { callId: 'c2', output: 'Nothing is written here.', isError: true },
+  ])
+})
+
+const question = {
+  questions: [
+    { question: 'Which colour?', header: 'Colour', options: [{ label: 'Red', description: 'like blood' }, { label: 'Blue' }] },
+    { question: 'Which sizes?', multiSelect: true, options: [{ label: 'S' }, { label: 'L' }] },
+  ],
+}
+
+test('a question is stored before the turn ends, the turn is blocked, and the next one brings the answer', async () => {
+  const asked: QuestionAsked[] = []
+  const { take } = await open()
+  const steps = [{ say: 'I must ask.' }, { use: { id: 'q', name: 'AskUserQuestion', input: question } }, { say: 'never said' }]
+  const { verdict, events } = await take(steps, { ask: async (one) => void asked.push(one) })
+  expect(asked).toEqual([
+    { kind: 'free', text: 'Which colour?\n- Red: like blood', options: ['Red', 'Blue'] },
+    { kind: 'free', text: 'Which sizes?\nMore than one may be chosen.', options: ['S', 'L'] },
+  ])
+  expect(verdict).toMatchObject({ outcome: 'blocked', text: 'I must ask.', mayGoOn: true })
+  expect(events.at(-1)).toEqual({
+    type: 'agent.tool_returned',
+    data: { callId: 'q', output: expect.stringContaining('passed on to the user'), isError: true },
+  })
+  expect((await take('Red, and S')).verdict).toMatchObject({ outcome: 'succeeded', text: '10 bytes: Red, and S' })
+})
+
+test('a question that cannot be stored is denied, and the turn goes on', async () => {
+  const { take } = await open()
+  const steps = [{ use: { id: 'q', name: 'AskUserQuestion', input: question } }, { say: 'went on' }]
+  const { verdict, events } = await take(steps, { ask: () => Promise.reject(new Error('This run is over.')) })
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'went on' })
+  expect(events).toContainEqual({
+    type: 'agent.tool_returned',
+    data: { callId: 'q', output: 'This run is over.', isError: true },
+  })
+})
+
+test('a request of an unknown kind is answered with an error, never left open', async () => {
+  const { take } = await open()
+  const { verdict } = await take([{ ask: { subtype: 'borrow_money' } }])
+  expect(JSON.parse(verdict.text)).toMatchObject({ subtype: 'error', error: 'Pawl does not answer borrow_money.' })
+})
+
+test('a turn that is stopped is interrupted by protocol, keeps what was said, and the process is still there', async () => {
+  const { take, child } = await open()
+  const stop = new AbortController()
+  const emit = (event: AgentEvent) => void (event.type === 'agent.message' && stop.abort())
+  const { verdict } = await take([{ say: 'so far' }, { hang: true }], { signal: stop.signal, emit })
+  expect(verdict).toMatchObject({ outcome: 'partial', text: 'so far', costUsd: 0.25 })
+  expect(verdict.mayGoOn).toBeUndefined()
+  expect((await take('again')).verdict.outcome).toBe('succeeded')
+  expect(await Promise.race([child.exited, 'alive'])).toBe('alive')
+})
+
+test.each([
+  [
+    'a command that still runs',
+    [{ line: { type: 'system', subtype: 'background_tasks_changed', tasks: [{}] } }, { say: 'x' }],
+    {},
+  ],
+  ['a budget that is partly used', [{ say: 'x' }], { maxUsd: 1 }],
+])('%s makes the process unfit for another turn', async (_, steps, spec) => {
+  const { take } = await open(spec)
+  expect((await take(steps)).verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: false })
+})
+
+test('a process that ends between two turns is found ended', async () => {
+  const { take, child } = await open()
+  await take('one')
+  child.stdin.end()
+  await child.exited
+  expect((await take('two')).verdict).toMatchObject({
+    outcome: 'failed',
+    category: 'crashed',
+    message: 'The program ended without a result.',
+  })
+})
+
+test.each([
+  ['Error: Session ID 1 is already in use.', 'session_missing'],
+  ['No conversation found with session ID: 1', 'session_missing'],
+  ["error: unknown option '--sandwich'", 'bad_config'],
+  ['the disk is full', 'exit_code'],
+])('an end without a result after "%s" is %s', async (text, category) => {
+  const { take } = await open()
+  const { verdict, events } = await take([{ stderr: text }, { exit: 1 }])
+  expect(verdict).toMatchObject({ outcome: 'failed', category, message: `Exit code 1: ${text}` })
+  expect(events).toContainEqual({ type: 'agent.stderr', data: { text } })
+})
+
+async function open(given: Partial<LaunchSpec<ClaudeCodeOptions>> = {}) {
+  const place = await makePlace()
+  const options = claudeCode.options.parse({ command })
+  const spec = { options, prompt: '', ...place, extraArgs: [], ...given }
+  const child: Child = await launch(claudeCode.command(spec), place)
+  const conversation: Conversation = claudeCode.open(child, spec)
+  onTestFinished(async () => {
+    await conversation.close()
+    await child.stop({ graceMs: 0 })
+  })
+  async function take(
+    prompt: string | Step[],
+    turn: {
+      permit?: (request: PermissionRequest) => Promise<Permission>
+      ask?: (question: QuestionAsked) => Promise<void>
+      signal?: AbortSignal
+      emit?: (event: AgentEvent) => void
+    } = {},
+  ) {
+    const events: AgentEvent[] = []
+    const verdict = await conversation.turn({
+      prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt),
+      signal: turn.signal ?? new AbortController().signal,
+      permit: turn.permit ?? (async () => ({ allow: true })),
+      ask: turn.ask ?? (async () => {}),
+      emit(event) {
+        events.push(event)
+        turn.emit?.(event)
+      },
+    })
+    return { verdict, events }
+  }
+  return { take, child }
+}

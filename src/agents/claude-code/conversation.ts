@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import type { Child, Exit } from '../../process/child.ts'
+import { createLineSplitter, type Line } from '../../process/lines.ts'
+import { readChild } from '../read-child.ts'
+import { createTextFlow, createTextKeeper } from '../text.ts'
+import { type Hearing, hear } from './hearing.ts'
+import type { ClaudeCodeOptions } from './options.ts'
+import { createCostMeter, isGood, type Result } from './result.ts'
+import { judgeEnd, judgeResult } from './verdict.ts'
+
+/** A file that was read whole comes in one line, and once more in the line of its tool's return. */
+const maxLineBytes = 64 * 1024 * 1024
+/** An interruption took 30 ms where it was tried, and 1.6 s with a command to stop. */
+const interruptMs = 3_000
+/** An idle program whose stdin is closed ends within 60 ms, and cleans up after itself. */
+const partingMs = 1_000
+
+/** Speaks stream-json with one process: a prompt per turn, as many turns as it lives. */
+export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOptions>): Conversation {
+  const closed = new AbortController()
+  const cost = createCostMeter({ isResumed: spec.resume !== undefined })
+  const complaints = createTextKeeper(16_384)
+  const stderr = createTextFlow({ keep: complaints, send: (text) => now?.stderr(text) })
+  const lines: Line[] = []
+  const splitter = createLineSplitter({
+    maxBytes: maxLineBytes,
+    onLine: (text, truncatedBytes) => lines.push({ text, truncatedBytes }),
+  })
+  let now: Hearing | undefined
+  let background = 0
+  let isIdle = false
+  let ended: Promise<Exit | undefined> | undefined
+
+  async function takeLines(): Promise<void> {
+    for (const line of lines.splice(0)) await now?.line(line)
+    await now?.paused()
+  }
+  /** To the end of the process, over all turns: what comes between two of them belongs to none and stays in the raw log. */
+  async function read(): Promise<Exit | undefined> {
+    const exit = await readChild(child, {
+      signal: closed.signal,
+      stdout(chunk) {
+        splitter.push(chunk)
+        return takeLines()
+      },
+      stderr: stderr.push,
+    })
+    splitter.end()
+    await takeLines()
+    await stderr.end()
+    return exit
+  }
+  function send(message: object): void {
+    if (child.stdin.writable) child.stdin.write(`${JSON.stringify(message)}\n`)
+  }
+  const interrupt = () => send({ type: 'control_request', request_id: randomUUID(), request: { subtype: 'interrupt' } })
+
+  async function takeTurn(turn: Turn): Promise<Verdict> {
+    const hearing = hear(turn, { send, interrupt, background })
+    const stopped = Promise.withResolvers<'stopped'>()
+    const stop = () => stopped.resolve('stopped')
+    turn.signal.addEventListener('abort', stop)
+    now = hearing
+    isIdle = false
+    ended ??= read()
+    try {
+      send({ type: 'user', message: { role: 'user', content: [{ type: 'text', text: turn.prompt }] } })
+      let end: Result | Exit | 'stopped' | undefined = await Promise.race([hearing.over, ended, stopped.promise])
+      if (end === 'stopped') {
+        interrupt()
+        end = await within(Promise.race([hearing.over, ended]), interruptMs)
+      }
+      await hearing.end()
+      isIdle = end !== undefined && 'subtype' in end
+      return judge(end, hearing, turn.signal.aborted)
+    } finally {
+      turn.signal.removeEventListener('abort', stop)
+      background = hearing.background
+      now = undefined
+    }
+  }
+
+  /** The program counts its budget over all its turns: one more may begin while next to nothing of it is used. */
+  const hasBudgetLeft = () => spec.maxUsd === undefined || cost.spent <= spec.maxUsd / 10
+
+  function judge(end: Result | Exit | undefined, hearing: Hearing, isStopped: boolean): Verdict {
+    const result = end && 'subtype' in end ? end : undefined
+    const told = {
+      result,
+      spoken: hearing.spoken(),
+      session: hearing.session,
+      costUsd: result && cost.costOf(result),
+      asked: hearing.asked,
+      resetsAt: hearing.resetsAt,
+      // A command left behind wakes the agent when it ends, in the middle of nothing.
+      isReusable: hearing.background === 0 && hasBudgetLeft(),
+    }
+    if (result && (!isStopped || isGood(result))) return judgeResult({ ...told, result }, new Date())
+    return judgeEnd(told, end && 'code' in end ? end : undefined, complaints)
+  }
+
+  return {
+    interrupts: true,
+    async turn(turn) {
+      if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
+      return takeTurn(turn)
+    },
+    async close() {
+      closed.abort()
+      child.stdin.destroy()
+      if (isIdle && background === 0) await within(child.exited, partingMs)
+    },
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const over = new AbortController()
+  const late = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    over.abort()
+  }
+}

@@ -1,0 +1,103 @@
+import type { Turn } from '../../agent.ts'
+import type { AgentEvent } from '../../domain/event.ts'
+import type { Line } from '../../process/lines.ts'
+import { clean, createTextKeeper } from '../text.ts'
+import { createUnknownLines } from '../unknown.ts'
+import { answerRequest } from './requests.ts'
+import type { Result } from './result.ts'
+import { type ControlRequest, translate } from './translate.ts'
+
+/** What the program says during one turn: passed on as events, answered where it asks, and remembered for the verdict. */
+export interface Hearing {
+  line(line: Line): Promise<void>
+  stderr(text: string): Promise<void>
+  /** Nothing more is at hand for now. */
+  paused(): Promise<void>
+  /** Resolves with the line that ends the turn. */
+  readonly over: Promise<Result>
+  /** From here on nothing is recorded; resolves when everything before is. */
+  end(): Promise<void>
+  spoken(): string
+  readonly session: string | undefined
+  readonly resetsAt: Date | undefined
+  readonly asked: boolean
+  readonly background: number
+}
+
+export function hear(turn: Turn, program: { send(message: object): void; interrupt(): void; background: number }): Hearing {
+  const over = Promise.withResolvers<Result>()
+  const spoken = createTextKeeper()
+  const questions = new Set<string>()
+  let session: string | undefined
+  let resetsAt: Date | undefined
+  let asked = false
+  let background = program.background
+  let isOver = false
+  let recorded: Promise<void> = Promise.resolve()
+
+  // Both outputs are read at the same time, and facts are recorded one after the other.
+  function emit(event: AgentEvent): Promise<void> {
+    if (!isOver) recorded = recorded.then(() => turn.emit(event))
+    return recorded
+  }
+  const unknown = createUnknownLines({ ...turn, emit })
+
+  async function record(event: AgentEvent): Promise<void> {
+    await unknown.flush()
+    await emit(event)
+    // Only now does the conversation hold our answer; an earlier interruption would replace it by a plain refusal.
+    if (event.type === 'agent.tool_returned' && questions.delete(event.data.callId)) program.interrupt()
+  }
+  async function respond(request: ControlRequest): Promise<void> {
+    const { reply, asked: call } = await answerRequest(request, turn)
+    if (isOver) return
+    if (call !== undefined) {
+      asked = true
+      questions.add(clean(call))
+    }
+    program.send(reply)
+  }
+
+  return {
+    over: over.promise,
+    async line(line) {
+      if (isOver || line.text.trim() === '') return
+      const heard = translate(line)
+      if (heard.session !== undefined && heard.session !== session) {
+        session = heard.session
+        await record({ type: 'agent.session', data: { vendorId: session } })
+      }
+      if (heard.said !== undefined) spoken.add(heard.said)
+      resetsAt = heard.resetsAt ?? resetsAt
+      background = heard.background ?? background
+      for (const event of heard.events) await record(event)
+      if (heard.isUnknown) await unknown.add(line.text)
+      // Not awaited: a decision may take its time, and the program goes on with other things meanwhile.
+      if (heard.request) void respond(heard.request)
+      if (!heard.result) return
+      await unknown.flush()
+      over.resolve(heard.result)
+      isOver = true
+    },
+    stderr: (text) => emit({ type: 'agent.stderr', data: { text } }),
+    paused: () => unknown.flush(),
+    async end() {
+      await unknown.flush()
+      isOver = true
+      await recorded
+    },
+    spoken: () => spoken.text(),
+    get session() {
+      return session
+    },
+    get resetsAt() {
+      return resetsAt
+    },
+    get asked() {
+      return asked
+    },
+    get background() {
+      return background
+    },
+  }
+}

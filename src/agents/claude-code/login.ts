@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import type { Login } from '../../agent.ts'
+import { parseJson } from '../json.ts'
+
+export const login: Login = {
+  variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  files: [{ path: '.claude/.credentials.json', newness: (text) => readCredentials(text)?.expiresAt }],
+  script: true,
+}
+
+const Credentials = z.object({
+  claudeAiOauth: z.object({ accessToken: z.string().min(1), expiresAt: z.number().nonnegative().catch(0) }),
+})
+
+/** Undefined if the text is no login. Each renewal brings a later end, so of two versions the one that ends later is the newer one. */
+export function readCredentials(text: string): { readonly expiresAt: number } | undefined {
+  const parsed = parseJson(text)
+  return 'fault' in parsed ? undefined : Credentials.safeParse(parsed.value).data?.claudeAiOauth
+}

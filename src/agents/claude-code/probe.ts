@@ -1,0 +1,69 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentHealth, ProbePlace } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import { which } from '../../process/which.ts'
+import { readVersion } from '../version.ts'
+import { login, readCredentials } from './login.ts'
+import type { ClaudeCodeOptions } from './options.ts'
+import { isAtLeast, oldestVersion, parseVersion } from './versions.ts'
+
+const install = 'Install it (npm install -g @anthropic-ai/claude-code)'
+
+/** A key may also come with the agent's configuration, so a missing login alone makes nobody unhealthy. */
+export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace): Promise<AgentHealth> {
+  const { command } = options
+  try {
+    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
+      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
+    }
+    const found = await which(command, place)
+    if ('missing' in found) return missing(command, found)
+    // What npm and the installer put on the search path is a link; the walls show the place where the program really lies.
+    const program = await realpath(found.file)
+    const answer = await readVersion(program, ['--version'], place)
+    const version = 'version' in answer ? parseVersion(answer.version) : undefined
+    if (version === undefined) {
+      const said =
+        'fault' in answer ? answer.fault : `it printed ${JSON.stringify(answer.version)}, which is no version of Claude Code`
+      return { installed: true, program, healthy: false, detail: `${program} --version: ${said}`, fix: `${install} again.` }
+    }
+    if (!isAtLeast(version, oldestVersion)) {
+      const detail = `${program} is version ${version}; Pawl needs ${oldestVersion} or newer.`
+      return { installed: true, program, version, healthy: false, detail, fix: `Run "${command} update".` }
+    }
+    return { installed: true, program, version, healthy: true, ...(await loginState(command, program, place)) }
+  } catch (thrown) {
+    return { installed: false, healthy: false, detail: `${command} could not be checked: ${messageOf(thrown)}.` }
+  }
+}
+
+function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
+  if (found.missing === 'not_executable') {
+    const detail = `${found.looked} is there but cannot be executed.`
+    return { installed: false, healthy: false, detail, fix: `Make it executable: chmod +x ${found.looked}` }
+  }
+  const detail = command.includes('/')
+    ? `${found.looked} does not exist.`
+    : `${command} is not on the search path ${found.looked}.`
+  return { installed: false, healthy: false, detail, fix: `${install}, or correct the agent's command in pawl.yaml.` }
+}
+
+async function loginState(
+  command: string,
+  program: string,
+  place: ProbePlace,
+): Promise<Pick<AgentHealth, 'loggedIn' | 'detail' | 'fix'>> {
+  const at = `found at ${program}`
+  const [variable] = Object.entries(place.environment?.(login.variables) ?? {}).find(([, value]) => value !== '') ?? []
+  if (variable !== undefined) return { loggedIn: true, detail: `${at}; its key is in ${variable}` }
+  if (place.home === undefined) return { detail: at }
+  for (const { path } of login.files) {
+    const text = await readFile(join(place.home, path), 'utf8').catch(() => '')
+    const found = readCredentials(text)
+    if (found)
+      return { loggedIn: true, detail: `${at}; logged in${found.expiresAt < Date.now() ? ', with a token to be renewed' : ''}` }
+  }
+  const fix = `Run "${command}" once in a terminal and log in, or set ${login.variables[0]}.`
+  return { loggedIn: false, detail: `${at}; not logged in`, fix }
+}

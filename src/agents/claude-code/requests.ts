@@ -1,0 +1,78 @@
+import type { Turn } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { QuestionAsked } from '../../domain/question.ts'
+import { clean } from '../text.ts'
+import { type ControlRequest, fieldsOf, textOf } from './translate.ts'
+
+/** The answer to a request of the program, and whether a question was passed on with it. */
+export interface Answered {
+  readonly reply: object
+  /** The tool call that asks; the turn is over when the program has taken the answer in. */
+  readonly asked?: string
+}
+
+/** Answers whatever the program wants to know: what nobody answers would hang the turn. Never rejects. */
+export async function answerRequest(request: ControlRequest, turn: Pick<Turn, 'ask' | 'permit'>): Promise<Answered> {
+  if (request.subtype !== 'can_use_tool') return { reply: refused(request, `Pawl does not answer ${request.subtype || 'this'}.`) }
+  const { fields } = request
+  const tool = clean(textOf(fields.tool_name) ?? 'unknown').slice(0, 1024)
+  try {
+    if (tool === 'AskUserQuestion') return await passOn(request, turn)
+    // Whole, however long: a rule must see what the tool will see.
+    const permission = await turn.permit({ tool, input: fields.input ?? {} })
+    return {
+      reply: answer(
+        request,
+        permission.allow ? { behavior: 'allow', updatedInput: fields.input ?? {} } : deny(permission.message),
+      ),
+    }
+  } catch (thrown) {
+    return { reply: answer(request, deny(messageOf(thrown))) }
+  }
+}
+
+const passedOn =
+  'The question was passed on to the user. Stop here and do nothing more: the answer comes as the next message of the user.'
+
+async function passOn(request: ControlRequest, turn: Pick<Turn, 'ask'>): Promise<Answered> {
+  const questions = questionsOf(request.fields.input)
+  if (questions.length === 0)
+    return { reply: answer(request, deny('The question could not be understood; ask it in plain text.')) }
+  for (const question of questions) await turn.ask(question)
+  return { reply: answer(request, deny(passedOn)), asked: textOf(request.fields.tool_use_id) ?? '' }
+}
+
+const deny = (message: string) => ({ behavior: 'deny', message })
+const answer = ({ id }: ControlRequest, response: object) => ({
+  type: 'control_response',
+  response: { subtype: 'success', request_id: id, response },
+})
+const refused = ({ id }: ControlRequest, error: string) => ({
+  type: 'control_response',
+  response: { subtype: 'error', request_id: id, error },
+})
+
+const maxTextChars = 16_000
+const maxLabelChars = 1024
+const maxOptions = 20
+
+/** Each question of the call with its choices; what they mean stands in the text. */
+function questionsOf(input: unknown): QuestionAsked[] {
+  const asked = fieldsOf(input)?.questions
+  return (Array.isArray(asked) ? asked : []).flatMap((value): QuestionAsked[] => {
+    const question = fieldsOf(value)
+    const text = textOf(question?.question)?.trim() || textOf(question?.header)?.trim()
+    if (!question || !text) return []
+    const choices = (Array.isArray(question.options) ? question.options : []).flatMap((option) => {
+      const label = (typeof option === 'string' ? option : textOf(fieldsOf(option)?.label))?.trim()
+      return label ? [{ label, means: textOf(fieldsOf(option)?.description)?.trim() }] : []
+    })
+    const lines = [
+      text,
+      ...choices.flatMap(({ label, means }) => (means ? [`- ${label}: ${means}`] : [])),
+      ...(question.multiSelect === true ? ['More than one may be chosen.'] : []),
+    ]
+    const options = choices.map(({ label }) => clean(label.slice(0, maxLabelChars))).slice(0, maxOptions)
+    return [{ kind: 'free', text: clean(lines.join('\n').slice(0, maxTextChars)), options }]
+  })
+}

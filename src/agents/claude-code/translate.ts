@@ -1,0 +1,224 @@
+import type { AgentEvent } from '../../domain/event.ts'
+import type { Line } from '../../process/lines.ts'
+import { harmless } from '../harmless.ts'
+import { parseLine } from '../json.ts'
+import { clean, cut, pieceChars, textPieces } from '../text.ts'
+import { isGood, Result } from './result.ts'
+
+/** What one line of the program says. */
+export interface Heard {
+  readonly events: readonly AgentEvent[]
+  /** Not understood: the line is kept as it was. */
+  readonly isUnknown?: boolean
+  /** The agent's own words; none of its subagents'. */
+  readonly said?: string
+  readonly session?: string | undefined
+  readonly result?: Result
+  readonly request?: ControlRequest
+  /** When the account's limit, which was refused by just now, is over. */
+  readonly resetsAt?: Date | undefined
+  /** How many commands the agent left running. */
+  readonly background?: number
+}
+
+/** Something the program wants to know from us; it waits until it gets an answer. */
+export interface ControlRequest {
+  readonly id: string
+  readonly subtype: string
+  readonly fields: Fields
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** One line of stream-json. Says the same whenever it is asked, and never throws. */
+export function translate(line: Line): Heard {
+  const parsed = parseLine(line)
+  const message = 'fault' in parsed ? undefined : fieldsOf(parsed.value)
+  if (!message) return unknown
+  switch (message.type) {
+    case 'assistant':
+      return fromAssistant(message)
+    case 'user':
+      return fromUser(message)
+    case 'system':
+      return fromSystem(message)
+    case 'result':
+      return fromResult(message)
+    case 'control_request':
+      return fromRequest(message)
+    case 'rate_limit_event':
+      return { events: [], resetsAt: resetOf(message.rate_limit_info) }
+    default:
+      return dull.has(String(message.type)) ? nothing : unknown
+  }
+}
+
+const nothing: Heard = { events: [] }
+const unknown: Heard = { events: [], isUnknown: true }
+
+/** Kinds of lines that tell a reader nothing which another line does not tell as well. */
+const dull = new Set([
+  'stream_event',
+  'control_response',
+  'control_cancel_request',
+  'keep_alive',
+  'tool_progress',
+  'tool_use_summary',
+  'prompt_suggestion',
+])
+const dullSystem = new Set([
+  'commands_changed',
+  'control_request_progress',
+  'files_persisted',
+  'hook_progress',
+  'hook_response',
+  'hook_started',
+  'local_command',
+  'per_turn_effort_changed',
+  'permission_denied',
+  'post_turn_summary',
+  'session_metadata',
+  'session_state_changed',
+  'session_title_changed',
+  'status',
+  'stop_hook_summary',
+  'task_notification',
+  'task_progress',
+  'task_started',
+  'task_summary',
+  'task_updated',
+  'thinking_tokens',
+  'turn_duration',
+  'turn_starting',
+  'vcs_state_changed',
+])
+
+function fromAssistant(line: Fields): Heard {
+  const message = fieldsOf(line.message)
+  const content = message?.content
+  if (!Array.isArray(content)) return unknown
+  // The program's own words in the model's name, mostly errors; the result says them too.
+  if (message?.model === '<synthetic>') return { events: [], resetsAt: resetOf(fieldsOf(line.api_error_params)?.rate_limit_info) }
+  const isOwn = isMain(line)
+  const events: AgentEvent[] = []
+  let said = ''
+  let isUnknown = false
+  for (const value of content) {
+    const block = fieldsOf(value)
+    const type = textOf(block?.type)
+    if (!block || type === undefined) isUnknown = true
+    else if (type === 'text') {
+      // What a subagent says comes back as the output of the tool that started it.
+      const text = isOwn ? textOf(block.text) : ''
+      if (!text) continue
+      said += `${text}\n`
+      for (const piece of textPieces(text)) events.push({ type: 'agent.message', data: { text: piece } })
+    } else if (type === 'thinking') {
+      const text = isOwn ? textOf(block.thinking) : ''
+      for (const piece of textPieces(text ?? '')) events.push({ type: 'agent.thinking', data: { text: piece } })
+    } else if (type.endsWith('tool_use')) events.push(called(block))
+    else if (type.endsWith('tool_result')) events.push(returned(block))
+    else if (type !== 'redacted_thinking') isUnknown = true
+  }
+  return { events, ...(said !== '' && { said }), ...(isUnknown && { isUnknown }) }
+}
+
+/** In the user's name come the returns of tools, and notes of the program to the model, which are nobody's business. */
+function fromUser(line: Fields): Heard {
+  const content = fieldsOf(line.message)?.content
+  if (!Array.isArray(content)) return typeof content === 'string' ? nothing : unknown
+  const events: AgentEvent[] = []
+  for (const value of content) {
+    const block = fieldsOf(value)
+    if (block?.type === 'tool_result') events.push(returned(block))
+  }
+  return events.length > 0 ? { events } : nothing
+}
+
+function fromSystem(line: Fields): Heard {
+  switch (line.subtype) {
+    case 'init':
+      return { events: [], session: sessionOf(line) }
+    case 'api_retry':
+      return { events: [retrying(line)] }
+    case 'compact_boundary': {
+      const about = fieldsOf(line.compact_metadata)
+      const tokensBefore = numberOf(about?.pre_tokens)
+      const trigger = cut(textOf(about?.trigger) ?? 'unknown', 100)
+      return { events: [{ type: 'agent.compacted', data: { trigger, ...(tokensBefore !== undefined && { tokensBefore }) } }] }
+    }
+    case 'background_tasks_changed':
+      return Array.isArray(line.tasks) ? { events: [], background: line.tasks.length } : unknown
+    default:
+      return dullSystem.has(String(line.subtype)) ? nothing : unknown
+  }
+}
+
+function retrying(line: Fields): AgentEvent {
+  const of = numberOf(line.max_retries)
+  const delayMs = numberOf(line.retry_delay_ms)
+  const reason = [line.error_status, line.error].filter((part) => typeof part === 'number' || typeof part === 'string')
+  return {
+    type: 'agent.retrying',
+    data: {
+      attempt: numberOf(line.attempt) ?? 1,
+      ...(of !== undefined && { of }),
+      ...(delayMs !== undefined && { delayMs }),
+      detail: cut(reason.join(' ') || 'unknown', 200),
+    },
+  }
+}
+
+function fromResult(line: Fields): Heard {
+  const read = Result.safeParse(line)
+  if (!read.success) return unknown
+  // A result without success may carry the id of a conversation that does not exist.
+  return { events: [], result: read.data, session: isGood(read.data) ? sessionOf(line) : undefined }
+}
+
+function fromRequest(line: Fields): Heard {
+  const fields = fieldsOf(line.request)
+  const id = textOf(line.request_id)
+  if (id === undefined) return unknown
+  return { events: [], request: { id, subtype: textOf(fields?.subtype) ?? '', fields: fields ?? {} } }
+}
+
+function called(block: Fields): AgentEvent {
+  const tool = cut(textOf(block.name) ?? 'unknown', 1024)
+  return { type: 'agent.tool_called', data: { callId: idOf(block.id), tool, input: harmless(block.input ?? null) } }
+}
+
+function returned(block: Fields): AgentEvent {
+  const output = cut(outputOf(block.content), pieceChars)
+  return { type: 'agent.tool_returned', data: { callId: idOf(block.tool_use_id), output, isError: block.is_error === true } }
+}
+
+/** Text, or blocks of which only the texts can be shown. */
+function outputOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return content === undefined ? '' : (JSON.stringify(content) ?? '')
+  const parts = content.map((value) => {
+    const block = fieldsOf(value)
+    return block?.type === 'text' ? (textOf(block.text) ?? '') : `[${textOf(block?.type) ?? 'unknown'}]`
+  })
+  return parts.join('\n')
+}
+
+/** Only a refusal: the program also tells of limits that are far away. */
+function resetOf(info: unknown): Date | undefined {
+  const limit = fieldsOf(info)
+  const seconds = limit?.status === 'rejected' ? numberOf(limit.resetsAt) : undefined
+  return seconds === undefined || seconds > 1e11 ? undefined : new Date(seconds * 1000)
+}
+
+const isMain = (line: Fields) => line.parent_tool_use_id === null || line.parent_tool_use_id === undefined
+const sessionOf = (line: Fields) => {
+  const id = textOf(line.session_id)
+  return id === undefined ? undefined : cut(id, 1024)
+}
+const idOf = (value: unknown) => clean((textOf(value) ?? '').slice(0, 1024))
+
+export const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const numberOf = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
