@@ -17,7 +17,7 @@ export const outcomes = [
 ] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** What a retry does with the conversation: goes on with it, restores its files first, rebuilds it, or starts anew. */
+/** How much of a conversation the next run may trust after what happened to this one: its files, only the archive, or only the journal. */
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 
 export interface CategoryRule {

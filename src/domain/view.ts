@@ -34,10 +34,7 @@ export const NewTask = z.strictObject({
     .optional()
     .describe('An absolute path; left out, that of the session, or for a new session an empty directory of its own.'),
   session: SessionId.optional().describe('Goes on with that conversation.'),
-  resetSession: z
-    .boolean()
-    .optional()
-    .describe('Begins a new conversation in that session.'),
+  resetSession: z.boolean().optional().describe('Begins a new conversation in that session.'),
   outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON schema that the answer must fit.'),
   model: z
     .string()

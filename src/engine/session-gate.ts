@@ -2,6 +2,7 @@ import type { Adapter, SessionFiles } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { SessionCare } from '../domain/outcome.ts'
 import type { Utterance } from '../domain/transcript.ts'
 import type { Log } from '../log.ts'
 import type { Db, Tx } from '../store/database.ts'
@@ -14,9 +15,6 @@ import { type FoundFile, findConversation, type Home, isIdOf, type Look, openHom
 import { DamagedArchive, restoreSession } from './session-restore.ts'
 import { transcriptMessage, transcriptOf } from './transcript.ts'
 import type { AgentUser } from './workspace.ts'
-
-/** How much of a conversation may be trusted after what happened to earlier runs: its file, only the archive, or neither. */
-export type Care = 'keep' | 'restore' | 'rebuild'
 
 export interface Passed {
   /** The program's id of the conversation to go on with. */
@@ -43,7 +41,7 @@ export interface GateOptions {
   readonly workspace: string
   readonly model?: string | undefined
   readonly version?: string | undefined
-  readonly care: Care
+  readonly care: SessionCare
   /** A new conversation was asked for. */
   readonly fresh: boolean
   readonly look?: Look

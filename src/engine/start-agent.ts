@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../agent.ts'
+import { type Category, categories, type SessionCare } from '../domain/outcome.ts'
 import { fp } from '../failpoint.ts'
 import type { KillUnit } from '../process/child.ts'
 import { recordKillUnit, runsOfTask, type TakenRun, toolsRan } from '../store/runs.ts'
@@ -17,7 +18,7 @@ import { installed, type Wanted, wantedOf, withEnvironment } from './prepare.ts'
 import { composePrompt } from './prompt.ts'
 import { recordChild } from './raw-log.ts'
 import type { RunParts } from './run.ts'
-import { type Care, type Passed, passGate } from './session-gate.ts'
+import { type Passed, passGate } from './session-gate.ts'
 import { conversationMark } from './session-home.ts'
 import type { Likeness } from './warm.ts'
 
@@ -217,12 +218,13 @@ const earlierRuns = async ({ run, task }: TakenRun, parts: RunParts) =>
   (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id && other.started_at !== null)
 
 /**
- * How far the conversation is trusted after the runs before this one: a crash may happen, so the first time it is gone on with; after a second one in a row its files
- * may be the cause, after a third what is archived of them too. A program that does not find its conversation is given it back at once.
+ * How far the conversation is trusted after the runs before this one. A crash may happen, so the first time it is gone on with; after a second one in a row its files
+ * may be the cause, after a third what is archived of them too.
  */
-export function careAfter(earlier: readonly Pick<RunRow, 'outcome' | 'category'>[]): Care {
-  if (earlier.at(-1)?.category === 'session_missing') return 'restore'
+export function careAfter(earlier: readonly Pick<RunRow, 'outcome' | 'category'>[]): SessionCare {
   const other = earlier.toReversed().findIndex((run) => run.outcome !== 'failed' || run.category !== 'crashed')
   const crashes = other === -1 ? earlier.length : other
-  return crashes >= 3 ? 'rebuild' : crashes === 2 ? 'restore' : 'keep'
+  if (crashes > 0) return crashes >= 3 ? 'rebuild' : crashes === 2 ? 'restore' : 'keep'
+  const last = earlier.at(-1)?.category as Category | null | undefined
+  return last ? categories[last].session : 'keep'
 }

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { pawl } from '../e2e/pawl.ts'
+import { type Machine, type Program, programs, startMachine } from './peer.ts'
+
+let machine: Machine
+beforeAll(async () => {
+  machine = await startMachine()
+})
+afterAll(() => machine.stop())
+
+/** Claude Code speaks of a plan, and of its end, only to whom it takes for a subscriber. */
+const subscription: Record<Program['agent'], string> = { claude: 'CLAUDE_CODE_OAUTH_TOKEN', codex: 'OPENAI_API_KEY' }
+const subscriber = (program: Program, scenario: string, changes: Partial<ResolvedAgent> = {}) =>
+  machine.agent(program, scenario, {
+    env: { pass: [], set: { [subscription[program.agent]]: 'token-of-a-subscriber-0123456789' } },
+    ...changes,
+  })
+
+const isEnd = (event: { type: string }) => event.type === 'task.completed' || event.type === 'task.failed'
+
+describe.each(programs)('the real $agent whose plan is used up', (program) => {
+  test('parks the task until the plan is full again, which costs no attempt', async () => {
+    const askedAtMs = Date.now()
+    const { task } = await machine.run({ agentConfig: subscriber(program, 'limit-with-reset') })
+    expect(task).toMatchObject({
+      state: 'parked',
+      attempts: 0,
+      reason: { kind: 'usage_limit', detail: expect.stringMatching(/hit your.* limit/) },
+      runs: [{ outcome: 'failed', category: 'usage_limit' }],
+    })
+    const waitMs = Date.parse(task.resumeAt ?? '') - askedAtMs
+    expect(Math.abs(waitMs - 7_200_000)).toBeLessThan(60_000)
+  })
+
+  test('wakes by itself at that time and goes on, although it may try only once', async () => {
+    const { task, events } = await machine.run({ agentConfig: subscriber(program, 'limit-recovers') }, isEnd)
+    expect(task).toMatchObject({ state: 'completed', result: { text: expect.stringContaining('Recovered after the limit.') } })
+    expect(task.runs).toHaveLength(2)
+    const [parked, woken] = ['task.parked', 'task.requeued'].map((type) => events.find((event) => event.type === type))
+    expect(parked?.data).toMatchObject({ kind: 'usage_limit' })
+    expect(woken?.data).toMatchObject({ why: 'wake' })
+    const until = (parked?.data as { until: string }).until
+    expect(Date.parse(woken?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(until))
+  })
+
+  test('does not do again what it did before the limit', async () => {
+    const workspace = await machine.workspace()
+    const agentConfig = subscriber(program, 'tool-then-limit')
+    const { task, events } = await machine.run({ agentConfig, workspace }, isEnd)
+    expect(task.state).toBe('completed')
+    expect(readFileSync(join(workspace, 'once.txt'), 'utf8')).toBe('once\n')
+    const started = events.flatMap((event) => (event.type === 'run.started' ? [event.data] : []))
+    expect(started).toMatchObject([{ resumed: false }, { resumed: true }])
+    // It heard what was asked, and that it had begun.
+    expect(task.result?.text).toMatch(/^Went on: first message \| .+/)
+  })
+
+  test('ends the command with 75, which says when and by what it goes on', async () => {
+    const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
+    const agent = { adapter: program.adapter, baseUrl, model, env: env.set, ...options }
+    await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: { limited: agent } }))
+    const ended = await pawl(machine.home, ['run', '--agent', 'limited', '--workspace', await machine.workspace(), 'hello'])
+    expect(ended.stderr).toMatch(/^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m)
+    expect(ended.code).toBe(75)
+  })
+})
