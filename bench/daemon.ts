@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import type { Event } from '../src/domain/event.ts'
-import type { NewTask, TaskView } from '../src/domain/view.ts'
+import type { HealthView, NewTask, TaskView } from '../src/domain/view.ts'
 import { silentLog } from '../src/log.ts'
 import { openEmbedded, stopEmbedded } from '../src/store/embedded/server.ts'
 import type { BenchOptions } from './figure.ts'
@@ -26,6 +26,9 @@ export interface DaemonUnderTest {
   createTask(task: Partial<NewTask>, via?: Agent): Promise<TaskView>
   getTask(id: string): Promise<TaskView>
   cancelTask(id: string): Promise<void>
+  health(): Promise<HealthView>
+  /** What its process holds when everything that nobody needs any more is freed. Only for one that was started to be weighed. */
+  memory(): Promise<NodeJS.MemoryUsage>
   /** Resolves when this many tasks of the agent are completed; one that ends otherwise is an error. */
   completed(agent: string, count: number): Promise<void>
   /** Events of a task as they arrive, with our time of arrival, until it rests. */
@@ -36,24 +39,28 @@ export interface DaemonUnderTest {
 }
 
 export interface DaemonSettings {
-  readonly agents?: Record<string, { command: string[]; [key: string]: unknown }>
-  readonly limits?: { running?: number; perAgent?: Record<string, number> }
+  readonly agents?: Record<string, { command: string | string[]; [key: string]: unknown }>
+  readonly limits?: { running?: number; perAgent?: Record<string, number>; warm?: number }
 }
 
 export async function startDaemon(
   place: Place,
-  options: { home?: string; settings?: DaemonSettings } & Pick<BenchOptions, 'profileDir'>,
+  options: { home?: string; settings?: DaemonSettings; isWeighed?: boolean } & Pick<BenchOptions, 'profileDir'>,
 ): Promise<DaemonUnderTest> {
   const home = options.home ?? join(place.folder, 'home')
   await mkdir(home, { recursive: true, mode: 0o700 })
   if (options.settings) await writeFile(join(home, 'config.yaml'), settingsText(options.settings))
   const profiling = options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`]
+  // With the nursery that it would choose, it does not start itself anew, which would cut our channel to it.
+  const weighing = options.isWeighed
+    ? ['--max-semi-space-size=4', '--expose-gc', '--import', join(import.meta.dirname, 'weigh.ts')]
+    : []
   const log = openSync(join(place.folder, 'daemon.log'), 'a')
   const since = performance.now()
-  const child = spawn(process.execPath, [...profiling, program, 'serve', '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [...profiling, ...weighing, program, 'serve', '--port', '0', '--json'], {
     cwd: place.folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PAWL_HOME: home },
-    stdio: ['ignore', 'pipe', log],
+    stdio: ['ignore', 'pipe', log, ...(options.isWeighed ? (['ipc'] as const) : [])],
   })
   closeSync(log)
   const stop = () => stopChild(child)
@@ -109,6 +116,12 @@ export async function startDaemon(
     createTask: async (task, via) => JSON.parse(await send('POST', '/tasks', { prompt: 'go', ...task }, via)) as TaskView,
     getTask: async (id) => JSON.parse(await send('GET', `/tasks/${id}`)) as TaskView,
     cancelTask: async (id) => void (await send('POST', `/tasks/${id}/cancel`, { now: true })),
+    health: async () => JSON.parse(await send('GET', '/health')) as HealthView,
+    async memory() {
+      const answer = once(child, 'message')
+      child.send('weigh')
+      return (await answer)[0] as NodeJS.MemoryUsage
+    },
     async completed(name, count) {
       looking ??= pool(1)
       const db = await looking

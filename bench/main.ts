@@ -16,6 +16,9 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   idle: () => import('./idle.ts'),
   sse: () => import('./sse.ts'),
   'session-archive': () => import('./session-archive.ts'),
+  translate: () => import('./translate.ts'),
+  turns: () => import('./turns.ts'),
+  memory: () => import('./agent-memory.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]

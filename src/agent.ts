@@ -152,6 +152,8 @@ export interface CredentialFile {
   readonly path: string
   /** Tells which of two versions is the newer one: larger is newer. Undefined if the text is no login. */
   newness(text: string): number | undefined
+  /** When it ends, in epoch milliseconds: about then the program renews it, which can be done once only. Undefined if it says no time. */
+  expiresAt?(text: string): number | undefined
 }
 
 export interface Command {

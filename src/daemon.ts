@@ -173,7 +173,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log, clock: options.queueClock })
       await dispatch.start()
       closers.push(() => dispatch.stop())
-      const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self })
+      const onBuried = () => sweepLeftovers(leftovers, { db: database.db, userHome, log })
+      const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
       const worker = createWorker({
         identity: {
           id: self,
@@ -229,7 +230,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       closers.push(() => warm.stop())
       closers.push(() => worker.stop())
       await recovery.start()
-      await sweepLeftovers(leftovers, { db: database.db, userHome, log })
+      // Somebody may have buried the dead and then died himself.
+      await onBuried()
       closers.push(() => recovery.stop())
       admission.start()
       closers.push(() => admission.stop())
@@ -260,16 +262,17 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   }
 }
 
-/** Keys and logins that a killed process left in session homes. Recovery has just buried the dead, so whoever is not listed lives no more. */
+/** Keys and logins that a killed process left in session homes. The dead have just been buried, so whoever is not listed lives no more. */
 async function sweepLeftovers(
   leftovers: Leftovers,
   { db, userHome, log }: { db: Db; userHome: string; log: Log },
 ): Promise<void> {
-  const living = new Set((await livingWorkers(db)).map((worker) => worker.id))
   const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
-  const rescue = (sessionHome: string, paths: readonly string[]) => rescueLogin(logins, { userHome, sessionHome, paths })
   try {
-    const swept = await leftovers.sweep((worker) => living.has(worker), rescue)
+    const swept = await leftovers.sweep({
+      living: async () => new Set((await livingWorkers(db)).map((worker) => worker.id)),
+      rescue: (sessionHome, paths) => rescueLogin(logins, { userHome, sessionHome, paths }),
+    })
     if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
   } catch (error) {
     log.error('keys or logins of killed runs are still in their session homes', { error: messageOf(error), reason: 'leftovers' })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Login } from '../agent.ts'
+import { systemClock } from '../clock.ts'
 import { ResolvedAgent } from '../domain/agent-config.ts'
 import { type AccessPlace, findAccess } from './access.ts'
 import { createLeftovers } from './leftovers.ts'
@@ -50,6 +51,7 @@ describe('access of an agent to its model', () => {
       sessionHome,
       user: undefined,
       leftovers: leftovers(),
+      clock: systemClock,
       ...changes,
     })
   }
@@ -106,11 +108,11 @@ describe('access of an agent to its model', () => {
     const opened = await open({ auth: { via: 'script' }, variables: { FIRST_KEY: 'k' } })
     if (opened.access.kind !== 'script') throw new Error(opened.access.kind)
     const next = leftovers('w_2')
-    expect(await next.sweep((worker) => worker === 'w_1')).toBe(0)
+    expect(await next.sweep({ living: async () => new Set(['w_1']) })).toBe(0)
     expect(existsSync(opened.access.path)).toBe(true)
-    expect(await next.sweep(() => false)).toBe(1)
+    expect(await next.sweep({ living: async () => new Set() })).toBe(1)
     expect(existsSync(opened.access.path)).toBe(false)
-    expect(await next.sweep(() => false)).toBe(0)
+    expect(await next.sweep({ living: async () => new Set() })).toBe(0)
   })
 
   test('a script is refused for a program that takes none', async () => {
@@ -171,7 +173,7 @@ describe('access of an agent to its model', () => {
   test('a lent login that a killed process left is removed at the next start', async () => {
     logIn(1)
     await open()
-    await leftovers('w_2').sweep(() => false)
+    await leftovers('w_2').sweep({ living: async () => new Set() })
     expect(existsSync(lentLogin())).toBe(false)
     expect(existsSync(userLogin())).toBe(true)
   })

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { Access, Login } from '../agent.ts'
+import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { messageOf } from '../domain/error.ts'
+import type { Secret } from '../domain/redact/names.ts'
 import { RunFailure } from './failure.ts'
 import { writeHomeFile } from './home-files.ts'
 import type { Leftovers } from './leftovers.ts'
@@ -22,6 +24,8 @@ export interface OpenAccess {
   readonly access: Access
   /** The key, where it is given in a variable. */
   readonly variables: Readonly<Record<string, string>>
+  /** All that lets somebody in, as far as it is known now: a program renews its login when it likes. */
+  secrets(): readonly Secret[]
   /** A login that the program has refreshed goes back to where it came from. */
   returnLogin(): Promise<void>
   /** Nothing that lets anybody in stays behind in the session home. */
@@ -37,6 +41,7 @@ export interface AccessPlace {
   readonly sessionHome: string
   readonly user: AgentUser | undefined
   readonly leftovers: Leftovers
+  readonly clock: Clock
 }
 
 const scriptFile = '.pawl-key'
@@ -49,7 +54,7 @@ export async function findAccess(place: AccessPlace): Promise<Entrance> {
   const { login, agent } = place
   if (!login) return entrance('none', async () => noAccess)
   const key = (await keyInVariable(place, login)) ?? (await keyInFile(agent, login))
-  if (key && agent.auth?.via === 'script') return entrance(`script ${key.value}`, () => byScript(place, login, key.value))
+  if (key && agent.auth?.via === 'script') return entrance(`script ${key.value}`, () => byScript(place, login, key))
   if (key) return entrance(`variable ${key.name} ${key.value}`, async () => byVariable(key, login))
   const texts = await loginTexts(login.files, place.userHome)
   return texts.length === 0
@@ -57,26 +62,27 @@ export async function findAccess(place: AccessPlace): Promise<Entrance> {
     : entrance(`login ${texts.join('\0')}`, () => byLogin(place, login))
 }
 
-interface Key {
-  readonly name: string
-  readonly value: string
-}
-
 const entrance = (what: string, open: Entrance['open']): Entrance => ({
   likeness: createHash('sha256').update(what).digest('hex'),
   open,
 })
 
-const noAccess: OpenAccess = { access: { kind: 'none' }, variables: {}, returnLogin: async () => {}, close: async () => {} }
+const noAccess: OpenAccess = {
+  access: { kind: 'none' },
+  variables: {},
+  secrets: () => [],
+  returnLogin: async () => {},
+  close: async () => {},
+}
 
-async function keyInVariable({ agent, environment }: AccessPlace, login: Login): Promise<Key | undefined> {
+async function keyInVariable({ agent, environment }: AccessPlace, login: Login): Promise<Secret | undefined> {
   const names = [...(agent.auth?.env ?? []), ...login.variables]
   const set = { ...environment(names), ...agent.env.set }
   const name = names.find((candidate) => (set[candidate] ?? '').trim() !== '')
   return name === undefined ? undefined : { name, value: set[name]!.trim() }
 }
 
-async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<Key | undefined> {
+async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<Secret | undefined> {
   if (auth?.file === undefined) return undefined
   const text = await readFile(auth.file, 'utf8').catch((error: unknown) => {
     throw new RunFailure('auth_failed', `The key file of agent "${name}" cannot be read: ${messageOf(error)}.`)
@@ -88,24 +94,30 @@ async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<K
 }
 
 /** Under the name it was found with; if the program does not know that name, under the one it prefers as well. */
-function byVariable(key: Key, login: Login): OpenAccess {
+function byVariable(key: Secret, login: Login): OpenAccess {
   const known = login.variables.includes(key.name) ? key.name : login.variables[0]!
-  return { ...noAccess, access: { kind: 'variable', name: known }, variables: { [key.name]: key.value, [known]: key.value } }
+  return {
+    ...noAccess,
+    access: { kind: 'variable', name: known },
+    variables: { [key.name]: key.value, [known]: key.value },
+    secrets: () => [key],
+  }
 }
 
-async function byScript(place: AccessPlace, login: Login, value: string): Promise<OpenAccess> {
+async function byScript(place: AccessPlace, login: Login, key: Secret): Promise<OpenAccess> {
   const { sessionHome: home, user, leftovers, agent } = place
   if (!login.script)
     throw new RunFailure(
       'bad_config',
       `The program of agent "${agent.name}" takes no key from a script; set auth.via to variable.`,
     )
-  await leftovers.remember(home, [scriptFile])
-  const script = `#!/bin/sh\nprintf '%s' '${value.replaceAll("'", "'\\''")}'\n`
+  await leftovers.locked(() => leftovers.remember(home, [scriptFile]))
+  const script = `#!/bin/sh\nprintf '%s' '${key.value.replaceAll("'", "'\\''")}'\n`
   await writeHomeFile({ home, path: scriptFile }, script, { user, mode: 0o700 })
   return {
     ...noAccess,
     access: { kind: 'script', path: posix.join(home, scriptFile) },
+    secrets: () => [key],
     close: () => leftovers.forget(home),
   }
 }
@@ -115,6 +127,7 @@ async function byLogin(place: AccessPlace, login: Login): Promise<OpenAccess> {
   return {
     access: { kind: 'login' },
     variables: {},
+    secrets: lent.secrets,
     returnLogin: lent.giveBack,
     async close() {
       await lent.giveBack()

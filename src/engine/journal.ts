@@ -17,17 +17,22 @@ export interface Journal {
   append(entry: Entry): Promise<void> | undefined
   /** Resolves when everything appended before is stored, or was refused because its run is over. */
   flush(): Promise<void>
+  /** Takes back what a run said last and is not stored yet, for whoever stores it together with the run's end. Nothing said before it is unstored when this resolves. */
+  withdraw(run: string): Promise<Entry[]>
   /**
    * One transaction: what `work` writes and the events it records commit together, or not at all, and are shown afterwards.
    * `name` is the failpoint before and after the commit.
    */
-  transact<T>(name: string, work: (tx: Tx, record: (entry: Omit<Entry, 'at'>) => void) => Promise<T>): Promise<T>
+  transact<T>(name: string, work: (tx: Tx, record: (entry: Recorded) => void) => Promise<T>): Promise<T>
   /** Says that events were stored by other means than `transact`. */
   announce(task: string): void
   read(task: string, options: { after: number; limit: number }): Promise<Event[]>
   follow(task: string, options: { after: number; signal: AbortSignal }): AsyncIterable<Event[]>
   stop(): Promise<void>
 }
+
+/** An entry that has no time of its own is of now. */
+export type Recorded = Omit<Entry, 'at'> & { readonly at?: Date }
 
 const lingerMs = 15
 const maxBacklogBytes = 4 * 1024 * 1024
@@ -51,6 +56,8 @@ export function createJournal(options: {
   let waiting: Entry[] = []
   let waitingBytes = 0
   let writing: Promise<void> | undefined
+  /** What is being written now, and when that is done. */
+  let underWay: { readonly batch: readonly Entry[]; readonly done: Promise<void> } | undefined
   let room: PromiseWithResolvers<void> | undefined
   // Pacing of our own work, not a fact about time: real timers, whatever clock the rest goes by.
   let linger: NodeJS.Timeout | undefined
@@ -99,22 +106,25 @@ export function createJournal(options: {
   const startWriting = () => {
     clearTimeout(linger)
     linger = undefined
-    writing ??= (async () => {
-      while (waiting.length > 0) {
-        const batch = waiting
-        waiting = []
-        waitingBytes = 0
-        try {
-          await write(batch)
-        } catch (error) {
-          log.error('events could not be stored', { error: String(error), count: batch.length })
-        }
-        room?.resolve()
-        room = undefined
-      }
-      writing = undefined
-    })()
+    // What was waiting may have been withdrawn meanwhile.
+    if (!writing && waiting.length > 0) writing = writeWaiting()
     return writing
+  }
+  const writeWaiting = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      waitingBytes = 0
+      const done = write(batch).catch((error: unknown) =>
+        log.error('events could not be stored', { error: String(error), count: batch.length }),
+      )
+      underWay = { batch, done }
+      await done
+      underWay = undefined
+      room?.resolve()
+      room = undefined
+    }
+    writing = undefined
   }
 
   const hub = createHub((task, after) => readEvents(db, task, { after, limit: pageSize }))
@@ -141,13 +151,21 @@ export function createJournal(options: {
     async flush() {
       while (waiting.length > 0 || writing) await startWriting()
     },
+    async withdraw(run) {
+      const isOf = (entry: Entry) => entry.run === run
+      while (underWay?.batch.some(isOf)) await underWay.done
+      const own = waiting.filter(isOf)
+      waiting = waiting.filter((entry) => !isOf(entry))
+      for (const entry of own) waitingBytes -= sizeOf(entry)
+      return own
+    },
     async transact(name, work) {
       const at = new Date(clock.now())
       let events: Event[] = []
       try {
         const result = await db.transaction().execute(async (tx) => {
           const entries: Entry[] = []
-          const value = await work(tx, (entry) => entries.push(redacted({ ...entry, at })))
+          const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
           await fp(`${name}.before`)
           const stored = await appendEvents(tx, entries, { isLast: true })
           events = stored.map((item) => item.event)

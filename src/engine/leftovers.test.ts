@@ -18,10 +18,7 @@ test('what a dead process left goes, the file it had not finished too, and what 
   const rescued: unknown[] = []
   const next = createLeftovers({ home, worker: 'w_next' })
   const sweep = () =>
-    next.sweep(
-      (worker) => worker === 'w_living',
-      async (...left) => void rescued.push(left),
-    )
+    next.sweep({ living: async () => new Set(['w_living']), rescue: async (...left) => void rescued.push(left) })
   expect([await sweep(), await sweep()]).toEqual([1, 0])
   expect(rescued).toEqual([[dead, ['.tool/login.json', '.pawl-key']]])
   expect(await filesIn(dead)).toEqual(['.pawl-run.json', '.tool', '.tool/history'])
@@ -40,12 +37,26 @@ test('what could not be rescued is not removed, and keeps nothing else from it',
   const refuse = async (sessionHome: string) => {
     if (sessionHome === dead) throw new Error('the disk is full')
   }
-  await expect(next.sweep(() => false, refuse)).rejects.toThrow('the disk is full')
+  await expect(next.sweep({ living: nobody, rescue: refuse })).rejects.toThrow('the disk is full')
   expect(await filesIn(dead)).toEqual(['.tool', '.tool/login.json'])
   expect(await filesIn(other)).toEqual(['.tool'])
   expect(await next.recall(dead)).toEqual(['.tool/login.json'])
 })
 
+test('what a living process has taken over from a dead one stays', async () => {
+  const { home, session } = await makeHome()
+  const sessionHome = await session('s_taken')
+  await createLeftovers({ home, worker: 'w_dead' }).remember(sessionHome, ['.tool/login.json'])
+  await writeFile(join(sessionHome, '.tool/login.json'), 'lent again')
+  const living = async () => {
+    await createLeftovers({ home, worker: 'w_heir' }).remember(sessionHome, ['.tool/login.json'])
+    return new Set(['w_heir'])
+  }
+  expect(await createLeftovers({ home, worker: 'w_next' }).sweep({ living })).toBe(0)
+  expect(await filesIn(sessionHome)).toEqual(['.tool', '.tool/login.json'])
+})
+
+const nobody = async () => new Set<string>()
 const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted()
 
 async function makeHome() {

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { chown, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CredentialFile } from '../agent.ts'
+import { type Clock, sleep } from '../clock.ts'
+import { type Secret, secretsIn } from '../domain/redact/names.ts'
 import { writeFileDurably } from '../store/durable-file.ts'
 import { readHomeFile, writeHomeFile } from './home-files.ts'
 import type { Leftovers } from './leftovers.ts'
@@ -10,6 +13,8 @@ import type { AgentUser } from './workspace.ts'
 export interface LentLogin {
   /** Programs refresh their login as they go; what is newer in the session home than at its source goes back there. May be called any time. */
   giveBack(): Promise<void>
+  /** Of all versions of it that were seen here. */
+  secrets(): readonly Secret[]
 }
 
 const maxBytes = 1024 * 1024
@@ -20,46 +25,140 @@ export async function loginTexts(files: readonly CredentialFile[], userHome: str
   return texts.flatMap(({ file, text }) => (text !== undefined && file.newness(text) !== undefined ? [text] : []))
 }
 
-/** Copied under a lock, so that nobody lends a login while another one is being given back. */
-export async function lendLogin(
-  files: readonly CredentialFile[],
-  place: { userHome: string; sessionHome: string; user: AgentUser | undefined; leftovers: Leftovers },
-): Promise<LentLogin> {
+export interface LendingPlace {
+  readonly userHome: string
+  readonly sessionHome: string
+  readonly user: AgentUser | undefined
+  readonly leftovers: Leftovers
+  readonly clock: Clock
+}
+
+/**
+ * Copied under a lock, so that nobody lends a login while another one is being given back. One that is about to end is lent to one program alone until that has
+ * renewed it: a renewal can be asked for once only, and whoever asks second is refused, or logs everybody out.
+ */
+export async function lendLogin(files: readonly CredentialFile[], place: LendingPlace): Promise<LentLogin> {
   const { userHome, sessionHome: home, user, leftovers } = place
+  const lent = new Map<string, string>()
+  const seen = new Set<string>()
+  const isLent = Promise.withResolvers<void>()
+  const over = new AbortController()
   const paths = files.map((file) => file.path)
-  await leftovers.locked(async () => {
+  const takeBack = async () => {
+    for (const text of await rescueLogin(files, { userHome, sessionHome: home, paths, lent })) seen.add(text)
+  }
+  const lending = leftovers.locked(async () => {
     // What a killed run had renewed would be overwritten here.
     await rescueLogin(files, { userHome, sessionHome: home, paths: await leftovers.recall(home) })
     await leftovers.remember(home, paths)
     for (const path of paths) {
       const text = await readSource(join(userHome, path))
-      if (text !== undefined) await writeHomeFile({ home, path }, text, { user })
+      if (text === undefined) continue
+      seen.add(text)
+      lent.set(path, text)
+      await writeHomeFile({ home, path }, text, { user })
+    }
+    isLent.resolve()
+    for (const file of files) {
+      const text = lent.get(file.path)
+      if (text !== undefined && (await isRenewed(file, text, place, over.signal))) await takeBack()
     }
   })
-  return { giveBack: () => leftovers.locked(() => rescueLogin(files, { userHome, sessionHome: home, paths })) }
-}
-
-/** Of the files that were lent to a session home, those that are newer there go back. The caller holds the lock. */
-export async function rescueLogin(
-  files: readonly CredentialFile[],
-  place: { userHome: string; sessionHome: string; paths: readonly string[] },
-): Promise<void> {
-  for (const file of files) {
-    if (!place.paths.includes(file.path)) continue
-    const refreshed = await readHomeFile({ home: place.sessionHome, path: file.path }, maxBytes)
-    if (refreshed !== undefined) await putBack(join(place.userHome, file.path), file, refreshed)
+  // What fails after it was lent fails again, and is told, when it is given back.
+  lending.catch(isLent.reject)
+  await isLent.promise
+  return {
+    async giveBack() {
+      over.abort()
+      await lending.catch(() => undefined)
+      await leftovers.locked(takeBack)
+    },
+    secrets: () => [...seen].flatMap(secretsOf),
   }
 }
 
-/** Whatever is newer stays: somebody may have logged in again meanwhile, or another run may have refreshed it first. */
-async function putBack(source: string, file: CredentialFile, refreshed: string): Promise<void> {
+/** Programs renew a login some minutes before it ends. */
+const dueMs = 5 * 60_000
+/** A program that has not done so by then does not want to, or cannot. */
+const renewalMs = 15_000
+const lookEveryMs = 50
+/** Logins that were due and that a program did not renew: nobody waits for that again. */
+const unrenewed = new Set<string>()
+
+/** True as soon as the program has renewed a login that was due. False at once for any other, and for one that it leaves as it is. */
+async function isRenewed(file: CredentialFile, lent: string, place: LendingPlace, over: AbortSignal): Promise<boolean> {
+  const { clock, sessionHome: home } = place
+  const isDue = (text: string) => (file.expiresAt?.(text) ?? Number.POSITIVE_INFINITY) - dueMs < clock.now()
+  if (!isDue(lent) || unrenewed.has(digest(lent))) return false
+  for (const deadline = clock.monotonic() + renewalMs; !over.aborted && clock.monotonic() < deadline; ) {
+    const text = await readHomeFile({ home, path: file.path }, maxBytes)
+    if (text !== undefined && text !== lent && file.newness(text) !== undefined) return true
+    await sleep(clock, lookEveryMs)
+  }
+  unrenewed.add(digest(lent))
+  return false
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** What is called a token, a key or the like in a login. One that is not JSON is a secret as a whole. */
+function secretsOf(text: string): Secret[] {
+  const found: Secret[] = []
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      if (typeof value === 'string') found.push(...secretsIn({ [name]: value }))
+      return value
+    })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return [{ name: 'login', value: text }]
+  }
+  return found
+}
+
+/** Of the files that were lent to a session home, those that are newer there go back; answers how they all are there. The caller holds the lock. */
+export async function rescueLogin(
+  files: readonly CredentialFile[],
+  place: {
+    readonly userHome: string
+    readonly sessionHome: string
+    readonly paths: readonly string[]
+    /** How they were lent, where that is known. */
+    readonly lent?: ReadonlyMap<string, string>
+  },
+): Promise<string[]> {
+  const texts: string[] = []
+  for (const file of files) {
+    if (!place.paths.includes(file.path)) continue
+    const refreshed = await readHomeFile({ home: place.sessionHome, path: file.path }, maxBytes)
+    if (refreshed === undefined) continue
+    texts.push(refreshed)
+    await putBack(join(place.userHome, file.path), file, { refreshed, lent: place.lent?.get(file.path) })
+  }
+  return texts
+}
+
+/** What this process put back last, by place. */
+const returned = new Map<string, string>()
+
+/**
+ * Only over what was lent, or what another run has put back since: any other was put there by a user who has logged in again, maybe as somebody else. Whatever is
+ * newer stays.
+ */
+async function putBack(
+  source: string,
+  file: CredentialFile,
+  { refreshed, lent }: { refreshed: string; lent: string | undefined },
+): Promise<void> {
   const newness = file.newness(refreshed)
   const there = await readSource(source)
   if (newness === undefined || there === undefined || there === refreshed) return
   if (newness <= (file.newness(there) ?? Number.NEGATIVE_INFINITY)) return
+  if (lent !== undefined && there !== lent && returned.get(source) !== digest(there)) return
   const { uid, gid, mode } = await stat(source)
   await writeFileDurably(source, refreshed, mode & 0o777)
   if (process.getuid?.() === 0) await chown(source, uid, gid)
+  returned.set(source, digest(refreshed))
 }
 
 async function readSource(path: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import type { Conversation, Turn, Verdict } from '../agent.ts'
 import { type Clock, sleep } from '../clock.ts'
+import { type Secret, secretsIn } from '../domain/redact/names.ts'
 import type { Child, Exit, KillUnit } from '../process/child.ts'
 import type { Walled } from '../sandbox.ts'
 import type { OpenAccess } from './access.ts'
@@ -11,8 +12,8 @@ import type { Watch } from './watch.ts'
 export interface LiveAgent {
   readonly pid: number
   readonly unit: KillUnit
-  /** What it was started with; its secrets are secrets of every run it serves. */
-  readonly environment: Readonly<Record<string, string>>
+  /** What it was started with and what lets it in: secrets of every run it serves. */
+  secrets(): Secret[]
   /** One turn for one run: while it lasts, the door is that run's and what the program prints is kept there. */
   serve(run: Service): Promise<Verdict>
   /** Does nothing but the program itself live inside its walls? */
@@ -76,7 +77,7 @@ export function createLiveAgent(parts: {
   return {
     pid: child.pid,
     unit: parts.unit,
-    environment: parts.environment,
+    secrets: () => [...secretsIn(parts.environment), ...access.secrets()],
     isAlone: walled.isAlone,
     returnLogin: access.returnLogin,
     hasEnded: () => ended !== undefined || ending !== undefined,

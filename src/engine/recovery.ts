@@ -37,8 +37,10 @@ export function createRecovery(options: {
   clock: Clock
   log: Log
   self: string
+  /** What the dead have left on this machine is nobody's any more. */
+  onBuried?: () => Promise<void>
 }): Recovery {
-  const { db, settler, dispatch, bus, clock, log, self } = options
+  const { db, settler, dispatch, bus, clock, log, self, onBuried } = options
   const seen = new Map<string, { beat: number; at: number }>()
   let cancelTimer: (() => void) | undefined
   let looking: Promise<number> | undefined
@@ -104,8 +106,11 @@ export function createRecovery(options: {
 
   const lookOnce = async (): Promise<number> => {
     let count = 0
-    for (const worker of await livingWorkers(db)) if (worker.id !== self && isDead(worker)) count += await bury(worker.id)
-    for (const worker of await orphanedWorkers(db)) count += await bury(worker)
+    const dead = (await livingWorkers(db)).filter((worker) => worker.id !== self && isDead(worker))
+    for (const worker of dead) count += await bury(worker.id)
+    const orphaned = await orphanedWorkers(db)
+    for (const worker of orphaned) count += await bury(worker)
+    if (dead.length + orphaned.length > 0) await onBuried?.()
     return count
   }
 

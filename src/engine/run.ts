@@ -2,7 +2,7 @@ import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
-import { secretsIn } from '../domain/redact/names.ts'
+import type { Secret } from '../domain/redact/names.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
@@ -59,8 +59,8 @@ export interface Voice {
   readonly log: Log
   readonly recordEvent: (event: NewEvent) => Promise<void> | undefined
   readonly note: (code: string, detail: string) => Promise<void> | undefined
-  /** Keeps the secrets of an environment out of everything that is stored or logged, until the run is settled. */
-  readonly hide: (environment: Readonly<Record<string, string>>) => void
+  /** Keeps secrets out of everything that is stored or logged, until the run is settled. */
+  readonly hide: (secrets: readonly Secret[]) => void
 }
 
 export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
@@ -68,8 +68,8 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const watch = new Watch(parts.clock, { totalMs: task.agent_config.timeoutMs, idleMs: task.agent_config.idleTimeoutMs })
   const log = parts.log.with({ task: task.id, run: run.id })
   const reveals: (() => void)[] = []
-  const hide: Voice['hide'] = (environment) => {
-    for (const { name, value } of secretsIn(environment)) reveals.push(parts.redactor.add(name, value))
+  const hide: Voice['hide'] = (secrets) => {
+    for (const { name, value } of secrets) reveals.push(parts.redactor.add(name, value))
   }
   const done = perform(taken, parts, watch, log, hide)
     .catch((error: unknown) => log.error('a run could not be settled', { error: String(error), stack: stackOf(error) }))
@@ -101,7 +101,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     end = judgeFailure(error, watch, log)
   }
   end = parts.redactor.value(end)
-  await parts.journal.flush()
+  const said = await parts.journal.withdraw(run.id)
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
   if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
   log.info('a run ended', {
@@ -115,9 +115,12 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   await fp('outcome.record')
   const settling = { id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }
   try {
-    await persistently(parts, log, () => parts.settler.settleRun(settling, end, { vendorSession, startedAtMs }))
+    await persistently(parts, log, () => parts.settler.settleRun(settling, end, { vendorSession, startedAtMs, said }))
   } catch (error) {
     log.error('the end of a run cannot be stored as it was', { error: messageOf(error), stack: stackOf(error) })
+    // If it is something that was said, the journal finds out which.
+    for (const entry of said) void parts.journal.append(entry)
+    await parts.journal.flush()
     await persistently(parts, log, () => parts.settler.settleRun(settling, unstorable, { startedAtMs }))
   }
   const { agent_config: agent } = task

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { isEnded, type MoveName, rankOf } from '../domain/task.ts'
 import type { Log } from '../log.ts'
 import type { Tx } from '../store/database.ts'
+import type { Entry } from '../store/events.ts'
 import { closeQuestions, markHeard, questionsOfTask } from '../store/questions.ts'
 import { costOfTask, endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
@@ -17,11 +18,14 @@ export interface Settler {
    * Ends a run and moves its task on, in one transaction. False if the run is no longer the task's current one: then somebody else has settled it and
    * nothing is written. Safe to call again after an error whose effect is unknown.
    */
-  settleRun(
-    run: RunToSettle,
-    end: Ended,
-    facts?: { vendorSession?: string | undefined; startedAtMs?: number | undefined },
-  ): Promise<boolean>
+  settleRun(run: RunToSettle, end: Ended, facts?: RunFacts): Promise<boolean>
+}
+
+export interface RunFacts {
+  readonly vendorSession?: string | undefined
+  readonly startedAtMs?: number | undefined
+  /** What the run said last, to be stored with its end. */
+  readonly said?: readonly Entry[] | undefined
 }
 
 export interface RunToSettle {
@@ -78,6 +82,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
+        // Nobody else can hold the fence while we hold the task, and it is no longer the run's own.
+        for (const { fence: _, ...entry } of facts.said ?? []) record(entry)
         for (const detail of left)
           record({ task: run.taskId, run: run.id, event: { type: 'run.noted', data: { code: 'figure_refused', detail } } })
         record({

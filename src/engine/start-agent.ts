@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../agent.ts'
 import { type Category, categories, type SessionCare } from '../domain/outcome.ts'
+import { secretsIn } from '../domain/redact/names.ts'
 import { fp } from '../failpoint.ts'
 import type { KillUnit } from '../process/child.ts'
 import { recordKillUnit, runsOfTask, type TakenRun, toolsRan } from '../store/runs.ts'
@@ -50,6 +51,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       sessionHome: walls.home,
       user: walls.user,
       leftovers: parts.leftovers,
+      clock: parts.clock,
     })
   const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
     ...likenessOf(wanted, taken, parts, place),
@@ -105,7 +107,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   }
 
   async function goOn(agent: LiveAgent): Promise<LiveAgent | undefined> {
-    voice.hide(agent.environment)
+    voice.hide(agent.secrets())
     await writeRunFile()
     if (await recordStart(taken, parts, place, { unit: agent.unit, resumed: true })) return agent
     await agent.end(0)
@@ -131,7 +133,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     const ids: Record<string, string> = adapter.can.warm ? {} : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
     const added = { taken, doorToken: token, ids, access: access.variables }
     const command = await installed(withEnvironment(plain, parts, added), workspace.source)
-    voice.hide(command.env)
+    voice.hide([...secretsIn(command.env), ...access.secrets()])
     await writeSessionFiles(command)
     if (adapter.can.warm) await writeRunFile()
     if (!(await recordStart(taken, parts, place, { unit: walls.unit, resumed: spec.resume !== undefined })))

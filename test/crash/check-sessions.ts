@@ -28,6 +28,8 @@ export async function checkConversation(
     // A run that is killed after the file is back and before it says so leaves the next one nothing to restore.
     if (restored.length === 0 && task.runs.length === afterRuns + 1) say(`C11: nothing tells that ${path} was restored`)
   }
+  for (const run of task.runs)
+    if (run.category === 'session_missing') say(`C11: ${run.id} was started without the file of its conversation`)
   if (acknowledged.lost.length > 0 && archived.length === acknowledged.lost.length)
     for (const event of events)
       if (event.type === 'session.rebuilt' || event.type === 'session.reset') say(`C11: ${event.type} although all was archived`)

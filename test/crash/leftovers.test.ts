@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.
 const loginFile = '.claude/.credentials.json'
 const loginUntil = (expiresAt: number) => JSON.stringify({ claudeAiOauth: { accessToken: 'a-lent-token', expiresAt } })
 
-describe.concurrent('of a daemon that is killed while a program is logged in', { timeout: 120_000 }, () => {
+describe('of a daemon that is killed while a program is logged in', { timeout: 120_000 }, () => {
   test.for([
     ['a lent login', loginFile, true],
     ['a lent login, of a program that outlives the daemon,', loginFile, false],
@@ -30,6 +31,13 @@ describe.concurrent('of a daemon that is killed while a program is logged in', {
     expect(readFileSync(join(userHome, loginFile), 'utf8')).toBe(loginUntil(1))
   })
 
+  test('a lent login is gone soon when another engine works on in that home', async (context) => {
+    const { expect } = context
+    const { home, held } = await killedWhileHeld({ file: loginFile, walled: true, besideAnother: true }, context)
+    await until('the login is gone', 20_000, () => !existsSync(held))
+    expect(checkKeys(home)).toEqual([])
+  })
+
   test('a login that the program had renewed goes back to where it came from', async (context) => {
     const { expect } = context
     const { home, held, userHome } = await killedWhileHeld({ file: loginFile, walled: true }, context)
@@ -42,7 +50,10 @@ describe.concurrent('of a daemon that is killed while a program is logged in', {
 })
 
 /** A home whose daemon died after it had stored that its only task is cancelled, and before it had done so: nothing runs again. */
-async function killedWhileHeld({ file, walled }: { file: string; walled: boolean }, { onTestFinished }: TestContext) {
+async function killedWhileHeld(
+  { file, walled, besideAnother = false }: { file: string; walled: boolean; besideAnother?: boolean },
+  { onTestFinished }: TestContext,
+) {
   const userHome = mkdtempSync(join(tmpdir(), 'pawl-user-'))
   const home = new CrashHome()
   onTestFinished(async () => {
@@ -68,6 +79,14 @@ async function killedWhileHeld({ file, walled }: { file: string; walled: boolean
     const { items } = await home.ask((client) => client.readEvents(task.id, { limit: 1_000 }))
     return items.some((event) => event.type === 'agent.message')
   })
+  if (besideAnother) {
+    const other = await home.startWorker()
+    onTestFinished(async () => {
+      const left = once(other, 'exit')
+      other.kill('SIGTERM')
+      await left
+    })
+  }
   home.startsAgain = false
   await home.arm({ name: 'task.cancel.after', victim: 'daemon', skip: 0 })
   const gone = home.gone()

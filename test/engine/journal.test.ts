@@ -24,6 +24,23 @@ it('an event that cannot be stored is replaced by a note, and all around it are 
   ])
 })
 
+it('what a run said last can be taken back to be stored with its end, and what others said is stored as ever', async () => {
+  const { journal, addTask } = await makeParts()
+  const { id } = await addTask()
+  const [mine, other] = ['r_mine', 'r_other']
+  for (const run of [mine, other, mine]) journal.append({ task: id, run, at: new Date(), event: say(`by ${run}`) })
+  const taken = await journal.withdraw(mine)
+  expect(taken.map((entry) => entry.event.data)).toEqual([{ text: 'by r_mine' }, { text: 'by r_mine' }])
+  expect(await journal.withdraw(mine)).toEqual([])
+  await journal.flush()
+  expect(await journal.read(id, { after: 1, limit: 10 })).toMatchObject([{ data: { text: 'by r_other' } }])
+  // Nothing is left to write when the writer comes round; it must not wait for ever.
+  journal.append({ task: id, run: mine, at: new Date(), event: say('once more') })
+  await journal.withdraw(mine)
+  await new Promise((round) => setTimeout(round, 40))
+  await journal.flush()
+})
+
 it('a server that has no room for a moment costs no event', async () => {
   const { journal, addTask, database, logged } = await makeParts()
   const { id } = await addTask()

@@ -23,12 +23,11 @@ const subscriber = (program: Program, scenario: string, changes: Partial<Resolve
 const isEnd = (event: { type: string }) => event.type === 'task.completed' || event.type === 'task.failed'
 
 describe.each(programs)('the real $agent whose plan is used up', (program) => {
-  test('parks the task until the plan is full again, which costs no attempt', async () => {
+  test('parks the task until the plan is full again', async () => {
     const askedAtMs = Date.now()
     const { task } = await machine.run({ agentConfig: subscriber(program, 'limit-with-reset') })
     expect(task).toMatchObject({
       state: 'parked',
-      attempts: 0,
       reason: { kind: 'usage_limit', detail: expect.stringMatching(/hit your.* limit/) },
       runs: [{ outcome: 'failed', category: 'usage_limit' }],
     })
@@ -36,10 +35,10 @@ describe.each(programs)('the real $agent whose plan is used up', (program) => {
     expect(Math.abs(waitMs - 7_200_000)).toBeLessThan(60_000)
   })
 
-  test('wakes by itself at that time and goes on, although it may try only once', async () => {
+  test('wakes by itself at that time and goes on, which costs no attempt', async () => {
     const { task, events } = await machine.run({ agentConfig: subscriber(program, 'limit-recovers') }, isEnd)
     expect(task).toMatchObject({ state: 'completed', result: { text: expect.stringContaining('Recovered after the limit.') } })
-    expect(task.runs).toHaveLength(2)
+    expect(task.runs).toMatchObject([{ attempt: 1 }, { attempt: 1, outcome: 'succeeded' }])
     const [parked, woken] = ['task.parked', 'task.requeued'].map((type) => events.find((event) => event.type === type))
     expect(parked?.data).toMatchObject({ kind: 'usage_limit' })
     expect(woken?.data).toMatchObject({ why: 'wake' })
@@ -64,7 +63,9 @@ describe.each(programs)('the real $agent whose plan is used up', (program) => {
     const agent = { adapter: program.adapter, baseUrl, model, env: env.set, ...options }
     await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: { limited: agent } }))
     const ended = await pawl(machine.home, ['run', '--agent', 'limited', '--workspace', await machine.workspace(), 'hello'])
-    expect(ended.stderr).toMatch(/^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m)
+    expect(ended.stderr).toMatch(
+      /^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m,
+    )
     expect(ended.code).toBe(75)
   })
 })

@@ -10,6 +10,7 @@ import type { Event } from '../../src/domain/event.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { createLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/open.ts'
+import { readFile } from '../../src/store/session-archive.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { installedAgents } from './install.ts'
@@ -48,6 +49,8 @@ export interface Machine {
   /** A folder that the agents' user may write, so that runs work in place. */
   workspace(): Promise<string>
   run(task: Partial<NewTask> & { agentConfig: ResolvedAgent }, wanted?: (event: Event) => boolean): Promise<Ran>
+  /** All that the database keeps of a session's files, unpacked. */
+  archived(session: string): Promise<string>
   /** As on a machine whose database has lost what it kept of a conversation. */
   forgetArchive(session: string): Promise<void>
   /** Stops Pawl and starts it again on the same home. */
@@ -107,6 +110,15 @@ export async function startMachine(options: { home?: string; database?: string }
       const { task: made } = await daemon.runtime.createTask({ prompt: 'first message', ...task }, { by: 'test' })
       const events = await eventsUntil(daemon, made.id, wanted, 45_000)
       return { task: await daemon.runtime.getTask(made.id), events }
+    },
+    async archived(session) {
+      const store = await openStore({ home, url: options.database, log })
+      const { db } = store.database
+      const chunks: Buffer[] = []
+      for (const file of await db.selectFrom('pawl.session_files').selectAll().where('session_id', '=', session).execute())
+        for await (const chunk of readFile(db, file)) chunks.push(chunk)
+      await store.close()
+      return Buffer.concat(chunks).toString()
     },
     async forgetArchive(session) {
       const store = await openStore({ home, url: options.database, log })

@@ -71,9 +71,9 @@ test('everything that can be set comes in its order, the extra arguments last', 
     '--add-dir=/data',
     '--add-dir=/more',
     '--max-turns=30',
+    `--settings={"apiKeyHelper":"'/home/agent/it'\\\\''s a key'"}`,
     '--strict-mcp-config',
     '--mcp-config=/home/agent/.pawl-mcp.json',
-    `--settings={"apiKeyHelper":"'/home/agent/it'\\\\''s a key'"}`,
     '--json-schema={"type":"object"}',
     '--effort',
     'high',
@@ -101,8 +101,9 @@ test('everything that can be set comes in its order, the extra arguments last', 
 })
 
 test('a resumed conversation keeps every limit and instruction', () => {
-  const { args } = command({ resume: id, maxUsd: 2, systemPrompt: 'Be brief.' })
+  const { args } = command({ resume: id, model: 'a-model', maxUsd: 2, systemPrompt: 'Be brief.' })
   expect(args.slice(0, 2)).toEqual(['-p', `--resume=${id}`])
+  expect(args).toContain('--model=a-model')
   expect(args).toContain('--max-budget-usd=2.00')
   expect(args).toContain('--append-system-prompt-file=/home/agent/.pawl-system-prompt.txt')
 })

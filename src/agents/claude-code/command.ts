@@ -34,9 +34,9 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     ...options.disallowedTools.flatMap((tool) => flag('--disallowedTools', tool)),
     ...options.addDirs.flatMap((folder) => flag('--add-dir', folder)),
     ...flag('--max-turns', least(options.maxTurns, spec.maxTurns)?.toString()),
+    ...(spec.access?.kind === 'script' ? flag('--settings', JSON.stringify({ apiKeyHelper: quoted(spec.access.path) })) : []),
     '--strict-mcp-config',
     ...tools(spec, files),
-    ...(spec.access?.kind === 'script' ? flag('--settings', JSON.stringify({ apiKeyHelper: quoted(spec.access.path) })) : []),
     ...outputSchema(spec),
     ...extra,
   ]

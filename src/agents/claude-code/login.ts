@@ -4,7 +4,13 @@ import { parseJson } from '../json.ts'
 
 export const login: Login = {
   variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  files: [{ path: '.claude/.credentials.json', newness: (text) => readCredentials(text)?.expiresAt }],
+  files: [
+    {
+      path: '.claude/.credentials.json',
+      newness: (text) => readCredentials(text)?.expiresAt,
+      expiresAt: (text) => readCredentials(text)?.expiresAt,
+    },
+  ],
   script: true,
 }
 

@@ -39,7 +39,11 @@ test('the result is the answer; what was said on the way stands in when it is em
   expect(judged(good({ result: 'the answer' }), { spoken: 'let me see\nthe answer\n' }).text).toBe('the answer')
   expect(judged(good({ result: ' ' }), { spoken: 'let me see\n' })).toMatchObject({ outcome: 'succeeded', text: 'let me see' })
   expect(judged(good({ result: '', structured_output: { a: 1 } })).text).toBe('{"a":1}')
-  expect(judged(good({ result: '' }))).toMatchObject({ outcome: 'empty', category: 'empty_answer' })
+  expect(judged(good({ result: '' }))).toMatchObject({
+    outcome: 'empty',
+    category: 'empty_answer',
+    message: 'It ended well but said nothing.',
+  })
 })
 
 test('an error is never the answer, and what was said before it is kept', () => {
@@ -52,9 +56,10 @@ test('an error is never the answer, and what was said before it is kept', () => 
   })
 })
 
-test('a failure that nobody explains says so', () => {
+test('a failure that nobody explains says so, and one of a known kind does not', () => {
   expect(judged(failed({ subtype: 'error_during_execution', errors: ['[ede_diagnostic] x'] }))).toMatchObject({
     isUnexplained: true,
   })
   expect(judged(failed({ result: 'API Error: strange' })).isUnexplained).toBeUndefined()
+  expect(judged(failed({ subtype: 'error_max_turns' })).isUnexplained).toBeUndefined()
 })

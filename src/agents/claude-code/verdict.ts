@@ -75,13 +75,14 @@ interface Failure {
 /** Structured fields first, then words that stand at the beginning of what the program says. */
 export function failureOf(result: Result, resetsAt: Date | undefined, now: Date): Failure {
   const said = reasonOf(result)
-  const category = byReason(result) ?? byStatus(result, said) ?? byWords(reasons, said) ?? byDefault(result)
+  const known = byReason(result) ?? byStatus(result, said) ?? byWords(reasons, said)
+  const category = known ?? byDefault(result)
   const message = said === '' ? 'The program gave up in the middle of its work.' : cut(said, 500)
   if (category !== 'rate_limited' && category !== 'usage_limit')
-    return { category, message, ...(said === '' && { isUnexplained: true }) }
-  const known = resetsAt && resetsAt > now ? resetsAt : resetTime(said, now)
+    return { category, message, ...(said === '' && known === undefined && { isUnexplained: true }) }
+  const retryAt = resetsAt && resetsAt > now ? resetsAt : resetTime(said, now)
   // A limit whose end nobody knows cannot be waited for; it is tried again as any other refusal to answer.
-  return known ? { category: 'usage_limit', message, retryAt: known } : { category: 'rate_limited', message }
+  return retryAt ? { category: 'usage_limit', message, retryAt } : { category: 'rate_limited', message }
 }
 
 /** Diagnostics of the program for its makers say nothing to anybody else. */

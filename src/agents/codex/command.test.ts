@@ -58,6 +58,11 @@ test('its own sandbox is off inside walls that hold, and only there', () => {
   expect(config()).toContain('sandbox_mode = "workspace-write"')
 })
 
+test('a model is named only if one is configured', () => {
+  expect(config({ model: 'a-model' })).toMatch(/^model = "a-model"$/m)
+  expect(config()).not.toMatch(/^model =/m)
+})
+
 test('a workspace is never trusted, whatever its name', () => {
   expect(config({ workspace: '/w/a "b"\n[x]' })).toContain('[projects."/w/a \\"b\\"\\n[x]"]\ntrust_level = "untrusted"')
 })

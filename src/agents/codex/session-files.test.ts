@@ -8,6 +8,10 @@ test('an id is a UUID and nothing else', () => {
   for (const text of [`${id}\n`, `../${id}`, id.toUpperCase(), '', '*']) expect(sessionFiles.id.test(text)).toBe(false)
 })
 
+test('a conversation is looked for below the date of its beginning first, then beside those folders', () => {
+  expect(sessionFiles.layouts(id)).toEqual([`.codex/sessions/*/*/*/rollout-*${id}.jsonl`, `.codex/sessions/rollout-*${id}.jsonl`])
+})
+
 test('a rebuilt conversation lies where the program looks for it', () => {
   const at = '2026-01-02T03:04:05.678Z'
   const built = sessionFiles.rebuild?.(

@@ -64,15 +64,28 @@ function datePath(at: string): string {
 const authFile: CredentialFile = {
   path: '.codex/auth.json',
   newness(text) {
-    const parsed = parseJson(text)
-    if ('fault' in parsed || typeof parsed.value !== 'object' || parsed.value === null) return undefined
-    const { last_refresh, tokens, OPENAI_API_KEY } = parsed.value as Record<string, unknown>
-    const refreshed = typeof last_refresh === 'string' ? Date.parse(last_refresh) : Number.NaN
-    if (!Number.isNaN(refreshed)) return refreshed
-    const token = (tokens as { access_token?: unknown } | null | undefined)?.access_token
-    if (typeof token === 'string') return expiryOf(token) ?? 0
-    return typeof OPENAI_API_KEY === 'string' && OPENAI_API_KEY !== '' ? 0 : undefined
+    const { refreshed, token, key } = readAuth(text) ?? {}
+    if (refreshed !== undefined) return refreshed
+    if (token !== undefined) return expiryOf(token) ?? 0
+    return key ? 0 : undefined
   },
+  expiresAt(text) {
+    const token = readAuth(text)?.token
+    return token === undefined ? undefined : expiryOf(token)
+  },
+}
+
+function readAuth(text: string): { refreshed?: number; token?: string; key?: string } | undefined {
+  const parsed = parseJson(text)
+  if ('fault' in parsed || typeof parsed.value !== 'object' || parsed.value === null) return undefined
+  const { last_refresh, tokens, OPENAI_API_KEY: key } = parsed.value as Record<string, unknown>
+  const refreshed = typeof last_refresh === 'string' ? Date.parse(last_refresh) : Number.NaN
+  const token = (tokens as { access_token?: unknown } | null | undefined)?.access_token
+  return {
+    ...(!Number.isNaN(refreshed) && { refreshed }),
+    ...(typeof token === 'string' && { token }),
+    ...(typeof key === 'string' && { key }),
+  }
 }
 
 /** The expiry that a token names in its middle part, in milliseconds. */

@@ -1,0 +1,76 @@
+import type { Program } from '../test/real-agents/peer.ts'
+import { type DaemonUnderTest, startDaemon, wallMs } from './daemon.ts'
+import { type Benchmark, type Figure, median, ms } from './figure.ts'
+import { inPlace } from './place.ts'
+import { type RealAgents, startRealAgents } from './real-agents.ts'
+
+const warmUps = 2
+const rounds = 9
+const prompt = 'Say hello.'
+
+export const benchmark: Benchmark = {
+  about:
+    'a first turn, and a second one on the program that waits, from accepted to the final event, against the command that a user types',
+  measure: ({ profileDir, say }) =>
+    inPlace(async (place) => {
+      const real = await startRealAgents(place, 'text')
+      const daemon = await startDaemon(place, { settings: { agents: real.agents }, profileDir })
+      const measured = new Map(real.programs.map((program) => [program, { typed: [], first: [], second: [] } as Times]))
+      for (let round = -warmUps; round < rounds; round++) {
+        for (const [program, times] of measured) {
+          const typed = await real.typed(program, prompt)
+          const first = await ourTurn(daemon, real, program)
+          const second = await ourTurn(daemon, real, program, first.session)
+          await endWaiting(daemon)
+          if (round < 0) continue
+          times.typed.push(typed)
+          times.first.push(first.ms)
+          times.second.push(second.ms)
+        }
+      }
+      return [...measured].flatMap(([program, times]) => {
+        say(
+          `${program.agent}: typed ${spread(times.typed)}, first turn ${spread(times.first)}, second turn ${spread(times.second)}`,
+        )
+        return [
+          figure(`${program.agent}, first turn`, times.first, times.typed, 1.3),
+          figure(`${program.agent}, second turn`, times.second, times.typed, 0.3),
+        ]
+      })
+    }),
+}
+
+interface Times {
+  readonly typed: number[]
+  readonly first: number[]
+  readonly second: number[]
+}
+
+async function ourTurn({ createTask, follow }: DaemonUnderTest, { workspace }: RealAgents, program: Program, session?: string) {
+  const task = await createTask({ agent: program.agent, prompt, ...(session === undefined ? { workspace } : { session }) })
+  const acceptedMs = wallMs()
+  let endedMs = Number.NaN
+  let resumed: boolean | undefined
+  await follow(task.id, (event, atMs) => {
+    if (event.type === 'run.started') resumed = event.data.resumed
+    if (event.type === 'task.completed') endedMs = atMs
+  })
+  if (Number.isNaN(endedMs)) throw new Error(`The turn of ${program.agent} did not succeed; see task ${task.id}.`)
+  if (resumed !== (session !== undefined)) throw new Error(`${program.agent} was ${resumed ? '' : 'not '}resumed.`)
+  return { session: task.session, ms: endedMs - acceptedMs }
+}
+
+/** Ends the program that waits, so that it is not ended while something is measured. */
+async function endWaiting({ health }: DaemonUnderTest): Promise<void> {
+  const { warm } = await health()
+  if (warm.length !== 1) throw new Error(`${warm.length} programs wait, instead of the one whose turns were measured.`)
+  process.kill(warm[0]!.pid)
+  while ((await health()).warm.length > 0) await new Promise((again) => setTimeout(again, 20))
+}
+
+function figure(name: string, ours: readonly number[], typed: readonly number[], most: number): Figure {
+  const ratio = median(ours) / median(typed)
+  return { name, ours: ms(median(ours)), peer: `${ms(median(typed))} typed`, ratio, target: `≤ ${most}x`, isMet: ratio <= most }
+}
+
+const spread = (values: readonly number[]) => `${ms(Math.min(...values))} to ${ms(Math.max(...values))}`
