@@ -44,14 +44,14 @@ function placeOf({ auth, env }: ResolvedAgent): ProbePlace {
   return { path: searchPath(), home: homedir(), environment }
 }
 
-/** Named in the settings, else the first configured, else the first built-in one that works here. */
+/** Named in the settings, else the first configured, else the first built-in one that works here and is let in by its model. */
 export async function pickDefaultAgent(config: Config): Promise<string> {
   if (config.defaultAgent !== undefined) return config.defaultAgent
   const configured = config.agents.find((agent) => agent.source !== 'builtin')
   if (configured) return configured.name
   for (const agent of config.agents) {
-    const health = await adapterNamed(agent.adapter).probe(agent.options, { path: searchPath() })
-    if (health.healthy) return agent.name
+    const health = await adapterNamed(agent.adapter).probe(agent.options, placeOf(agent))
+    if (health.healthy && health.loggedIn !== false) return agent.name
   }
-  return config.agents[0]?.name ?? ''
+  return config.agents.at(-1)?.name ?? ''
 }

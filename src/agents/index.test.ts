@@ -7,7 +7,9 @@ test('every adapter is found by its name', () => {
 })
 
 test('an unknown adapter is refused with every valid name and the nearest one', () => {
-  expect(() => adapterNamed('costum')).toThrow('There is no adapter "costum"; did you mean "custom"? Adapters are: claude-code, codex, custom, demo.')
+  expect(() => adapterNamed('costum')).toThrow(
+    'There is no adapter "costum"; did you mean "custom"? Adapters are: claude-code, codex, custom, demo.',
+  )
 })
 
 test("a builtin agent's options are valid by its own schema", () => {

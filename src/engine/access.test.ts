@@ -52,6 +52,7 @@ describe('access of an agent to its model', () => {
       user: undefined,
       leftovers: leftovers(),
       clock: systemClock,
+      hide: () => {},
       ...changes,
     })
   }
@@ -135,6 +136,20 @@ describe('access of an agent to its model', () => {
     logIn(1)
     expect((await open({ variables: { FIRST_KEY: 'k' } })).access.kind).toBe('variable')
     expect(existsSync(lentLogin())).toBe(false)
+  })
+
+  test('a key is looked for in the named variables, then those of the program, then the named file, then its login', async () => {
+    const file = join(base, 'key.txt')
+    writeFileSync(file, 'from-file')
+    logIn(1)
+    const auth = { env: ['OWN_KEY'], file }
+    const variables = { OWN_KEY: 'own', FIRST_KEY: 'first', SECOND_KEY: 'second' }
+    const { OWN_KEY: _own, ...known } = variables
+    expect((await open({ auth, variables })).variables).toEqual({ OWN_KEY: 'own', FIRST_KEY: 'own' })
+    expect((await open({ auth, variables: known })).variables).toEqual({ FIRST_KEY: 'first' })
+    expect((await open({ auth, variables: { SECOND_KEY: 'second' } })).variables).toEqual({ SECOND_KEY: 'second' })
+    expect((await open({ auth })).variables).toEqual({ FIRST_KEY: 'from-file' })
+    expect((await open({ auth: { env: ['OWN_KEY'] } })).access).toEqual({ kind: 'login' })
   })
 
   test('a login that the program refreshed goes back, with the mode it had; an older or broken one does not', async () => {

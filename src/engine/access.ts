@@ -42,6 +42,8 @@ export interface AccessPlace {
   readonly user: AgentUser | undefined
   readonly leftovers: Leftovers
   readonly clock: Clock
+  /** Told of secrets that become known while they are lent. */
+  readonly hide: (secrets: readonly Secret[]) => void
 }
 
 const scriptFile = '.pawl-key'

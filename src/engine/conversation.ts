@@ -7,14 +7,15 @@ import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, Walls } from '../sandbox.ts'
 import { isDiskFull, isPassing } from '../store/database.ts'
-import { rememberVendorSession, type TakenRun } from '../store/runs.ts'
+import { learnVendorSession, type TakenRun } from '../store/runs.ts'
 import { watchChanges } from './changes.ts'
 import { failingAs } from './failure.ts'
+import type { LiveAgent } from './live-agent.ts'
 import { makeDirectories, refuseOpenWalls } from './prepare.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
 import { runVerbs } from './run-verbs.ts'
 import { archiveSession } from './session-archive.ts'
-import { findAgent } from './start-agent.ts'
+import { type FoundAgent, findAgent } from './start-agent.ts'
 import { checkAnswer } from './structured-output.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace.ts'
 
@@ -106,6 +107,7 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
   let stays = false
   try {
     let vendorId: string | undefined
+    let learning: Promise<void> = Promise.resolve()
     const verbs = runVerbs(taken, parts, voice)
     const said = await agent.serve({
       watch,
@@ -124,7 +126,7 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
           watch.sawEvent()
           if (event.type === 'agent.session') {
             vendorId = event.data.vendorId
-            void learnSession(taken, parts, vendorId, voice.log)
+            learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
           }
           return voice.recordEvent(event)
         },
@@ -134,23 +136,45 @@ async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise
       },
     })
     await fp('exit.observe')
+    await learning
     const verdict = checkAnswer(task.output_schema, said)
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
     stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
-    const exit = stays ? undefined : await agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000)
+    const exit = stays ? undefined : await leave(agent)
     // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
     if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
       await archive(taken, parts, place, vendorId)
-    if (stays) {
-      await agent.returnLogin()
-      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness: await found.likeness(vendorId) })
-    }
+    // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
+    if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
     return { verdict, exit, canResume: found.canResume }
   } catch (error) {
     stays = false
     throw error
   } finally {
-    if (!stays) await agent.end(0)
+    if (!stays || watch.reason) await leave(agent)
+  }
+
+  /** What the turn has brought stands, whether or not the program can be kept. */
+  async function keep(agent: LiveAgent, found: FoundAgent, vendorId: string | undefined): Promise<boolean> {
+    try {
+      await agent.returnLogin()
+      const likeness = await found.likeness(vendorId)
+      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness })
+      return true
+    } catch (error) {
+      await trouble('login_not_returned', error)
+      return false
+    }
+  }
+  async function leave(agent: LiveAgent): Promise<Exit | undefined> {
+    return agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000).catch(async (error: unknown) => {
+      await trouble('not_ended_cleanly', error)
+      return undefined
+    })
+  }
+  async function trouble(code: string, error: unknown): Promise<void> {
+    voice.log.warn('a program was not left cleanly', { error: messageOf(error), reason: code })
+    await voice.note(code, messageOf(error))
   }
 }
 
@@ -201,7 +225,7 @@ async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work
 
 /** Stored as soon as it is known: a crash a moment later can resume the conversation. */
 async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
-  await rememberVendorSession(parts.db, taken.run.session_id, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
+  await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
     log.warn('the session id will be stored at the end of the run', { error: String(error) }),
   )
 }

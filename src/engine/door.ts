@@ -21,11 +21,14 @@ export interface Door {
   close(): Promise<void>
 }
 
+/** Makes the tools of one run. */
+export type ToolServing = (verbs: DoorVerbs, options: { log: Log }) => ToolHandler
+
 export interface DoorOptions {
   /** Whoever connects is the agent; the token guards a loopback that is shared with others. */
   readonly token: string
   /** Serves `/mcp` for the run with these verbs. */
-  readonly tools?: ((verbs: DoorVerbs) => ToolHandler) | undefined
+  readonly tools?: ToolServing | undefined
   readonly log?: Log
 }
 
@@ -59,7 +62,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
 
   async function bind(verbs: DoorVerbs | undefined): Promise<void> {
     const before = holder
-    holder = verbs && hold(verbs, tools)
+    holder = verbs && hold(verbs, tools && ((held) => tools(held, { log })))
     bound.resolve()
     await before?.release()
   }

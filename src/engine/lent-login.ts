@@ -31,6 +31,8 @@ export interface LendingPlace {
   readonly user: AgentUser | undefined
   readonly leftovers: Leftovers
   readonly clock: Clock
+  /** Told of secrets that the program has got itself. */
+  readonly hide: (secrets: readonly Secret[]) => void
 }
 
 /**
@@ -45,7 +47,11 @@ export async function lendLogin(files: readonly CredentialFile[], place: Lending
   const over = new AbortController()
   const paths = files.map((file) => file.path)
   const takeBack = async () => {
-    for (const text of await rescueLogin(files, { userHome, sessionHome: home, paths, lent })) seen.add(text)
+    for (const text of await rescueLogin(files, { userHome, sessionHome: home, paths, lent })) {
+      if (seen.has(text)) continue
+      seen.add(text)
+      place.hide(secretsOf(text))
+    }
   }
   const lending = leftovers.locked(async () => {
     // What a killed run had renewed would be overwritten here.

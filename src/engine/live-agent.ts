@@ -66,11 +66,13 @@ export function createLiveAgent(parts: {
       }
       return await child.stop({ graceMs })
     } finally {
-      await child.stop({ graceMs: 0 })
-      await conversation.close()
-      await door?.close()
-      await recorded.into(undefined)
-      await access.close()
+      await each([
+        () => child.stop({ graceMs: 0 }),
+        () => conversation.close(),
+        () => door?.close(),
+        () => recorded.into(undefined),
+        () => access.close(),
+      ])
     }
   }
 
@@ -109,4 +111,17 @@ export function createLiveAgent(parts: {
       return ending
     },
   }
+}
+
+/** One that fails does not keep the others from their part; the first failure is told when all are done. */
+async function each(steps: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
 }

@@ -7,18 +7,29 @@ import { lockTask } from '../store/tasks.ts'
 import type { DoorVerbs } from './door.ts'
 import type { RunParts, Voice } from './run.ts'
 
+/** More than anybody would answer or read; a program that loops must not fill the store. */
+const mostQuestions = 50
+const mostMessages = 200
+
 /** What an agent may ask of us, whichever way it asks: by its own protocol, by a tool, or at the door. */
 export function runVerbs(taken: TakenRun, parts: RunParts, voice: Voice): DoorVerbs {
   const { run, task } = taken
+  const left = { questions: mostQuestions, messages: mostMessages }
+  const spend = (what: keyof typeof left) => {
+    if (left[what]-- <= 0)
+      throw new PawlError('denied', `This run has sent all the ${what} that one run may send; go on without.`)
+  }
   return {
     describe: () => ({ task: task.id, run: run.id, attempt: run.attempt }),
     async notify(text) {
+      spend('messages')
       voice.watch.sawEvent()
       await voice.recordEvent({ type: 'message.sent', data: { text } })
       // Whoever is told that it was sent may end at once.
       await parts.journal.flush()
     },
     async ask(asking: QuestionAsked) {
+      spend('questions')
       voice.watch.sawEvent()
       const question = parts.redactor.value(asking)
       const { kind, text, options } = question

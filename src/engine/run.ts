@@ -10,7 +10,7 @@ import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import { type Db, isPassing } from '../store/database.ts'
 import type { TakenRun } from '../store/runs.ts'
 import { converse, type TurnResult } from './conversation.ts'
-import type { DoorVerbs, ToolHandler } from './door.ts'
+import type { ToolServing } from './door.ts'
 import { explainFailure } from './explain.ts'
 import { RunFailure } from './failure.ts'
 import type { Journal } from './journal.ts'
@@ -50,7 +50,7 @@ export interface RunParts {
   readonly warm: Warm
   readonly leftovers: Leftovers
   /** Serves our tools to the agent of a run. */
-  readonly tools?: ((verbs: DoorVerbs) => ToolHandler) | undefined
+  readonly tools?: ToolServing | undefined
 }
 
 /** What the parts of a run share: its timers, and how it speaks to the journal and the log. */

@@ -143,6 +143,11 @@ async function shipFile(
   return at - from
 }
 
+/** Does a file still begin with what is archived of it? */
+export async function beginsWith(file: FileHandle, archived: Pick<ArchivedFile, 'size' | 'tail_digest'>): Promise<boolean> {
+  return digestOf(await readEnd(file, archived.size)).equals(archived.tail_digest)
+}
+
 /** As much of the end of some bytes as is compared, and its digest. */
 export const endOf = (bytes: Buffer) => bytes.subarray(-comparedBytes)
 export const digestOf = (end: Buffer) => createHash('sha256').update(end).digest()

@@ -11,7 +11,8 @@ import { forgetOrigin, setConversation } from '../store/sessions.ts'
 import type { SessionRow } from '../store/tables.ts'
 import type { Journal } from './journal.ts'
 import { putFile } from './put-file.ts'
-import { type FoundFile, findConversation, type Home, isIdOf, type Look, openHome } from './session-home.ts'
+import { beginsWith } from './session-archive.ts'
+import { type FoundFile, findConversation, type Home, isIdOf, type Look, openHome, withFile } from './session-home.ts'
 import { DamagedArchive, restoreSession } from './session-restore.ts'
 import { transcriptMessage, transcriptOf } from './transcript.ts'
 import type { AgentUser } from './workspace.ts'
@@ -67,22 +68,32 @@ export async function passGate(options: GateOptions): Promise<Passed> {
   try {
     if (!isIdOf(files, vendorId)) return await makeAnew(options, { files, home, found: undefined }, 'bad_id')
     const found = await findConversation(home, files, vendorId, options.look)
-    const isCut = found !== undefined && care === 'keep' && (await isShorterThanArchived(options, found, vendorId))
-    if (found && care === 'keep' && !isCut) return { how: 'resumed', resume: vendorId }
-    const why = found ? (isCut ? 'cut' : 'refused') : 'missing'
+    const fault = found !== undefined && care === 'keep' ? await faultOf(options, home, found, vendorId) : undefined
+    if (found && care === 'keep' && !fault) return { how: 'resumed', resume: vendorId }
+    const why = found ? (fault ?? 'refused') : 'missing'
     const restored = care === 'rebuild' ? undefined : await restore(options, { home, found, vendorId, why })
     if (restored) return restored
-    return isCut ? { how: 'resumed', resume: vendorId } : await makeAnew(options, { files, home, found }, why)
+    return fault ? { how: 'resumed', resume: vendorId } : await makeAnew(options, { files, home, found }, why)
   } finally {
     await home.root.close()
   }
 }
 
-/** The file only grows, so one that is shorter than what was archived has lost its end: a power cut does that. */
-async function isShorterThanArchived({ db, session }: GateOptions, found: FoundFile, vendorId: string): Promise<boolean> {
+/**
+ * The file only grows, and every turn that came to its end is archived. So one that is shorter than the archive has lost its end, or has missed a turn that was had
+ * elsewhere (`cut`); one that does not begin with what is archived has gone another way than the session (`strayed`).
+ */
+async function faultOf(
+  { db, session }: GateOptions,
+  home: Home,
+  found: FoundFile,
+  vendorId: string,
+): Promise<'cut' | 'strayed' | undefined> {
   const [main] = await knownFiles(db, session.id, vendorId)
-  if (!main?.is_main || !main.is_whole) return false
-  return main.path === found.path && found.size < main.size
+  if (!main?.is_main || !main.is_whole || main.path !== found.path) return undefined
+  if (found.size < main.size) return 'cut'
+  const isContinued = await withFile(home, found.path, (file) => beginsWith(file, main))
+  return isContinued === false ? 'strayed' : undefined
 }
 
 async function restore(

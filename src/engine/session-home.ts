@@ -65,8 +65,10 @@ export async function conversationMark(path: string, files: SessionFiles, vendor
 /** The file that a pattern means, the one written last if there are several. An empty file is none: it is what a power cut leaves. */
 export const lookFor: Look = async (home, pattern) => {
   let best: FoundFile | undefined
+  let left = mostEntries
   const walk = async (directory: DirectoryHandle, [name = '', ...rest]: readonly string[], prefix: string): Promise<void> => {
     for (const entry of await namesLike(directory, name)) {
+      if (left-- <= 0) return
       const path = `${prefix}${entry}`
       if (rest.length > 0) await inDirectory(home, directory, entry, (below) => walk(below, rest, `${path}/`))
       else {
@@ -83,9 +85,10 @@ export const lookFor: Look = async (home, pattern) => {
 /** Every regular file below a folder of the home, in the order of their names. */
 export async function filesBelow(home: Home, folder: string, options: { most: number }): Promise<string[]> {
   const found: string[] = []
+  let left = mostEntries
   const walk = async (directory: DirectoryHandle, prefix: string, depth: number): Promise<void> => {
     for (const name of (await readdir(directory.at('.'))).toSorted()) {
-      if (found.length >= options.most) return
+      if (found.length >= options.most || left-- <= 0) return
       if (name.startsWith(ownPrefix)) continue
       const entry = await statIn(home, directory, name)
       if (entry?.isFile()) found.push(`${prefix}${name}`)
@@ -124,6 +127,9 @@ export async function removeFile(home: Home, path: string): Promise<void> {
   const parts = partsOf(path)
   await inFolder(home, parts.slice(0, -1), (directory) => rm(directory.at(parts.at(-1)!), { force: true }))
 }
+
+/** More than a program has reason to keep. An agent that makes a hundred thousand folders to keep us busy loses its conversation, not our time. */
+const mostEntries = 2_000
 
 /** Files that we make beside others for a moment begin with it; they belong to no conversation. */
 export const ownPrefix = '.pawl-'

@@ -1,25 +1,19 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { availableParallelism } from 'node:os'
+import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
-import type { Command, LaunchSpec } from '../agent.ts'
 import { type Category, categories, type SessionCare } from '../domain/outcome.ts'
-import { secretsIn } from '../domain/redact/names.ts'
-import { fp } from '../failpoint.ts'
 import type { KillUnit } from '../process/child.ts'
 import { recordKillUnit, runsOfTask, type TakenRun, toolsRan } from '../store/runs.ts'
+import { knownFiles } from '../store/session-archive.ts'
 import type { RunRow } from '../store/tables.ts'
-import { type Entrance, findAccess, type OpenAccess } from './access.ts'
+import { findAccess } from './access.ts'
 import type { Place } from './conversation.ts'
-import { serveDoor } from './door.ts'
-import { failingAs } from './failure.ts'
-import { createGate } from './gate.ts'
 import { writeHomeFile } from './home-files.ts'
-import { createLiveAgent, type LiveAgent } from './live-agent.ts'
-import { installed, type Wanted, wantedOf, withEnvironment } from './prepare.ts'
+import { launchAgent } from './launch-agent.ts'
+import type { LiveAgent } from './live-agent.ts'
+import { type Wanted, wantedOf } from './prepare.ts'
 import { composePrompt } from './prompt.ts'
-import { recordChild } from './raw-log.ts'
 import type { RunParts } from './run.ts'
-import { type Passed, passGate } from './session-gate.ts'
+import { type GateOptions, type Passed, passGate } from './session-gate.ts'
 import { conversationMark } from './session-home.ts'
 import type { Likeness } from './warm.ts'
 
@@ -31,9 +25,6 @@ export interface FoundAgent {
   /** What the next run must want to be served by it; asked again after the turn, which may have changed the login and the conversation. */
   likeness(vendorId: string | undefined): Promise<Likeness>
 }
-
-/** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
-const launching = createGate(4 * availableParallelism())
 
 /** Undefined if the run was stopped, or was no longer ours, before there was a program. */
 export async function findAgent(taken: TakenRun, parts: RunParts, place: Place): Promise<FoundAgent | undefined> {
@@ -52,51 +43,62 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       user: walls.user,
       leftovers: parts.leftovers,
       clock: parts.clock,
+      hide: voice.hide,
     })
   const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
     ...likenessOf(wanted, taken, parts, place),
     access: (await entrance()).likeness,
-    conversation: (vendorId && adapter.sessions && (await conversationMark(walls.home, adapter.sessions, vendorId))) || '',
+    conversation: vendorId === undefined ? '' : await conversationState(vendorId),
   })
 
   const earlier = run.fence > 1 ? await earlierRuns(taken, parts) : []
   const care = careAfter(earlier)
   const fresh = task.continuation?.kind === 'retry' && task.continuation.fresh
   const warm = await waitingAgent()
-  const passed: Passed = warm
-    ? { how: 'resumed', resume: session.vendor_id! }
-    : await passGate({
-        db: parts.db,
-        journal: parts.journal,
-        clock: parts.clock,
-        log: voice.log,
-        adapter,
-        session,
-        task,
-        run,
-        home: walls.home,
-        user: walls.user,
-        workspace: workspace.path,
-        model: wanted.model,
-        version: wanted.version,
-        care,
-        fresh,
-      })
-  if (passed.how === 'lost') watch.stop({ kind: 'lease_lost' })
-  const prompt = composePrompt({
-    prompt: task.prompt,
-    continuation: task.continuation,
-    // Whoever is told the story so far knows it like one who remembers it.
-    resumed: passed.resume !== undefined || passed.preface !== undefined,
-    preface: passed.preface,
-    earlier: earlier.at(-1),
-    toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),
-    outputSchema: adapter.can.structuredOutput ? undefined : (task.output_schema ?? undefined),
-  })
-  const found = (agent: LiveAgent | undefined) => agent && { agent, prompt, likeness, canResume: adapter.can.resume }
-  if (warm) return found(await goOn(warm))
-  const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
-  return found(await launch({ ...wanted, prompt, resume: passed.resume, newSession }, await entrance()))
+  try {
+    const passed: Passed = warm ? { how: 'resumed', resume: session.vendor_id! } : await passGate(gateOptions())
+    const prompt = composePrompt({
+      prompt: task.prompt,
+      continuation: task.continuation,
+      // Whoever is told the story so far knows it like one who remembers it.
+      resumed: passed.resume !== undefined || passed.preface !== undefined,
+      preface: passed.preface,
+      earlier: earlier.at(-1),
+      toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),
+      outputSchema: adapter.can.structuredOutput ? undefined : (task.output_schema ?? undefined),
+    })
+    // From here on the session home is written to; a run that has lost its lease must not.
+    const unit = warm?.unit ?? walls.unit
+    const isOurs =
+      passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, resumed: passed.resume !== undefined }))
+    if (!isOurs) watch.stop({ kind: 'lease_lost' })
+    if (watch.reason) return await leave()
+    if (adapter.can.warm) await writeRunFile()
+    if (warm) voice.hide(warm.secrets())
+    const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
+    const agent =
+      warm ??
+      (await launchAgent({ ...wanted, prompt, resume: passed.resume, newSession }, await entrance(), { taken, parts, place }))
+    return agent && { agent, prompt, likeness, canResume: adapter.can.resume }
+  } catch (error) {
+    await leave()
+    throw error
+  }
+
+  /** A program that was taken is nobody's any more. */
+  async function leave(): Promise<undefined> {
+    await warm?.end(0)
+  }
+
+  /** The file as it lies here, and how much of it is archived: a turn that was had elsewhere shows in the one or the other. */
+  async function conversationState(vendorId: string): Promise<string> {
+    if (!adapter.sessions) return ''
+    const [mark, archived] = await Promise.all([
+      conversationMark(walls.home, adapter.sessions, vendorId),
+      knownFiles(parts.db, session.id, vendorId),
+    ])
+    return JSON.stringify([mark, archived.map(({ path, size }) => [path, size])])
+  }
 
   async function waitingAgent(): Promise<LiveAgent | undefined> {
     if (!adapter.can.warm) return undefined
@@ -106,60 +108,11 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     return undefined
   }
 
-  async function goOn(agent: LiveAgent): Promise<LiveAgent | undefined> {
-    voice.hide(agent.secrets())
-    await writeRunFile()
-    if (await recordStart(taken, parts, place, { unit: agent.unit, resumed: true })) return agent
-    await agent.end(0)
-    watch.stop({ kind: 'lease_lost' })
-    return undefined
-  }
-
-  async function launch(spec: Omit<LaunchSpec, 'access'>, way: Entrance): Promise<LiveAgent | undefined> {
-    const access = await way.open()
-    try {
-      const agent = await launchWith({ ...spec, access: access.access }, access)
-      if (!agent) await access.close()
-      return agent
-    } catch (error) {
-      await access.close()
-      throw error
-    }
-  }
-
-  async function launchWith(spec: LaunchSpec, access: OpenAccess): Promise<LiveAgent | undefined> {
-    const token = randomBytes(24).toString('base64url')
-    const plain = await failingAs('bad_config', () => adapter.command(spec))
-    const ids: Record<string, string> = adapter.can.warm ? {} : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
-    const added = { taken, doorToken: token, ids, access: access.variables }
-    const command = await installed(withEnvironment(plain, parts, added), workspace.source)
-    voice.hide([...secretsIn(command.env), ...access.secrets()])
-    await writeSessionFiles(command)
-    if (adapter.can.warm) await writeRunFile()
-    if (!(await recordStart(taken, parts, place, { unit: walls.unit, resumed: spec.resume !== undefined })))
-      watch.stop({ kind: 'lease_lost' })
-    const walled = await launching(async () => {
-      if (watch.reason) return undefined
-      await fp('spawn.before')
-      return failingAs('sandbox_error', () => place.sandbox.launch(command, { ...walls, door: true }))
-    })
-    if (!walled) return undefined
-    await fp('spawn.after')
-    return createLiveAgent({
-      walled,
-      conversation: (child) => adapter.open(child, spec),
-      recorded: recordChild(walled.child),
-      door: walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log }),
-      unit: walls.unit,
-      environment: command.env,
-      access,
-      clock: parts.clock,
-    })
-  }
-
-  async function writeSessionFiles(command: Command): Promise<void> {
-    for (const [path, text] of Object.entries(command.files ?? {}))
-      await writeHomeFile({ home: walls.home, path }, text, { user: walls.user })
+  function gateOptions(): GateOptions {
+    const { db, journal, clock } = parts
+    const { model, version } = wanted
+    const home = { home: walls.home, user: walls.user, workspace: workspace.path }
+    return { db, journal, clock, log: voice.log, adapter, session, task, run, ...home, model, version, care, fresh }
   }
 
   /** A program that serves many runs cannot be told by its environment which one it is at now. */

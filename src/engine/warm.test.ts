@@ -26,11 +26,11 @@ describe('programs that wait', () => {
   })
 
   /** A real process that waits for its stdin. */
-  async function waitingProgram(): Promise<LiveAgent> {
+  async function waitingProgram(command = { file: 'cat', args: [] as string[] }): Promise<LiveAgent> {
     const sandbox = createNone()
     const unit = sandbox.killUnit(`warm-${process.pid}-${started.length}-${Date.now()}`, 1)
     const walled = await sandbox.launch(
-      { file: 'cat', args: [], env: {} },
+      { ...command, env: {} },
       {
         unit,
         workspace: { source: folder, path: folder },
@@ -141,6 +141,17 @@ describe('programs that wait', () => {
     clock.advance(5_000)
     expect(warm.list()).toEqual([])
     await Promise.all(agents.map(gone))
+  })
+
+  test('hold their session until they are gone: nobody else starts in its home meanwhile', async () => {
+    const warm = make()
+    const stubborn = await waitingProgram({ file: 'sh', args: ['-c', 'trap "" TERM HUP; while :; do sleep 0.05; done'] })
+    warm.keep(entry('s_1', stubborn))
+    void warm.drop('s_1')
+    expect(warm.list()).toEqual([])
+    expect(isAlive(stubborn)).toBe(true)
+    expect(await warm.take('s_1', alike)).toBeUndefined()
+    expect(isAlive(stubborn)).toBe(false)
   })
 
   test('that die are not listed any more', async () => {

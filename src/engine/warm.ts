@@ -34,6 +34,12 @@ export interface WarmOptions {
   readonly freeMemory?: () => number
 }
 
+/** In a container, of what the container may use. */
+function shareOfFreeMemory(): number {
+  const constrained = process.constrainedMemory()
+  return process.availableMemory() / (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem())
+}
+
 /** Below this share of free memory nothing idle is worth its place. */
 const leastFreeMemory = 0.1
 const lookEveryMs = 5_000
@@ -48,10 +54,11 @@ interface Waiting {
 }
 
 export function createWarm(options: WarmOptions): Warm {
-  const { clock, log, most, idleMs, freeMemory = () => process.availableMemory() / totalmem() } = options
+  const { clock, log, most, idleMs, freeMemory = shareOfFreeMemory } = options
   // In the order in which they were kept: the first has waited longest.
   const waiting = new Map<string, Waiting>()
-  const ending = new Set<Promise<void>>()
+  /** Until a program is gone, its session home is its own: nobody else may start there. */
+  const ending = new Map<string, Promise<void>>()
   let stopped = false
   let cancelLook: (() => void) | undefined
 
@@ -59,12 +66,14 @@ export function createWarm(options: WarmOptions): Warm {
     one.cancel()
     if (waiting.get(one.session) === one) waiting.delete(one.session)
     log.debug('a warm agent program is ended', { session: one.session, reason })
-    const done: Promise<void> = one.agent
-      .end()
+    const earlier = ending.get(one.session)
+    const done: Promise<void> = Promise.all([one.agent.end(), earlier])
       .then(() => undefined)
       .catch((error: unknown) => log.warn('a warm agent program did not end cleanly', { error: messageOf(error) }))
-      .finally(() => ending.delete(done))
-    ending.add(done)
+      .finally(() => {
+        if (ending.get(one.session) === done) ending.delete(one.session)
+      })
+    ending.set(one.session, done)
     return done
   }
   const look = () => {
@@ -75,6 +84,7 @@ export function createWarm(options: WarmOptions): Warm {
 
   return {
     async take(session, wanted) {
+      await ending.get(session)
       const one = waiting.get(session)
       if (!one) return undefined
       const why = one.agent.hasEnded() ? 'gone' : difference(one.likeness, wanted)
@@ -104,7 +114,7 @@ export function createWarm(options: WarmOptions): Warm {
     },
     async drop(session) {
       const one = waiting.get(session)
-      if (one) await end(one, 'dropped')
+      await (one ? end(one, 'dropped') : ending.get(session))
     },
     list: () =>
       [...waiting.values()].map(({ session, agentName, agent, sinceMs }) => ({
@@ -117,7 +127,7 @@ export function createWarm(options: WarmOptions): Warm {
       stopped = true
       cancelLook?.()
       for (const one of waiting.values()) void end(one, 'stopped')
-      await Promise.all(ending)
+      await Promise.all(ending.values())
     },
   }
 }

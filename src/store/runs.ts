@@ -133,6 +133,21 @@ export async function costOfTask(tx: Tx, task: string): Promise<number | null> {
   return rows[0]?.cost ?? null
 }
 
+/** The same, as soon as a run hears of it: only while the run has its lease, because another may have the session by now. */
+export async function learnVendorSession(
+  db: Db,
+  run: { id: string; fence: number; session_id: string },
+  vendorId: string,
+  at: Date,
+): Promise<void> {
+  const stored = storableText(vendorId)
+  await sql`
+    update pawl.sessions set vendor_id = ${stored}, updated_at = ${at}
+    where id = ${run.session_id} and vendor_id is distinct from ${stored}
+      and exists (select 1 from pawl.leases where run_id = ${run.id} and fence = ${run.fence})
+  `.execute(db)
+}
+
 /** The program's own id of the conversation, as it came back last. */
 export async function rememberVendorSession(db: Db | Tx, session: string, vendorId: string | null, at: Date): Promise<void> {
   const stored = vendorId === null ? null : storableText(vendorId)

@@ -1,7 +1,9 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { findViolations, fingerprint } from './check.ts'
 import type { Arm } from './daemon.ts'
 import { failpoints, splitByKind } from './failpoints.ts'
-import { CrashHome, pause } from './home.ts'
+import { CrashHome, firedFile, pause } from './home.ts'
 import { type Acknowledged, create, type Kind, play } from './scenario.ts'
 
 export const victims = ['daemon', 'database', 'both'] as const satisfies readonly Arm['victim'][]
@@ -83,7 +85,7 @@ const ways: Record<
       const told = [await play(fresh, { kind: 'plain', tag })]
       const wrong = await findViolations(fresh, told, tag)
       if (wrong.length > 0) throw new Error(wrong.join('\n'))
-      home.fired.push(...fresh.fired)
+      appendFileSync(join(home.dir, firedFile), fresh.fired.map((name) => `${name}\n`).join(''))
     } finally {
       await fresh.close()
     }

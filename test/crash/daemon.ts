@@ -2,14 +2,14 @@
  * A real daemon for crash tests: `daemon.ts HOME serve|worker|oneshot [KIND] [FAILPOINT as JSON]`. A one-shot runs a task of that kind.
  * Takes more failpoints over IPC, and ends when its test ends.
  */
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
 import { loadConfig } from '../../src/config.ts'
 import { startDaemon } from '../../src/daemon.ts'
 import { armFailpoint } from '../../src/failpoint.ts'
 import { createLog } from '../../src/log.ts'
-import { childrenOf, killIfThere } from './home.ts'
+import { childrenOf, firedFile, killIfThere } from './home.ts'
 import { type Kind, newTask } from './scenario.ts'
 
 export interface Arm {
@@ -18,7 +18,7 @@ export interface Arm {
   readonly victim: 'daemon' | 'database' | 'both' | 'agent'
   readonly skip: number
 }
-export type Told = { readonly ready: string } | { readonly fired: string } | { readonly armed: string }
+export type Told = { readonly ready: string } | { readonly armed: string }
 
 const [home = '', role = 'serve', kind = '', first = ''] = process.argv.slice(2)
 const tell = (told: Told) => process.send?.(told)
@@ -45,7 +45,8 @@ const descendantsOf = (pid: number): number[] => childrenOf(pid).flatMap((child)
 
 function arm({ name, victim, skip }: Arm): void {
   const act = () => {
-    tell({ fired: name })
+    // A message may still be on its way out when the process is killed.
+    appendFileSync(join(home, firedFile), `${name}\n`)
     return kill[victim]()
   }
   armFailpoint(name, act, { skip })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,11 +15,11 @@ import type { Kind } from './scenario.ts'
 
 const entry = fileURLToPath(new URL('./daemon.ts', import.meta.url))
 const startWithinMs = 20_000
+export const firedFile = 'fired'
 
 /** A home of its own with a daemon that is started again whenever it dies, as a service manager would. */
 export class CrashHome {
   readonly dir = mkdtempSync(join(tmpdir(), 'pawl-crash-'))
-  readonly fired: string[] = []
   /** Failpoints that the next starts of the daemon hold from their first moment, one per start. */
   readonly nextStarts: Arm[] = []
   starts = 0
@@ -42,6 +42,12 @@ export class CrashHome {
     this.#closing = true
     this.killDaemon()
     this.killDatabase()
+  }
+
+  /** The failpoints that were reached, in their order. */
+  get fired(): string[] {
+    const file = join(this.dir, firedFile)
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
   }
 
   get pid(): number {
@@ -188,7 +194,6 @@ export class CrashHome {
     const daemon = this.#spawn('serve', point)
     this.#current = daemon
     this.starts++
-    daemon.on('message', (told: Told) => 'fired' in told && this.fired.push(told.fired))
     let isUp = false
     daemon.once('exit', () => {
       if (this.#closing || !isUp || !this.startsAgain) return

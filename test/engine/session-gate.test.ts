@@ -100,6 +100,16 @@ it('a file that lost its end in a power cut is restored', async () => {
   expect(await talk.pass(talk.next)).toEqual({ how: 'resumed', resume: id })
 })
 
+it('a file that has gone another way than the session is restored, one that only went on is not', async () => {
+  const talk = await makeTalk()
+  await talk.write(main, 'planted\nand grew\n')
+  expect(await talk.pass(talk.next)).toEqual({ how: 'resumed', resume: id })
+  await talk.write(main, 'felled!\nand burned\n')
+  expect(await talk.pass(talk.next)).toEqual({ how: 'restored', resume: id })
+  expect(await readFile(join(talk.home, main), 'utf8')).toBe('planted\n')
+  expect(await talk.sessionEvents(talk.task)).toMatchObject([{ type: 'session.restored', data: { why: 'strayed' } }])
+})
+
 it('a file that the program refused is replaced by the archive, also where it lay elsewhere', async () => {
   const talk = await makeTalk()
   await rm(join(talk.home, main))

@@ -52,6 +52,12 @@ const shownToModel = ({ baseUrl }: ResolvedAgent) => {
   const asked = machine.models.requestsOf(key).filter((request) => request.wire !== undefined)
   return asked.at(-1)?.headers ?? {}
 }
+/** The files below a folder that hold a text. */
+const filesWith = (text: string, folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(text))
 const bearer = (token: string) => fingerprint(`Bearer ${token}`)
 
 /** Everything that Pawl keeps or says of a task, but for the program's own conversation. */
@@ -80,6 +86,7 @@ describe.each([
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     await machine.restart()
     expect(existsSync(copy)).toBe(false)
+    expect(filesWith(token, join(machine.home, 'sessions', ran.task.session))).toEqual([])
     expect(readFileSync(sourceOf(program), 'utf8')).toBe(source)
     expect(await kept(ran)).not.toContain(token)
     const archived = await machine.archived(ran.task.session)
@@ -110,6 +117,12 @@ describe.each([
   })
 })
 
+test('the real claude whose login has ended and cannot be renewed is refused like one without a key', async () => {
+  logIn(claude, claudeLogin(madeUpToken('ended', -60), -60))
+  const { task } = await machine.run({ agentConfig: keyless(claude, 'auth') })
+  expect(task).toMatchObject({ state: 'failed', reason: { kind: 'auth_failed' } })
+})
+
 describe('the real codex whose login has to be renewed', () => {
   let endpoint: TokenEndpoint
   const expired = madeUpToken('expired', -60)
@@ -135,6 +148,19 @@ describe('the real codex whose login has to be renewed', () => {
     expect(existsSync(lentTo(codex, ran.task.session))).toBe(false)
     const everything = (await kept(ran)) + (await machine.archived(ran.task.session))
     for (const secret of [expired, endpoint.given[0]!, tokens().refresh_token]) expect(everything).not.toContain(secret)
+  })
+
+  test('gives it to its user in the middle of its turn, and says nothing of it when it prints it', async () => {
+    const workspace = await machine.workspace()
+    const command = `touch begun; while [ ! -e go ]; do sleep 0.05; done; cat $HOME/${credentials.codex} | tee seen.txt`
+    const running = machine.run({ agentConfig: renewing('shell'), workspace, prompt: `run \`${command}\`` })
+    await expect.poll(() => existsSync(join(workspace, 'begun')), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => tokens().access_token).toBe(endpoint.given[0])
+    writeFileSync(join(workspace, 'go'), '')
+    const said = await kept(await running)
+    expect(readFileSync(join(workspace, 'seen.txt'), 'utf8')).toContain(tokens().refresh_token)
+    expect(said).toContain('[redacted:refresh_token]')
+    for (const secret of [endpoint.given[0]!, tokens().refresh_token]) expect(said).not.toContain(secret)
   })
 
   test('goes on with the renewed one in the next session', async () => {

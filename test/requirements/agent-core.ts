@@ -39,7 +39,13 @@ export const agentCore = {
   'S2-18': { means: "The profile's subagents replace the built-in ones or switch them off.", open: 4 },
   'S2-19': { means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.', open: 4 },
   'S2-20': { means: 'Permission answers carry a sentence on what the walls allow.', open: 4 },
-  'S2-21': { means: 'That a conversation was compacted is an event.', open: 3 },
+  'S2-21': {
+    means: 'That a conversation was compacted is an event.',
+    shown: [
+      'src/agents/claude-code/transcripts.test.ts > %s',
+      'src/agents/codex/conversation.test.ts > thinking, searching and a shortened history are told once each',
+    ],
+  },
 
   // Walls and paths
   'S2-22': { means: "The agent works in the workspace and cannot see Pawl's logs or store.", open: 4 },
@@ -71,23 +77,68 @@ export const agentCore = {
       'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
     ],
   },
-  'S2-35': { means: 'A session is named by the caller or made; a session home that exists already is no error.', open: 3 },
-  'S2-36': { means: 'Resume only with files, else say so and start fresh; a session can be forked.', open: 3 },
-  'S2-37': { means: 'Files that a program crashes without are seeded into its home.', open: 3 },
-  'S2-38': { means: 'Each session has its own home for the program.', open: 3 },
+  'S2-35': {
+    means: 'A session is named by the caller or made; a session home that exists already is no error.',
+    shown: [
+      'test/real-agents/scenarios.test.ts > answers, and its session goes on in the next task',
+      'test/engine/session-verbs.test.ts > lends its agent and its workspace to a task that names neither',
+      'test/engine/session-verbs.test.ts > that is not there is refused in a sentence',
+    ],
+  },
+  'S2-36': { means: 'Resume only with files, else say so and start fresh; a session can be forked.', open: 'later: checkpoints' },
+  'S2-37': {
+    means: 'Files that a program crashes without are seeded into its home.',
+    shown: [
+      'src/engine/home-files.test.ts > are written with their folders, closed to others, and replace what was there',
+      'src/agents/codex/command.test.ts > a home below the folder for temporary files gets another one of its own',
+      'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
+      'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
+    ],
+  },
+  'S2-38': {
+    means: 'Each session has its own home for the program.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us',
+      'src/agents/codex/command.test.ts > the program that was probed is started as app-server, and the prompt is nowhere in sight',
+      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/real-agents/warm.test.ts > does not serve another session',
+    ],
+  },
   'S2-39': { means: 'Each message is stored first, then shown, then judged by the guardrails.', open: 5 },
   'S2-40': { means: 'Guardrail limits depend on the model and are configurable.', open: 5 },
   'S2-41': {
     means: 'A tripped breaker ends the run as `tripped`, with its event, its subagents closed, its figures kept.',
     open: 5,
   },
-  'S2-42': { means: 'No result, an error result and a turn limit are three different failures.', open: 3 },
+  'S2-42': {
+    means: 'No result, an error result and a turn limit are three different failures.',
+    shown: [
+      'src/agents/claude-code/conversation.test.ts > an end without a result after "%s" is %s',
+      'src/agents/claude-code/verdict.test.ts > an error is never the answer, and what was said before it is kept',
+      'test/real-agents/claude-code-adapter.test.ts > turns and money are held to, and the run says which it was',
+    ],
+  },
   'S2-43': { means: 'Turns are shown without mere todo updates, and never below 0.', open: 5 },
   'S2-44': { means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.', open: 5 },
   'S2-45': { means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.', open: 5 },
   'S2-46': { means: 'Every way out cleans up, and failing to clean up changes no outcome.', open: 5 },
-  'S2-47': { means: 'A conversation can be rebuilt in the format of the program itself.', open: 3 },
-  'S2-48': { means: "The program's stderr is kept line by line.", open: 3 },
+  'S2-47': {
+    means: 'A conversation can be rebuilt in the format of the program itself.',
+    shown: [
+      'src/agents/claude-code/session-files.test.ts > a rebuilt conversation is one unbroken chain of everything that was said and done',
+      'src/agents/codex/session-files.test.ts > a rebuilt conversation lies where the program looks for it',
+      'test/real-agents/claude-code-adapter.test.ts > a conversation that is gone is told as such, and goes on when it is rebuilt from what was recorded',
+      'test/real-agents/codex-adapter.test.ts > %s: a conversation rebuilt from the journal goes on',
+    ],
+  },
+  'S2-48': {
+    means: "The program's stderr is kept line by line.",
+    shown: [
+      'src/agents/text.test.ts > the messages of a flow are its lines, wherever the bytes were split',
+      'src/agents/claude-code/conversation.test.ts > an end without a result after "%s" is %s',
+      'src/engine/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
+    ],
+  },
 
   // Operations on a session
   'S2-49': { means: 'A session can be compacted; tokens before and after are told.', open: 'later: checkpoints' },
@@ -96,17 +147,35 @@ export const agentCore = {
     open: 'later: checkpoints',
   },
   'S2-51': { means: 'A rewind restores the files of a checkpoint; later ones are dropped.', open: 'later: checkpoints' },
-  'S2-52': { means: 'A result can be asked for by JSON schema: natively, else validated by us and asked once more.', open: 3 },
-  'S2-53': { means: 'Partial messages can be followed live and are not stored.', open: 3 },
+  'S2-52': {
+    means: 'A result can be asked for by JSON schema: natively, else validated by us and asked once more.',
+    shown: [
+      'test/real-agents/scenarios.test.ts > answers in the form that was asked for',
+      'src/engine/structured-output.test.ts > is no success when it is %s, and is kept all the same',
+      'test/engine/forgetful-agent.test.ts > is asked once more for an answer that does not have its form',
+    ],
+  },
+  'S2-53': { means: 'Partial messages can be followed live and are not stored.', open: 8 },
 
   // Defects
   'W2-1': {
     means: 'A run that times out has its error, its one end, its clean-up, and names the limit in force.',
     shown: ['test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said'],
   },
-  'W2-2': { means: 'A run that fails has its end too, with cost and partial text.', open: 3 },
+  'W2-2': {
+    means: 'A run that fails has its end too, with cost and partial text.',
+    shown: [
+      'test/engine/program-runs.test.ts > a run that fails keeps what was said, what it used and cost, and how the program ended',
+    ],
+  },
   'W2-3': { means: 'A missing header proves nothing; hard facts outrank what the agent says.', open: 5 },
-  'W2-4': { means: 'A stop at the turn limit is reported as that, not as a server error.', open: 3 },
+  'W2-4': {
+    means: 'A stop at the turn limit is reported as that, not as a server error.',
+    shown: [
+      'test/real-agents/claude-code-adapter.test.ts > turns and money are held to, and the run says which it was',
+      'test/engine/program-runs.test.ts > a run that fails keeps what was said, what it used and cost, and how the program ended',
+    ],
+  },
   'W2-5': {
     means: 'A later run of a task or session destroys no earlier log.',
     shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],
@@ -116,8 +185,18 @@ export const agentCore = {
     open: 'later: checkpoints',
   },
   'W2-7': { means: 'Compact and rewind happen in the session home, under its profile and walls.', open: 'later: checkpoints' },
-  'W2-8': { means: 'The gate asks for the file of this id; any other file does not count.', open: 3 },
-  'W2-9': { means: 'A rebuilt conversation has its tool calls, and nothing twice.', open: 3 },
+  'W2-8': {
+    means: 'The gate asks for the file of this id; any other file does not count.',
+    shown: ['test/engine/session-gate.test.ts > a file of another conversation, or a link in its place, is no hit'],
+  },
+  'W2-9': {
+    means: 'A rebuilt conversation has its tool calls, and nothing twice.',
+    shown: [
+      'test/engine/session-transcript.test.ts > tells the tasks of a session in the order in which they ran, with tool calls and answers, and no prompt twice',
+      'src/agents/claude-code/session-files.test.ts > a rebuilt conversation is one unbroken chain of everything that was said and done',
+      'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
+    ],
+  },
   'W2-10': { means: 'Mounts without walls are refused by name, and not blamed on something else.', open: 4 },
   'W2-11': { means: 'A path asked for both read-only and writable is bound once, and which is said.', open: 4 },
   'W2-12': { means: 'A required mount that is missing stops the run before it starts.', open: 4 },

@@ -18,9 +18,28 @@ export const channelDaemon = {
     means: 'A missing program is refused at once, with how to install it and how to name another path.',
     shown: ['test/e2e/run.test.ts > refuses %s in a sentence'],
   },
-  'S3-8': { means: 'An adapter keeps no state between runs; Pawl keeps the sessions.', open: 3 },
-  'S3-9': { means: 'codex runs without a person, outside a git repository, and resumes by id.', open: 3 },
-  'S3-10': { means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.', open: 3 },
+  'S3-8': {
+    means: 'An adapter keeps no state between runs; Pawl keeps the sessions.',
+    shown: [
+      'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
+      'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
+      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+    ],
+  },
+  'S3-9': {
+    means: 'codex runs without a person, outside a git repository, and resumes by id.',
+    shown: [
+      'src/agents/codex/command.test.ts > exec takes its prompt by stdin, resumed or not, with the schema as a file',
+      'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
+    ],
+  },
+  'S3-10': {
+    means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.',
+    shown: [
+      'test/engine/program-runs.test.ts > a turn that takes too long is ended, says after how long, and its conversation goes on',
+      'test/real-agents/scenarios.test.ts > that says nothing is stopped after the silence that is allowed',
+    ],
+  },
   'S3-11': {
     means: 'Bad bytes are replaced; the end of stderr is kept with the run.',
     shown: [
@@ -29,7 +48,12 @@ export const channelDaemon = {
     ],
   },
   'S3-12': { means: 'A session id may be read from what the program prints; not finding one is no error.', open: 7 },
-  'S3-13': { means: 'A finished run is one unchanging record: text, session id, exit code, end of stderr.', open: 3 },
+  'S3-13': {
+    means: 'A finished run is one unchanging record: text, session id, exit code, end of stderr.',
+    shown: [
+      'test/engine/forgetful-agent.test.ts > a run that has ended is one record that nothing changes: its text, session, exit code and last words',
+    ],
+  },
   'S3-14': {
     means: 'A bad exit is told to whoever asked.',
     shown: ['test/e2e/run.test.ts > keeps the text of a failing command and ends with 1'],
@@ -41,8 +65,22 @@ export const channelDaemon = {
   'S3-16': { means: 'A bridge says when it is no longer needed, and can be switched off.', open: 'later: channels' },
 
   // Defects
-  'W3-1': { means: 'How to resume is chosen by the probed version.', open: 3 },
-  'W3-2': { means: 'A stale session id is dropped; no session is broken for ever.', open: 3 },
+  'W3-1': {
+    means: 'How to resume is chosen by the probed version.',
+    shown: [
+      'src/agents/codex/command.test.ts > %s with version %s is spoken to by %s',
+      'src/agents/codex/command.test.ts > exec takes its prompt by stdin, resumed or not, with the schema as a file',
+      'src/agents/claude-code/command.test.ts > gets only the flags it knows',
+    ],
+  },
+  'W3-2': {
+    means: 'A stale session id is dropped; no session is broken for ever.',
+    shown: [
+      'test/engine/session-gate.test.ts > what was refused is rebuilt under a new id, and the old one is dropped with a tag one can search for',
+      'test/engine/session-gate.test.ts > where nothing is known of the conversation a new one begins, and says so',
+      'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
+    ],
+  },
   'W3-3': {
     means: 'A reply that could not be delivered is sent again from the outbox; the task is not run again.',
     open: 'later: channels',

@@ -3,17 +3,63 @@ import type { Requirement } from './requirement.ts'
 /** S0 and W0: any command-line program as an agent, and the gate before a session is resumed. */
 export const cliExecutor = {
   // The session gate
-  'S0-1': { means: "A session is resumed only if the program's own file for exactly that id exists.", open: 3 },
+  'S0-1': {
+    means: "A session is resumed only if the program's own file for exactly that id exists.",
+    shown: [
+      'test/engine/session-gate.test.ts > a file of another conversation, or a link in its place, is no hit',
+      'test/engine/session-gate.test.ts > lost files come back from the archive, and the journal says so',
+      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+    ],
+  },
   'S0-2': {
     means: 'The gate knows every place where a program keeps sessions, tries them in order, stops at the first hit.',
-    open: 3,
+    shown: [
+      'test/engine/session-gate.test.ts > without an id nothing is looked for, a hit in the first place takes one look, and every place is tried before giving up',
+      'src/agents/claude-code/session-files.test.ts > a conversation is looked for in its project first, and what belongs to it lies beside it',
+      'src/agents/codex/session-files.test.ts > a conversation is looked for below the date of its beginning first, then beside those folders',
+    ],
   },
-  'S0-3': { means: 'Nothing found: the id is dropped and this very run goes on without it, not a later one.', open: 3 },
-  'S0-4': { means: 'No id: no look at the disk. A hit in the first place: one look only.', open: 3 },
-  'S0-5': { means: 'A dropped id is logged at info with the session and a fixed tag one can search for.', open: 3 },
-  'S0-6': { means: 'Every start passes the gate, also after a restart; no command is built from the stored id alone.', open: 3 },
-  'S0-7': { means: "claude-code's project folder is computed from the working directory as the program does it.", open: 3 },
-  'S0-8': { means: 'A person can force a fresh conversation with --reset-session.', open: 3 },
+  'S0-3': {
+    means: 'Nothing found: the id is dropped and this very run goes on without it, not a later one.',
+    shown: [
+      'test/engine/session-gate.test.ts > where nothing is known of the conversation a new one begins, and says so',
+      'test/engine/session-gate.test.ts > an id that this program cannot have given is never looked for, and is dropped on this very run',
+    ],
+  },
+  'S0-4': {
+    means: 'No id: no look at the disk. A hit in the first place: one look only.',
+    shown: [
+      'test/engine/session-gate.test.ts > without an id nothing is looked for, a hit in the first place takes one look, and every place is tried before giving up',
+    ],
+  },
+  'S0-5': {
+    means: 'A dropped id is logged at info with the session and a fixed tag one can search for.',
+    shown: [
+      'test/engine/session-gate.test.ts > what was refused is rebuilt under a new id, and the old one is dropped with a tag one can search for',
+    ],
+  },
+  'S0-6': {
+    means: 'Every start passes the gate, also after a restart; no command is built from the stored id alone.',
+    shown: [
+      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
+      'test/real-agents/warm.test.ts > is not used when somebody else has written the conversation',
+    ],
+  },
+  'S0-7': {
+    means: "claude-code's project folder is computed from the working directory as the program does it.",
+    shown: [
+      'src/agents/claude-code/session-files.test.ts > a rebuilt conversation is one unbroken chain of everything that was said and done',
+      'test/real-agents/claude-code-adapter.test.ts > a conversation that is gone is told as such, and goes on when it is rebuilt from what was recorded',
+    ],
+  },
+  'S0-8': {
+    means: 'A person can force a fresh conversation with --reset-session.',
+    shown: [
+      'test/e2e/session.test.ts > go on with their agent and where they began, from any folder, and begin anew when asked to',
+      'test/real-agents/warm.test.ts > is not kept when the conversation is to begin anew',
+    ],
+  },
   'S0-9': { means: 'A scheduled or idle tick that failed is shown as failed, however healthy the agent looks.', open: 5 },
   'S0-10': {
     means: 'The packed package runs outside the repository; every module resolves from the install.',
@@ -39,8 +85,22 @@ export const cliExecutor = {
     means: 'Extra args come after all generated ones; where a prompt must be in argv it is the last.',
     shown: ['src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt'],
   },
-  'S0-20': { means: 'Generated args have one fixed order: base, model, system prompt, settings, MCP, extra.', open: 3 },
-  'S0-21': { means: 'A model is passed on only if one is configured.', open: 3 },
+  'S0-20': {
+    means: 'Generated args have one fixed order: base, model, system prompt, settings, MCP, extra.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
+      'src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt',
+    ],
+  },
+  'S0-21': {
+    means: 'A model is passed on only if one is configured.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us',
+      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
+      'src/agents/codex/command.test.ts > a model is named only if one is configured',
+      'src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt',
+    ],
+  },
   'S0-22': {
     means: "doctor and the agent's health say before any run that its program is not on PATH.",
     shown: ['test/e2e/run.test.ts > doctor names an agent whose program is missing, with the cure, and ends with 1'],
@@ -49,14 +109,42 @@ export const cliExecutor = {
   // Login
   'S0-23': {
     means: 'A token is looked for in a fixed order: named variables, preset variable, token file, preset file.',
-    open: 3,
+    shown: [
+      'src/engine/access.test.ts > a key is looked for in the named variables, then those of the program, then the named file, then its login',
+    ],
   },
-  'S0-24': { means: "The token reaches the program under the variable's name that the agent's entry asks for.", open: 3 },
-  'S0-25': { means: 'With apiKeyHelper, a 0700 script prints the token; only its path is given to the program.', open: 3 },
-  'S0-26': { means: 'Temporary files are listed for removal when made, and gone at the end whatever happens.', open: 3 },
+  'S0-24': {
+    means: "The token reaches the program under the variable's name that the agent's entry asks for.",
+    shown: [
+      'src/engine/access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
+      'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
+    ],
+  },
+  'S0-25': {
+    means: 'With apiKeyHelper, a 0700 script prints the token; only its path is given to the program.',
+    shown: [
+      'src/engine/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
+      'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
+    ],
+  },
+  'S0-26': {
+    means: 'Temporary files are listed for removal when made, and gone at the end whatever happens.',
+    shown: [
+      'src/engine/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/engine/leftovers.test.ts > what a dead process left goes, the file it had not finished too, and what a living one holds stays',
+      'test/crash/leftovers.test.ts > %s is gone when the next daemon of that home has started',
+    ],
+  },
 
   // Our tools and the system prompt
-  'S0-27': { means: "Programs that speak MCP get our one server, `pawl`, at the run's door.", open: 3 },
+  'S0-27': {
+    means: "Programs that speak MCP get our one server, `pawl`, at the run's door.",
+    shown: [
+      'src/tools/serve.test.ts > greets a client of %s as pawl, without a session',
+      'test/real-agents/scenarios.test.ts > asks through our tool, is blocked, and hears the answer in its next run',
+    ],
+  },
   'S0-28': {
     means: 'The system prompt file is read again for each run; the configured text stands in for a missing one.',
     open: 3,
@@ -65,7 +153,10 @@ export const cliExecutor = {
     means: 'Team instructions follow the system prompt, in an MCP and in a command-line version.',
     open: 'later: teams',
   },
-  'S0-30': { means: 'An agent without sessions gets the system prompt with every run.', open: 3 },
+  'S0-30': {
+    means: 'An agent without sessions gets the system prompt with every run.',
+    shown: ['test/engine/forgetful-agent.test.ts > gets the system prompt with every run, as its file then is'],
+  },
 
   // The turn
   'S0-31': { means: 'A message without text gets the fixed sentence as its reply; no task, no run, no memory.', open: 9 },
@@ -176,12 +267,34 @@ export const cliExecutor = {
   },
 
   // Defects: errors and retries
-  'W0-8': { means: 'A refused login is not retried; a lost session is not retried with the same command.', open: 3 },
+  'W0-8': {
+    means: 'A refused login is not retried; a lost session is not retried with the same command.',
+    shown: [
+      'src/engine/retry.test.ts > never retries a login that was refused',
+      'test/real-agents/scenarios.test.ts > is not tried again when its key was refused',
+      'src/engine/start-agent.test.ts > %s',
+      'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
+    ],
+  },
   'W0-9': {
     means: 'Categories come from fields and anchored text; limits, quota, network and overflow are told apart.',
-    open: 3,
+    shown: [
+      'src/agents/claude-code/verdict.test.ts > %s',
+      'src/agents/codex/verdict.test.ts > the structured cause %o outranks the words',
+      'src/agents/codex/verdict.test.ts > %s is understood as what it says at its beginning',
+      'test/real-agents/claude-code-adapter.test.ts > %s is told as %s, at once and without any answer',
+      'test/real-agents/codex-adapter.test.ts > the failure %s is %s, at once',
+    ],
   },
-  'W0-10': { means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.', open: 3 },
+  'W0-10': {
+    means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.',
+    shown: [
+      'src/engine/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
+      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
+      'test/real-agents/limits.test.ts > parks the task until the plan is full again',
+      'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
+    ],
+  },
 
   // Defects: arguments, login, environment
   'W0-11': {
@@ -192,9 +305,23 @@ export const cliExecutor = {
     ],
   },
   'W0-12': { means: 'ollama without a model is refused with a sentence; the prompt is never taken for a model.', open: 7 },
-  'W0-13': { means: 'A variable that is configured but not set does not hide the next place to look for a token.', open: 3 },
-  'W0-14': { means: 'A token goes to the program under the name it was found under.', open: 3 },
-  'W0-15': { means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.', open: 3 },
+  'W0-13': {
+    means: 'A variable that is configured but not set does not hide the next place to look for a token.',
+    shown: [
+      'src/engine/access.test.ts > the first variable that holds something counts, and an empty one does not hide the next',
+    ],
+  },
+  'W0-14': {
+    means: 'A token goes to the program under the name it was found under.',
+    shown: ['src/engine/access.test.ts > a key keeps the name it was found under, and gets one that the program knows'],
+  },
+  'W0-15': {
+    means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.',
+    shown: [
+      'test/engine/run.test.ts > gets nothing of our environment but what its agent is given',
+      'test/crash/leftovers.test.ts > %s is gone when the next daemon of that home has started',
+    ],
+  },
   'W0-16': {
     means: "A program never reads Pawl's own stdin.",
     shown: [
@@ -210,7 +337,14 @@ export const cliExecutor = {
   },
   'W0-18': { means: 'Delegation results are used up only when the run that saw them has settled.', open: 'later: teams' },
   'W0-19': { means: 'A failure reaches other agents as a failed task, never as ordinary text.', open: 9 },
-  'W0-20': { means: 'codex is started with flags its probed version really has.', open: 3 },
+  'W0-20': {
+    means: 'codex is started with flags its probed version really has.',
+    shown: [
+      'src/agents/codex/command.test.ts > %s with version %s is spoken to by %s',
+      'src/agents/codex/probe.test.ts > %s is too old, and the fix is named',
+      'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
+    ],
+  },
   'W0-21': { means: 'Automatic memories are useful, redacted, and do not push better ones out.', open: 'later: teams' },
   'W0-22': {
     means: 'Without configuration there is a time limit.',

@@ -32,7 +32,13 @@ export const hardCases = {
   'H-10': { means: 'A stuck or silently failing agent is on the first screen.', open: 8 },
   'H-11': { means: 'Resuming keeps every restriction.', open: 5 },
   'H-12': { means: 'Agents cannot answer each other for ever.', open: 'later: teams' },
-  'H-13': { means: 'A stale session heals by itself within one turn.', open: 3 },
+  'H-13': {
+    means: 'A stale session heals by itself within one turn.',
+    shown: [
+      'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
+      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+    ],
+  },
   'H-14': {
     means: 'Each time a task comes to rest there is exactly one closing event, and followers end there.',
     shown: [
@@ -40,5 +46,12 @@ export const hardCases = {
       'src/surfaces/http/sse.test.ts > until=rest ends with the resting event that nothing follows',
     ],
   },
-  'H-15': { means: 'A retry repeats no side effect without saying so.', open: 3 },
+  'H-15': {
+    means: 'A retry repeats no side effect without saying so.',
+    shown: [
+      'src/engine/prompt.test.ts > is told that some of the work may be done, once tools have run',
+      'src/engine/prompt.test.ts > tells a resumed agent that it was interrupted, and what the task is in case it never heard it',
+      'test/real-agents/limits.test.ts > does not do again what it did before the limit',
+    ],
+  },
 } as const satisfies Record<string, Requirement>

@@ -2,16 +2,46 @@ import type { Requirement } from './requirement.ts'
 
 /** C: where the five systems disagree, this is what holds. */
 export const rulings = {
-  'C-1': { means: 'A conversation belongs to a session in the database; who shares one is a rule for choosing it.', open: 3 },
+  'C-1': {
+    means: 'A conversation belongs to a session in the database; who shares one is a rule for choosing it.',
+    shown: [
+      'test/engine/session-verbs.test.ts > is listed with its last task and shown with all of them, newest first',
+      'test/real-agents/scenarios.test.ts > answers, and its session goes on in the next task',
+      'test/real-agents/warm.test.ts > does not serve another session',
+    ],
+  },
   'C-2': {
     means: 'Stale session: gate by exact id, then one more run restored, rebuilt or fresh; store the id that comes back.',
-    open: 3,
+    shown: [
+      'test/engine/session-gate.test.ts > a file of another conversation, or a link in its place, is no hit',
+      'test/engine/session-gate.test.ts > a file that the program refused is replaced by the archive, also where it lay elsewhere',
+      'test/engine/session-gate.test.ts > without an archive the conversation is rebuilt in the form of the program, under its own id',
+      'test/engine/session-gate.test.ts > where nothing is known of the conversation a new one begins, and says so',
+      'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
+      'test/engine/program-runs.test.ts > the id that came back is the one that is stored and gone on with',
+    ],
   },
   'C-3': { means: 'Memories: each turn without sessions; with them, on a new or rebuilt conversation.', open: 'later: teams' },
   'C-4': { means: 'A profile is always resolved; working without rules or walls is named, explicit and shown.', open: 4 },
   'C-5': { means: 'Text and outcome are apart: text is always kept, a bad exit fails unless declared tolerable.', open: 7 },
-  'C-6': { means: 'Total and silence limits are always set; only an explicit 0 lifts one.', open: 3 },
-  'C-7': { means: 'One table decides on retries: three tries, 5 s doubling, jitter, Retry-After, reset time.', open: 3 },
+  'C-6': {
+    means: 'Total and silence limits are always set; only an explicit 0 lifts one.',
+    shown: [
+      'src/config.test.ts > without any file the defaults and the built-in agents are in force',
+      'src/config/duration.test.ts > 0 is no wait for a wait, and no limit for a limit',
+      'test/engine/time.test.ts > a time limit of 0 that is said outright means none',
+    ],
+  },
+  'C-7': {
+    means: 'One table decides on retries: three tries, 5 s doubling, jitter, Retry-After, reset time.',
+    shown: [
+      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'src/engine/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
+      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
+      'src/engine/retry.test.ts > parks at a usage limit until its reset without costing a try',
+      'src/engine/retry.test.ts > follows the table of categories for every one of them',
+    ],
+  },
   'C-8': {
     means: 'A missing program fails preflight with the cure; other agents go on.',
     shown: [
@@ -45,7 +75,14 @@ export const rulings = {
     means: 'Events are only ever appended; raw streams are kept per run.',
     shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],
   },
-  'C-16': { means: "codex's commands are chosen by probe: JSON events where offered, `exec` and `exec resume`.", open: 3 },
+  'C-16': {
+    means: "codex's commands are chosen by probe: JSON events where offered, `exec` and `exec resume`.",
+    shown: [
+      'src/agents/codex/command.test.ts > %s with version %s is spoken to by %s',
+      'src/agents/codex/command.test.ts > exec takes its prompt by stdin, resumed or not, with the schema as a file',
+      'test/real-agents/codex-adapter.test.ts > the probe finds the program behind the launcher that npm installs',
+    ],
+  },
   'C-17': {
     means: 'Task states and run outcomes are one table each, and every outcome leads to a state.',
     shown: [
@@ -53,10 +90,13 @@ export const rulings = {
       'test/engine/moves.test.ts > has exactly one state for every outcome of a run',
     ],
   },
-  'C-18': { means: 'An empty answer is the outcome `empty`; it is tried again only if no tool ran.', open: 3 },
+  'C-18': { means: 'An empty answer is the outcome `empty`; it is tried again only if no tool ran.', open: 5 },
   'C-19': { means: 'Messages come in by an inbox and go out by an outbox, once per message id.', open: 'later: channels' },
   'C-20': { means: "Hard facts outrank the agent's header, which may lower the outcome and never raise it.", open: 5 },
-  'C-21': { means: 'Our MCP server is called `pawl`.', open: 3 },
+  'C-21': {
+    means: 'Our MCP server is called `pawl`.',
+    shown: ['src/tools/serve.test.ts > greets a client of %s as pawl, without a session'],
+  },
   'C-22': { means: 'codex and ollama are driven as the real programs are, not as first written down.', open: 7 },
   'C-23': { means: 'The start of the question is only the fallback for a better short memory.', open: 'later: teams' },
 } as const satisfies Record<string, Requirement>

@@ -3,7 +3,14 @@ import type { Requirement } from './requirement.ts'
 /** S4 and W4: a queue of tasks with logs, cost, questions and subtasks. */
 export const taskRunner = {
   // Starting
-  'S4-1': { means: "The path of an agent's program is configurable; `claude` is found without.", open: 3 },
+  'S4-1': {
+    means: "The path of an agent's program is configurable; `claude` is found without.",
+    shown: [
+      'src/agents/claude-code/probe.test.ts > a link on the search path leads to the program itself, with its version and login',
+      'test/real-agents/claude-code-adapter.test.ts > it is found on the search path, as the file itself and with its version',
+      'test/engine/program-runs.test.ts > the id that came back is the one that is stored and gone on with',
+    ],
+  },
   'S4-2': {
     means: 'A workspace that does not exist is refused by name before anything else happens.',
     shown: ['test/engine/run.test.ts > refuses a workspace that does not exist by name and creates nothing'],
@@ -12,7 +19,13 @@ export const taskRunner = {
     means: 'Each run has its own folder, 0700, for raw stdout and stderr, known before the start.',
     shown: ['test/engine/run.test.ts > keeps its raw output in a folder of its own that only its owner may read'],
   },
-  'S4-4': { means: 'A session id is assigned before the start where the program allows it.', open: 3 },
+  'S4-4': {
+    means: 'A session id is assigned before the start where the program allows it.',
+    shown: [
+      'test/engine/program-runs.test.ts > the id that came back is the one that is stored and gone on with',
+      'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
+    ],
+  },
   'S4-5': { means: "The agent learns the API's address, its task and its question file, under the old names as well.", open: 5 },
   'S4-6': {
     means: 'Cancel ends the whole tree of a run.',
@@ -22,18 +35,46 @@ export const taskRunner = {
     means: 'Output is stored and read at the same time, and drained before the run is judged.',
     shown: ['test/contracts/sandbox.ts > what was written before the exit arrives whole, however slowly it is read'],
   },
-  'S4-8': { means: 'Cost and exit code are recorded on failure too.', open: 3 },
-  'S4-9': { means: 'A retry waits 5 s, then doubles, says so, and stops at once when cancelled.', open: 3 },
+  'S4-8': {
+    means: 'Cost and exit code are recorded on failure too.',
+    shown: [
+      'test/engine/program-runs.test.ts > a run that fails keeps what was said, what it used and cost, and how the program ended',
+    ],
+  },
+  'S4-9': {
+    means: 'A retry waits 5 s, then doubles, says so, and stops at once when cancelled.',
+    shown: [
+      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
+    ],
+  },
   'S4-10': { means: 'A question file left at the end blocks the task with that question and its session.', open: 5 },
 
   // Command lines and streams of claude-code
-  'S4-11': { means: 'Resume: the answer is the prompt, with the session id, profile and model.', open: 3 },
+  'S4-11': {
+    means: 'Resume: the answer is the prompt, with the session id, profile and model.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > a resumed conversation keeps every limit and instruction',
+      'src/engine/prompt.test.ts > gives a program that remembers only the answer',
+      'test/real-agents/scenarios.test.ts > asks in its own way, is blocked, and hears the answer in its next run',
+    ],
+  },
   'S4-12': {
     means: 'New conversation: id, model, budget, tools, directories, system prompt in a fixed order, extra args last.',
-    open: 3,
+    shown: [
+      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
+      'src/agents/claude-code/command.test.ts > a budget that would be written as nothing is left to ours',
+    ],
   },
   'S4-13': { means: 'A planning preamble comes first unless the task skips it.', open: 5 },
-  'S4-14': { means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.', open: 3 },
+  'S4-14': {
+    means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.',
+    shown: [
+      'src/agents/claude-code/verdict.test.ts > an error is never the answer, and what was said before it is kept',
+      'test/contracts/adapter.ts > is not misled by garbage on stdout',
+      'src/agents/claude-code/transcripts.test.ts > may print lines that nobody knows yet: %s',
+    ],
+  },
   'S4-15': {
     means: 'A line of any length is read.',
     shown: [
@@ -44,7 +85,13 @@ export const taskRunner = {
   'S4-16': { means: 'A task can set model, budget, rules, tools, context, system prompt, extra args, planning.', open: 5 },
 
   // Defects
-  'W4-1': { means: 'A retry never reuses an id that the program will call taken.', open: 3 },
+  'W4-1': {
+    means: 'A retry never reuses an id that the program will call taken.',
+    shown: [
+      'test/engine/program-runs.test.ts > a run that is tried again never begins a conversation under an id that is taken',
+      'test/real-agents/claude-code-adapter.test.ts > a conversation that is gone is told as such, and goes on when it is rebuilt from what was recorded',
+    ],
+  },
   'W4-2': {
     means: 'Each run has its own logs and its own cost.',
     shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],
@@ -67,9 +114,27 @@ export const taskRunner = {
       'test/contracts/sandbox.ts > a stop with grace lets the agent tidy up',
     ],
   },
-  'W4-8': { means: 'The failure text of stream and stderr counts, whatever the exit code.', open: 3 },
-  'W4-9': { means: 'Denials are known by structure, and an agent that recovers is not failed for one.', open: 3 },
-  'W4-10': { means: "claude's prompt is not in argv.", open: 3 },
+  'W4-8': {
+    means: 'The failure text of stream and stderr counts, whatever the exit code.',
+    shown: [
+      'src/agents/claude-code/conversation.test.ts > an end without a result after "%s" is %s',
+      'test/real-agents/codex-adapter.test.ts > exec: the failure %s is %s',
+      'test/real-agents/codex-adapter.test.ts > %s: a setting that the program refuses is told in its own words',
+    ],
+  },
+  'W4-9': {
+    means: 'Denials are known by structure, and an agent that recovers is not failed for one.',
+    shown: [
+      'test/real-agents/claude-code-adapter.test.ts > a tool is asked for, and the agent goes on when it is %s',
+      'test/real-agents/codex-adapter.test.ts > without walls it asks before it acts, and goes on when the tool is %s',
+    ],
+  },
+  'W4-10': {
+    means: "claude's prompt is not in argv.",
+    shown: [
+      'src/agents/claude-code/command.test.ts > the prompt is nowhere on the command line, in the environment or in a file',
+    ],
+  },
   'W4-11': { means: 'Subtasks are limited in number, depth and budget, and a forbidden tool stays forbidden.', open: 5 },
   'W4-12': {
     means: 'Total and silence limits hold, the environment is fresh, logs are capped and redacted.',

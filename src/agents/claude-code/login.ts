@@ -8,7 +8,8 @@ export const login: Login = {
     {
       path: '.claude/.credentials.json',
       newness: (text) => readCredentials(text)?.expiresAt,
-      expiresAt: (text) => readCredentials(text)?.expiresAt,
+      // One that names no end does not end.
+      expiresAt: (text) => readCredentials(text)?.expiresAt || undefined,
     },
   ],
   script: true,

@@ -58,6 +58,11 @@ test('its own sandbox is off inside walls that hold, and only there', () => {
   expect(config()).toContain('sandbox_mode = "workspace-write"')
 })
 
+test('its databases are kept in memory inside walls that hold, and only there', () => {
+  expect(codexCommand(spec({ walled: true })).env).toMatchObject({ CODEX_SQLITE_HOME: '/tmp/codex-databases' })
+  expect(codexCommand(spec()).env).not.toHaveProperty('CODEX_SQLITE_HOME')
+})
+
 test('a model is named only if one is configured', () => {
   expect(config({ model: 'a-model' })).toMatch(/^model = "a-model"$/m)
   expect(config()).not.toMatch(/^model =/m)

@@ -7,6 +7,7 @@ import { settings } from './settings.ts'
 import { chooseTransport, type Transport } from './transport.ts'
 
 const schemaFile = '.codex/pawl-output-schema.json'
+const databases = '/tmp/codex-databases'
 
 /** `codex app-server` or `codex exec`; all settings are in the `config.toml` of the session home, the prompt goes by stdin. */
 export function codexCommand(spec: LaunchSpec<CodexOptions>): Command {
@@ -20,6 +21,9 @@ export function codexCommand(spec: LaunchSpec<CodexOptions>): Command {
     env.TMPDIR = posix.join(spec.home, 'tmp')
     files['tmp/.pawl'] = ''
   }
+  // They only index the conversations and are made anew where they are missing. On a disk that doubles the time of its start; behind the walls' own folder for
+  // temporary files there is memory.
+  if (spec.walled) env.CODEX_SQLITE_HOME = databases
   return { file: spec.program ?? spec.options.command, args: argumentsOf(spec, transport), env, files }
 }
 

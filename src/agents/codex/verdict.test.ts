@@ -36,6 +36,7 @@ test.each([
   ['{"error', 'exit_code', '{"error'],
   ['a tool printed: no rollout found for thread id x', 'exit_code', 'a tool printed: no rollout found for thread id x'],
   ['unexpected status 404 Not Found: nothing', 'bad_config', 'unexpected status 404 Not Found: nothing'],
+  ['failed to read thread: rollout at x is empty', 'session_missing', 'failed to read thread: rollout at x is empty'],
 ])('%s is understood as what it says at its beginning', (message, category, told) => {
   expect(judgeFailure({ message, info: 'other' }, facts, now)).toMatchObject({ category, message: told })
 })
@@ -58,6 +59,9 @@ test('what the program complained of before it began is the reason', () => {
   }
   const gone = 'Error: thread/resume: thread/resume failed: no rollout found for thread id x (code -32600)\n'
   expect(judge(`WARNING: something\n${gone}`)).toMatchObject({ category: 'session_missing' })
+  expect(judge('Error: thread/resume: thread/resume failed: failed to read thread: it is empty (code -32603)\n')).toMatchObject({
+    category: 'session_missing',
+  })
   expect(judge(`my tool said: ${gone}`)).toMatchObject({ category: 'exit_code' })
   expect(judge("error: unexpected argument '--x' found\n\nFor more information, try '--help'.\n")).toMatchObject({
     category: 'bad_config',

@@ -108,7 +108,7 @@ function unwrap(message: string): { code?: string | undefined; message: string }
 }
 
 const said: readonly (readonly [RegExp, Category])[] = [
-  [/^(thread\/resume: )?(thread\/resume failed: )?no rollout found for thread id/, 'session_missing'],
+  [/^(thread\/resume: )?(thread\/resume failed: )?(no rollout found for thread id|failed to read thread)/, 'session_missing'],
   [/^thread not found: /, 'session_missing'],
   [/^You.ve hit your usage limit/, 'usage_limit'],
   [/^Quota exceeded/, 'usage_limit'],
@@ -130,7 +130,7 @@ function byText(message: string): Category | undefined {
 }
 
 const complaints: readonly (readonly [RegExp, Category])[] = [
-  [/^Error: thread\/resume: thread\/resume failed: no rollout found for thread id/m, 'session_missing'],
+  [/^Error: thread\/resume: thread\/resume failed: (no rollout found for thread id|failed to read thread)/m, 'session_missing'],
   [/^Error loading config/m, 'bad_config'],
   [/^Error: (failed to load configuration|error loading)/im, 'bad_config'],
   [/^error: unexpected argument/m, 'bad_config'],

@@ -1,0 +1,33 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Machine, programs, startMachine } from './peer.ts'
+
+let machine: Machine
+beforeAll(async () => {
+  machine = await startMachine()
+})
+afterAll(() => machine.stop())
+
+describe.each(programs)('the real $agent', (program) => {
+  test('goes on within one task with a conversation whose file it refused', async () => {
+    const agentConfig = machine.agent(program, 'echo-history', { retry: { attempts: 3, baseDelayMs: 10, maxDelayMs: 20 } })
+    const { task: first } = await machine.run({ agentConfig })
+    // A program that waits has the conversation in its memory, so it goes first.
+    await machine.restart()
+    const folder = join(machine.home, 'sessions', first.session, program.files)
+    const [name] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) => one.endsWith('.jsonl'))
+    const file = join(folder, name ?? '')
+    // Not shorter than it was: a file that lost its end is found out before the program sees it.
+    writeFileSync(file, 'x'.repeat(statSync(file).size))
+
+    const { session, workspace } = first
+    const { task, events } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
+    expect(task.runs.map((run) => [run.outcome, run.category])).toEqual([
+      ['failed', 'session_missing'],
+      ['succeeded', null],
+    ])
+    expect(events.find((event) => event.type === 'session.restored')?.data).toMatchObject({ why: 'refused' })
+    expect(task.result?.text).toMatch(/^2 prompts: first message \| .*second$/s)
+  })
+})
