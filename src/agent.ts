@@ -23,7 +23,7 @@ export interface Adapter<Options = unknown> {
   /** How the program proves who pays for the model. Undefined: it needs no key and no login. */
   readonly login?: Login | undefined
 
-  /** Installed? Which version? Logged in? Answers within five seconds, never throws. */
+  /** Installed? Which version? Logged in? Answers within five seconds, never throws, and executes nothing that an agent may have written. */
   probe(options: Options, place: ProbePlace): Promise<AgentHealth>
 
   /** How to launch it, as data: the sandbox decides how it is really run. Throws a `PawlError` for what it cannot do. */
@@ -60,6 +60,8 @@ export interface ProbePlace {
   readonly path: string
   /** What a relative command is relative to. Unknown: it is looked up in the workspace of each task. */
   readonly folder?: string | undefined
+  /** More folders that agents write, beside `folder`: nothing in them is executed outside of the walls. */
+  readonly untrusted?: readonly string[] | undefined
   /** The home of Pawl's own user, where programs keep their logins. */
   readonly home?: string | undefined
   /** Which of the named variables are set for Pawl, with their values. */
@@ -70,6 +72,7 @@ export interface AgentHealth {
   readonly installed: boolean
   /** The very file to start, where that is not what the search path gives: the program behind a launcher script, for one. */
   readonly program?: string | undefined
+  /** Undefined also where the program is not asked for it, because agents may write it. */
   readonly version?: string | undefined
   /** Undefined where the program needs no login, or cannot tell. */
   readonly loggedIn?: boolean | undefined
@@ -174,6 +177,11 @@ export interface Conversation {
   turn(turn: Turn): Promise<Verdict>
   /** Lets the program go; whoever owns the child still stops it. May be called twice, and while no turn is under way. */
   close(): Promise<void>
+  /**
+   * For those that may stay `warm`: tells once, when the program has begun to do something by itself while no turn was under way. It is refused whatever it asks,
+   * gets no further turn, and is to be ended: what it does belongs to no run, and nobody counts it.
+   */
+  onUnbidden?(tell: () => void): void
   /** The program is asked to stop by its own protocol when a turn is aborted, and is worth waiting a moment for. */
   readonly interrupts?: boolean | undefined
 }
@@ -212,6 +220,8 @@ export interface Verdict {
   readonly vendorSession?: string | undefined
   /** A time the program named after which it will work again. */
   readonly retryAt?: Date | undefined
+  /** What it wrote to standard error last, for the log of whoever looks after it. */
+  readonly complaint?: string | undefined
   /** It failed, and neither the program nor its last words say why. */
   readonly isUnexplained?: boolean | undefined
   /** The program waits for another turn of the same conversation. */

@@ -131,7 +131,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     if (options.work) void walls()
 
     const userHome = homedir()
-    const probe = createProbes({ adapterNamed, clock, place: { path: searchPath(), home: userHome, environment: environmentOf } })
+    const probePlace = { path: searchPath(), home: userHome, environment: environmentOf, untrusted: [config.home] }
+    const probe = createProbes({ adapterNamed, clock, place: probePlace })
     const warm = createWarm({ clock, log, most: config.limits.warm, idleMs: config.timeouts.warmMs })
     const runtime = createRuntime({
       db: database.db,

@@ -11,7 +11,7 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
   return Promise.all(
     config.agents.map(async (agent) => {
       const adapter = adapterNamed(agent.adapter)
-      const health = await adapter.probe(agent.options, placeOf(agent))
+      const health = await adapter.probe(agent.options, placeOf(agent, config))
       return {
         name: agent.name,
         adapter: agent.adapter,
@@ -35,13 +35,13 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
 }
 
 /** A key in a variable that the agent's settings name or fix lets the program in as well as one that it knows by itself. */
-function placeOf({ auth, env }: ResolvedAgent): ProbePlace {
+function placeOf({ auth, env }: ResolvedAgent, { home }: Config): ProbePlace {
   const environment = (asked: readonly string[]) => {
     const names = [...(auth?.env ?? []), ...asked]
     const fixed = Object.entries(env.set).filter(([name]) => names.includes(name))
     return { ...environmentOf(names), ...Object.fromEntries(fixed) }
   }
-  return { path: searchPath(), home: homedir(), environment }
+  return { path: searchPath(), home: homedir(), environment, untrusted: [home] }
 }
 
 /** Named in the settings, else the first configured, else the first built-in one that works here and is let in by its model. */
@@ -50,7 +50,7 @@ export async function pickDefaultAgent(config: Config): Promise<string> {
   const configured = config.agents.find((agent) => agent.source !== 'builtin')
   if (configured) return configured.name
   for (const agent of config.agents) {
-    const health = await adapterNamed(agent.adapter).probe(agent.options, placeOf(agent))
+    const health = await adapterNamed(agent.adapter).probe(agent.options, placeOf(agent, config))
     if (health.healthy && health.loggedIn !== false) return agent.name
   }
   return config.agents.at(-1)?.name ?? ''

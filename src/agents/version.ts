@@ -1,22 +1,40 @@
+import { lstat } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import type { ProbePlace } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
+import { withOwnNode } from '../process/program.ts'
 import { start } from '../process/spawn.ts'
 import { signal } from '../process/tree.ts'
+import { isTrusted, trustedFolders } from '../process/trusted-program.ts'
 import { readChild } from './read-child.ts'
 import { createTextKeeper, cut } from './text.ts'
 
 const limitMs = 4_000
 
-/** Asks a program for its version: the first line it prints. Answers within five seconds, never throws, leaves nothing running. */
+export type Version = { readonly version: string } | { readonly fault: string } | { readonly unasked: string }
+
+/**
+ * Asks a program for its version: the first line it prints. Answers within five seconds, never throws, leaves nothing running. It is asked outside of all walls, so
+ * one that an agent may have written is not asked; nor does it find anything there by its folder, its search path or its home.
+ */
 export async function readVersion(
   file: string,
   args: readonly string[],
   place: ProbePlace,
-): Promise<{ version: string } | { fault: string }> {
-  const env = { PATH: place.path, HOME: homedir() }
+  /** How it was found, if that was a link or a launcher: whoever may write that chooses what is started. */
+  foundAt: string = file,
+): Promise<Version> {
   try {
-    const child = await start({ file, args, env, cwd: place.folder ?? '/' })
+    const written = [...(place.untrusted ?? []), ...(place.folder === undefined ? [] : [place.folder]), ...ownCommands()]
+    for (const path of [foundAt, file]) if (!(await isTrusted(path, written))) return unasked
+    if (await namesUntrusted(args, place.folder, written)) return unasked
+    const home = homedir()
+    const env = {
+      PATH: await trustedFolders(withOwnNode(place.path), written),
+      HOME: (await isTrusted(home, written)) ? home : '/',
+    }
+    const child = await start({ file, args, env, cwd: '/' })
     const printed = createTextKeeper(16_384)
     const keep = (chunk: Buffer) => printed.add(chunk.toString())
     child.stdin.end()
@@ -29,4 +47,26 @@ export async function readVersion(
   } catch (thrown) {
     return { fault: messageOf(thrown) }
   }
+}
+
+const unasked = { unasked: 'its version is not asked, because agents may write it' }
+
+/** What npm puts on the search path of what it starts in a project: agents work in projects, in this one too, whatever the workspace at hand is. */
+function ownCommands(): string[] {
+  const folders = [process.cwd()]
+  for (let next = dirname(folders[0]!); next !== folders.at(-1); next = dirname(next)) folders.push(next)
+  return folders.map((folder) => join(folder, 'node_modules/.bin'))
+}
+
+/** An interpreter is asked by a script among its arguments. */
+async function namesUntrusted(args: readonly string[], folder = '/', written: readonly string[]): Promise<boolean> {
+  for (const argument of args.flatMap((text) => [text, text.slice(text.indexOf('=') + 1)])) {
+    const path = resolve(folder, argument)
+    const exists = await lstat(path).then(
+      () => true,
+      () => false,
+    )
+    if (argument !== '' && exists && !(await isTrusted(path, written))) return true
+  }
+  return false
 }

@@ -54,6 +54,8 @@ export function createLiveAgent(parts: {
   const conversation = parts.conversation(recorded.child)
   let ended: Exit | undefined
   let ending: Promise<Exit> | undefined
+  let isServing = false
+  let isUnbidden = false
   void child.exited.then((exit) => {
     ended = exit
   })
@@ -76,6 +78,18 @@ export function createLiveAgent(parts: {
     }
   }
 
+  const endOnce = (graceMs: number): Promise<Exit> => {
+    // A harder end cuts short the grace of one that is under way.
+    if (ending && graceMs === 0) void child.stop({ graceMs }).catch(() => undefined)
+    ending ??= end(graceMs)
+    return ending
+  }
+  // Within a run its owner ends it. One that does not die is reported to whoever owns it, who calls `end` too.
+  conversation.onUnbidden?.(() => {
+    isUnbidden = true
+    if (!isServing) void endOnce(0).catch(() => undefined)
+  })
+
   return {
     pid: child.pid,
     unit: parts.unit,
@@ -85,6 +99,7 @@ export function createLiveAgent(parts: {
     hasEnded: () => ended !== undefined || ending !== undefined,
     onEnd: (tell) => void child.exited.then(tell),
     async serve({ turn, watch, graceMs, records, door: verbs }) {
+      isServing = true
       await recorded.into(records)
       await door?.bind(verbs)
       const done = Promise.withResolvers<void>()
@@ -96,20 +111,17 @@ export function createLiveAgent(parts: {
       // One that does not die is reported by `end`, which whoever owns the agent calls next.
       watch.begin(() => void stop().catch(() => undefined))
       try {
-        return await conversation.turn(turn)
+        const verdict = await conversation.turn(turn)
+        return isUnbidden ? { ...verdict, mayGoOn: false } : verdict
       } finally {
+        isServing = false
         done.resolve()
         watch.finish()
         await door?.bind(undefined)
         await recorded.into(undefined)
       }
     },
-    end: (graceMs = 2_000) => {
-      // A harder end cuts short the grace of one that is under way.
-      if (ending && graceMs === 0) void child.stop({ graceMs }).catch(() => undefined)
-      ending ??= end(graceMs)
-      return ending
-    },
+    end: (graceMs = 2_000) => endOnce(graceMs),
   }
 }
 

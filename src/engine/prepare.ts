@@ -44,7 +44,7 @@ export async function wantedOf(
   return {
     options: options.data,
     model: agent.model,
-    systemPrompt: agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile) : agent.systemPrompt,
+    systemPrompt: agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
     workspace: place.workspace,
     home: place.home,
     walled: place.walled,
@@ -59,8 +59,10 @@ export async function wantedOf(
   }
 }
 
-async function readSystemPrompt(file: string): Promise<string> {
+/** Read anew for each run; the configured text stands in for a file that is gone. */
+async function readSystemPrompt(file: string, instead: string | undefined): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
+    if (instead !== undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return instead
     throw new RunFailure('bad_config', `The system prompt file ${file} cannot be read: ${messageOf(error)}.`)
   })
 }

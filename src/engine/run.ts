@@ -92,9 +92,11 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   let end: Ended
   let vendorSession: string | undefined
   let isUnexplained = false
+  let complaint: string | undefined
   try {
     const result = await converse(taken, parts, { watch, log, recordEvent, note, hide })
     vendorSession = result.verdict.vendorSession
+    complaint = result.verdict.complaint
     isUnexplained = result.verdict.isUnexplained === true && !watch.reason
     end = judge(result, watch)
   } catch (error) {
@@ -107,9 +109,11 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   log.info('a run ended', {
     outcome: end.outcome,
     category: end.category,
-    detail: end.message?.slice(0, 500),
+    detail: end.message,
     exitCode: end.exitCode,
     signal: end.signal,
+    stderr: complaint,
+    retryAt: end.retryAt?.toISOString(),
   })
   if (end.outcome !== 'succeeded') log.debug('what a run said last', { text: end.text.slice(0, 200) })
   await fp('outcome.record')
@@ -124,7 +128,8 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     await persistently(parts, log, () => parts.settler.settleRun(settling, unstorable, { startedAtMs }))
   }
   const { agent_config: agent } = task
-  const place = { path: parts.path, folder: task.workspace, home: parts.userHome, environment: parts.environment }
+  const { path, userHome, environment } = parts
+  const place = { path, folder: task.workspace, home: userHome, environment, untrusted: [parts.home] }
   if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter), agent, place, log })
 }
 

@@ -42,7 +42,7 @@ function faultIn(schema: Schema, value: unknown): string | undefined {
 
 /** The whole text, or the one fenced block in it. */
 function jsonIn(text: string): { text: string; value: unknown } | undefined {
-  const blocks = [...text.matchAll(/^```(?:json)?[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm)].map((match) => match[1]!)
+  const blocks = fencedBlocks(text)
   for (const candidate of [text.trim(), ...(blocks.length === 1 ? blocks : [])]) {
     try {
       return { text: candidate, value: JSON.parse(candidate) }
@@ -52,3 +52,21 @@ function jsonIn(text: string): { text: string; value: unknown } | undefined {
   }
   return undefined
 }
+
+/** Line by line, each looked at once: an answer may consist of fences that are never closed. */
+function fencedBlocks(text: string): string[] {
+  const blocks: string[] = []
+  let inside: string[] | undefined
+  for (const line of text.split('\n')) {
+    if (inside === undefined) {
+      if (opensFence.test(line)) inside = []
+    } else if (inside.length > 0 && closesFence.test(line)) {
+      blocks.push(inside.join('\n'))
+      inside = undefined
+    } else inside.push(line)
+  }
+  return blocks
+}
+
+const opensFence = /^```(?:json)?[ \t]*$/
+const closesFence = /^```[ \t]*\r?$/

@@ -3,10 +3,13 @@ import { lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/p
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PawlError } from '../domain/error.ts'
+import { systemPath } from '../process/program.ts'
 import { writeFileDurably } from '../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
 import { readTree, type Tree } from './workspace-tree.ts'
 
+// Our own search path may lead into a workspace: npm puts a project's packages first.
+const env = { PATH: systemPath }
 const run = promisify(execFile)
 
 /**
@@ -88,7 +91,7 @@ async function makeCopy(original: string, directory: string, path: string, plan:
   await mkdir(directory, { mode: 0o700 })
   try {
     await copyExcept(original, path, plan)
-    await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal })
+    await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
     return await readTree(path, signal)
   } catch (error) {
     await removeTree(directory)
@@ -102,7 +105,7 @@ async function copyExcept(from: string, to: string, plan: CopyPlan): Promise<voi
   const { without, signal } = plan
   if (from === without) return
   if (!without.startsWith(`${from}/`)) {
-    await run('cp', ['-a', '--reflink=auto', '--', from, to], { signal })
+    await run('cp', ['-a', '--reflink=auto', '--', from, to], { signal, env })
     return
   }
   await mkdir(to, { mode: (await lstat(from)).mode & 0o777 })

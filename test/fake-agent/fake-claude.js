@@ -4,7 +4,8 @@
  * is answered with its length and its beginning. Each step is an object with one key:
  *
  *   say: text               the agent says it
- *   line: object            a line exactly as given
+ *   line: object            a line exactly as given; lines: several, in one piece
+ *   later: steps            these are played when the turn is over; `heard` beside it is a file for the answers to what they ask
  *   use: {id,name,input}    the agent wants to use a tool; says how that was answered
  *   ask: request            a control request of another kind; says how that was answered
  *   hang: true              waits until it is interrupted
@@ -12,6 +13,7 @@
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
  */
+import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 if (process.argv.includes('--version')) {
@@ -52,6 +54,7 @@ async function turn(prompt) {
     ? JSON.parse(prompt)
     : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
   let said = ''
+  let later
   let isInterrupted = false
   void interrupted.promise.then(() => {
     isInterrupted = true
@@ -60,6 +63,8 @@ async function turn(prompt) {
     const [name, given] = Object.entries(step)[0]
     if (name === 'say') say(given)
     if (name === 'line') print(given)
+    if (name === 'lines') process.stdout.write(given.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    if (name === 'later') later = step
     if (name === 'stderr') process.stderr.write(`${given}\n`)
     if (name === 'exit') process.exit(given)
     if (name === 'sayArgs') say(JSON.stringify(process.argv.slice(2)))
@@ -92,10 +97,22 @@ async function turn(prompt) {
     total_cost_usd: turns * 0.25,
     usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 1, cache_creation_input_tokens: 2 },
   })
+  if (later) await afterwards(later)
 
   function say(text) {
     said = text
     print({ type: 'assistant', message: { content: [{ type: 'text', text }] } })
+  }
+}
+
+/** As a timer of the program would do it. */
+async function afterwards({ later, heard }) {
+  for (const { line, use, ask } of later) {
+    if (line) print(line)
+    if (!use && !ask) continue
+    const asked = ask ?? { subtype: 'can_use_tool', tool_name: use.name, input: use.input, tool_use_id: use.id }
+    const answer = await request(asked)
+    if (heard) appendFileSync(heard, `${JSON.stringify(answer)}\n`)
   }
 }
 

@@ -342,7 +342,9 @@ async function open({ scenario, key, place: given, options, permission, door, ..
   }
   const command = codex.command(spec)
   const args = command.args.map((arg) => arg.replace('{{PAWL_DOOR_URL}}', door?.url ?? ''))
-  const child = await launch({ ...command, args }, place, { OPENAI_API_KEY: 'sk-test', PAWL_DOOR_TOKEN: 'door-secret' })
+  // Behind real walls that folder is of this process alone.
+  const env = { ...command.env, CODEX_SQLITE_HOME: join(place.home, 'databases') }
+  const child = await launch({ ...command, args, env }, place, { OPENAI_API_KEY: 'sk-test', PAWL_DOOR_TOKEN: 'door-secret' })
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   const conversation = codex.open(child, spec)
 

@@ -22,7 +22,8 @@ const subscriber = (program: Program, scenario: string, changes: Partial<Resolve
 
 const isEnd = (event: { type: string }) => event.type === 'task.completed' || event.type === 'task.failed'
 
-describe.each(programs)('the real $agent whose plan is used up', (program) => {
+/** Most of their time is waiting, so they wait together. */
+describe.concurrent.each(programs)('the real $agent whose plan is used up', (program) => {
   test('parks the task until the plan is full again', async () => {
     const askedAtMs = Date.now()
     const { task } = await machine.run({ agentConfig: subscriber(program, 'limit-with-reset') })
@@ -60,8 +61,10 @@ describe.each(programs)('the real $agent whose plan is used up', (program) => {
   test('ends the command with 75, which says when and by what it goes on', async () => {
     const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
     const agent = { adapter: program.adapter, baseUrl, model, env: env.set, ...options }
-    await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: { limited: agent } }))
-    const ended = await pawl(machine.home, ['run', '--agent', 'limited', '--workspace', await machine.workspace(), 'hello'])
+    const config = join(await machine.workspace(), 'config.yaml')
+    await writeFile(config, JSON.stringify({ agents: { limited: agent } }))
+    const request = ['--agent', 'limited', '--workspace', await machine.workspace(), 'hello']
+    const ended = await pawl(machine.home, ['run', ...request], { env: { PAWL_CONFIG: config } })
     expect(ended.stderr).toMatch(
       /^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m,
     )

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Machine, programs, startMachine } from './peer.ts'
@@ -18,8 +18,9 @@ describe.each(programs)('the real $agent', (program) => {
     const folder = join(machine.home, 'sessions', first.session, program.files)
     const [name] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) => one.endsWith('.jsonl'))
     const file = join(folder, name ?? '')
-    // Not shorter than it was: a file that lost its end is found out before the program sees it.
-    writeFileSync(file, 'x'.repeat(statSync(file).size))
+    // With an archive the damage would be found and repaired before the program sees it.
+    await machine.forgetArchive(first.session)
+    writeFileSync(file, 'x'.repeat(1_000))
 
     const { session, workspace } = first
     const { task, events } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
@@ -27,7 +28,7 @@ describe.each(programs)('the real $agent', (program) => {
       ['failed', 'session_missing'],
       ['succeeded', null],
     ])
-    expect(events.find((event) => event.type === 'session.restored')?.data).toMatchObject({ why: 'refused' })
+    expect(events.find((event) => event.type === 'session.rebuilt')?.data).toMatchObject({ why: 'refused', form: 'native' })
     expect(task.result?.text).toMatch(/^2 prompts: first message \| .*second$/s)
   })
 })

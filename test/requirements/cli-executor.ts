@@ -147,7 +147,9 @@ export const cliExecutor = {
   },
   'S0-28': {
     means: 'The system prompt file is read again for each run; the configured text stands in for a missing one.',
-    open: 3,
+    shown: [
+      'test/engine/program-runs.test.ts > the configured system prompt stands in for a file that is gone, and a file that is there is read for each run',
+    ],
   },
   'S0-29': {
     means: 'Team instructions follow the system prompt, in an MCP and in a command-line version.',

@@ -18,7 +18,13 @@ export const sdkExecutor = {
       'test/engine/waiting-turns.test.ts > tasks that wait for their session are counted, and run in the order in which they came',
     ],
   },
-  'S1-4': { means: 'The known limits hold: three tries, 5 s doubling, 4096 characters of stderr, fixed sentences.', open: 3 },
+  'S1-4': {
+    means: 'The known limits hold: three tries, 5 s doubling, 4096 characters of stderr; the fixed sentences come with messages.',
+    shown: [
+      'test/engine/program-runs.test.ts > a failure is one log line: kind, message, exit code, and the end of what was said on standard error',
+      'src/config.test.ts > without any file the defaults and the built-in agents are in force',
+    ],
+  },
   'S1-5': {
     means: 'Words such as "rate" or "limit" anywhere in an error make it worth a retry.',
     notOurs: 'C-7: one table of categories, found by fields first, decides; W1-1 shows what words do',
@@ -68,7 +74,12 @@ export const sdkExecutor = {
       'test/engine/session-gate.test.ts > a file that the program refused is replaced by the archive, also where it lay elsewhere',
     ],
   },
-  'S1-14': { means: 'An error is one log line: kind, message, exit code, stderr with the number of cut characters.', open: 3 },
+  'S1-14': {
+    means: 'An error is one log line: kind, message, exit code, stderr with the number of cut characters.',
+    shown: [
+      'test/engine/program-runs.test.ts > a failure is one log line: kind, message, exit code, and the end of what was said on standard error',
+    ],
+  },
   'S1-15': {
     means: 'Only if the cause is hidden is the program probed, for at most 30 s, and the finding added.',
     shown: [

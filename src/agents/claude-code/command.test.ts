@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { LaunchSpec } from '../../agent.ts'
 import { claudeCommand } from './command.ts'
+import { laterTools } from './later-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 
+const neverLater = laterTools.map((tool) => `--disallowedTools=${tool}`)
 const id = '11111111-1111-4111-8111-111111111111'
 
 test('a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us', () => {
@@ -15,6 +17,7 @@ test('a bare run speaks the protocol, reads no settings that an agent could have
       '--verbose',
       '--permission-prompt-tool=stdio',
       '--setting-sources=',
+      ...neverLater,
       '--strict-mcp-config',
     ],
     env: {
@@ -22,6 +25,8 @@ test('a bare run speaks the protocol, reads no settings that an agent could have
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_RETRIES: '0',
+      CLAUDE_CODE_DISABLE_CRON: '1',
+      CLAUDE_CODE_DISABLE_WORKFLOWS: '1',
     },
     files: {},
   })
@@ -66,6 +71,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     '--allowedTools=Bash(git *)',
     '--allowedTools=Read',
     '--allowedTools=mcp__pawl',
+    ...neverLater,
     '--disallowedTools=WebFetch',
     '--disallowedTools=-strange',
     '--add-dir=/data',
@@ -139,6 +145,11 @@ test.each([
   ['a model without a name', { model: ':mode=thinking' }, /has no name/],
   ['an argument that takes the permissions away', { extraArgs: ['--dangerously-skip-permissions'] }, /Pawl itself decides it/],
   ['the same with a value', { extraArgs: ['--permission-mode=bypassPermissions'] }, /Pawl itself decides it/],
+  [
+    'a tool that works later',
+    { options: ClaudeCodeOptions.parse({ allowedTools: ['Read, CronCreate(x)'] }) },
+    /CronCreate.*no run is under way/,
+  ],
   ['another conversation', { extraArgs: ['-c'] }, /Pawl itself decides it/],
   ['a NUL character', { extraArgs: ['a\0b'] }, /NUL/],
 ])('%s is refused', (_, spec, message) => {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 import { sessionId } from './session-files.ts'
 import { knows } from './versions.ts'
@@ -17,6 +18,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
   const files: Record<string, string> = {}
   const extra = [...options.args, ...spec.extraArgs]
   for (const argument of extra) checkExtra(argument)
+  checkAllowed(options.allowedTools)
   const args = [
     '-p',
     ...session(spec),
@@ -31,7 +33,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     ...systemPrompt(spec, files),
     ...options.allowedTools.flatMap((tool) => flag('--allowedTools', tool)),
     ...(spec.tools ? ['--allowedTools=mcp__pawl'] : []),
-    ...options.disallowedTools.flatMap((tool) => flag('--disallowedTools', tool)),
+    ...[...laterTools, ...options.disallowedTools].flatMap((tool) => flag('--disallowedTools', tool)),
     ...options.addDirs.flatMap((folder) => flag('--add-dir', folder)),
     ...flag('--max-turns', least(options.maxTurns, spec.maxTurns)?.toString()),
     ...(spec.access?.kind === 'script' ? flag('--settings', JSON.stringify({ apiKeyHelper: quoted(spec.access.path) })) : []),
@@ -112,6 +114,7 @@ function environment(spec: LaunchSpec<ClaudeCodeOptions>, model: { thinks: boole
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     // Left alone it tries ten times in three minutes, a refused key too. Whether and when to try again is for Pawl to say.
     CLAUDE_CODE_MAX_RETRIES: '0',
+    ...laterVariables,
     ...(spec.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: spec.baseUrl }),
     ...(model?.thinks ? { MAX_THINKING_TOKENS: String(spec.options.thinkingTokens) } : {}),
     // Else the model is not told of our tools until it searches for them.

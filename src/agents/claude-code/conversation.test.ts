@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
@@ -125,6 +127,63 @@ test.each([
   expect((await take(steps)).verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: false })
 })
 
+test.each<[string, Step]>([
+  ['speaks', { line: { type: 'assistant', message: { content: [{ type: 'text', text: 'tick' }] } } }],
+  ['begins a turn', { line: { type: 'system', subtype: 'init', session_id: '0f0f0f0f-0000-4000-8000-000000000000' } }],
+  ['starts a command', { line: { type: 'system', subtype: 'background_tasks_changed', tasks: [{}] } }],
+])('a program that %s between two turns is done with', async (_, step) => {
+  const { take, unbidden, child } = await open()
+  expect((await take([{ later: [step] }, { say: 'done' }])).verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
+  await unbidden
+  expect((await take('again')).verdict).toMatchObject({ outcome: 'failed', category: 'crashed', text: '' })
+  // Its stdin was closed.
+  await child.exited
+})
+
+test('a program that wants to use a tool between two turns is refused', async () => {
+  const { take, unbidden, child, place } = await open()
+  const heard = join(place.workspace, 'heard.jsonl')
+  const use = { use: { id: 'c1', name: 'Bash', input: { command: 'true' } } }
+  await take([{ later: [use, { ask: { subtype: 'hook_callback' } }], heard }, { say: 'done' }])
+  await unbidden
+  await child.exited
+  const answers = readFileSync(heard, 'utf8').trim().split('\n')
+  expect(JSON.parse(answers[0] ?? '')).toMatchObject({
+    subtype: 'success',
+    response: { behavior: 'deny', message: expect.any(String) },
+  })
+})
+
+test('what the program tells of a turn after its end is no work of its own', async () => {
+  const { take, unbidden } = await open()
+  const lines = [
+    { type: 'rate_limit_event', rate_limit_info: { status: 'allowed' } },
+    { type: 'system', subtype: 'files_persisted' },
+    { type: 'system', subtype: 'background_tasks_changed', tasks: [] },
+    { type: 'prompt_suggestion', suggestion: 'x' },
+  ]
+  await take([{ later: lines.map((line) => ({ line })) }, { say: 'one' }])
+  expect((await take('two')).verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: true })
+  expect(await Promise.race([unbidden, 'not told'])).toBe('not told')
+})
+
+test('words that come in one piece with the end of a turn make the process unfit', async () => {
+  const { take } = await open()
+  const result = {
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: 'x',
+    session_id: 's',
+    num_turns: 1,
+    total_cost_usd: 0,
+  }
+  const more = { type: 'assistant', message: { content: [{ type: 'text', text: 'and now by myself' }] } }
+  const { verdict, events } = await take([{ lines: [result, more] }, { hang: true }])
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'x', mayGoOn: false })
+  expect(JSON.stringify(events)).not.toContain('by myself')
+})
+
 test('a process that ends between two turns is found ended', async () => {
   const { take, child } = await open()
   await take('one')
@@ -181,5 +240,6 @@ async function open(given: Partial<LaunchSpec<ClaudeCodeOptions>> = {}) {
     })
     return { verdict, events }
   }
-  return { take, child }
+  const unbidden = new Promise<void>((done) => conversation.onUnbidden?.(done))
+  return { take, child, place, unbidden }
 }

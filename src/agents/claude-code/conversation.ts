@@ -7,7 +7,9 @@ import { readChild } from '../read-child.ts'
 import { createTextFlow, createTextKeeper } from '../text.ts'
 import { type Hearing, hear } from './hearing.ts'
 import type { ClaudeCodeOptions } from './options.ts'
+import { refuseUnbidden } from './requests.ts'
 import { createCostMeter, isGood, type Result } from './result.ts'
+import { isActivity, translate } from './translate.ts'
 import { judgeEnd, judgeResult } from './verdict.ts'
 
 /** A file that was read whole comes in one line, and once more in the line of its tool's return. */
@@ -31,13 +33,28 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
   let now: Hearing | undefined
   let background = 0
   let isIdle = false
+  let isUnbidden = false
+  let tellUnbidden = () => {}
   let ended: Promise<Exit | undefined> | undefined
 
   async function takeLines(): Promise<void> {
-    for (const line of lines.splice(0)) await now?.line(line)
+    for (const line of lines.splice(0)) {
+      if (now && !now.isOver) await now.line(line)
+      else takeUnbidden(line)
+    }
     await now?.paused()
   }
-  /** To the end of the process, over all turns: what comes between two of them belongs to none and stays in the raw log. */
+  /** Between two turns the program may tell of the last one. If it goes to work, by a timer of its own say, it is done with. */
+  function takeUnbidden(line: Line): void {
+    const heard = translate(line)
+    if (!isActivity(heard)) return
+    if (heard.request) send(refuseUnbidden(heard.request))
+    if (isUnbidden) return
+    isUnbidden = true
+    child.stdin.end()
+    tellUnbidden()
+  }
+  /** To the end of the process, over all turns. */
   async function read(): Promise<Exit | undefined> {
     const exit = await readChild(child, {
       signal: closed.signal,
@@ -95,7 +112,7 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
       asked: hearing.asked,
       resetsAt: hearing.resetsAt,
       // A command left behind wakes the agent when it ends, in the middle of nothing.
-      isReusable: hearing.background === 0 && hasBudgetLeft(),
+      isReusable: hearing.background === 0 && hasBudgetLeft() && !isUnbidden,
     }
     if (result && (!isStopped || isGood(result))) return judgeResult({ ...told, result }, new Date())
     return judgeEnd(told, end && 'code' in end ? end : undefined, complaints)
@@ -105,7 +122,12 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
     interrupts: true,
     async turn(turn) {
       if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
+      if (isUnbidden)
+        return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
       return takeTurn(turn)
+    },
+    onUnbidden(tell) {
+      tellUnbidden = tell
     },
     async close() {
       closed.abort()

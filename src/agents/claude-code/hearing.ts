@@ -15,6 +15,8 @@ export interface Hearing {
   paused(): Promise<void>
   /** Resolves with the line that ends the turn. */
   readonly over: Promise<Result>
+  /** What comes from here on does not belong to the turn. */
+  readonly isOver: boolean
   /** From here on nothing is recorded; resolves when everything before is. */
   end(): Promise<void>
   spoken(): string
@@ -87,6 +89,9 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
       await recorded
     },
     spoken: () => spoken.text(),
+    get isOver() {
+      return isOver
+    },
     get session() {
       return session
     },

@@ -21,7 +21,11 @@ export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace)
     if ('missing' in found) return missing(command, found)
     // What npm and the installer put on the search path is a link; the walls show the place where the program really lies.
     const program = await realpath(found.file)
-    const answer = await readVersion(program, ['--version'], place)
+    const answer = await readVersion(program, ['--version'], place, found.file)
+    if ('unasked' in answer) {
+      const { detail, ...state } = await loginState(command, program, place)
+      return { installed: true, program, healthy: true, ...state, detail: `${detail}; ${answer.unasked}` }
+    }
     const version = 'version' in answer ? parseVersion(answer.version) : undefined
     if (version === undefined) {
       const said =

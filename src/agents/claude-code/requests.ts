@@ -31,6 +31,11 @@ export async function answerRequest(request: ControlRequest, turn: Pick<Turn, 'a
   }
 }
 
+/** The answer to a request that came while no turn was under way. */
+export const refuseUnbidden = (request: ControlRequest): object =>
+  request.subtype === 'can_use_tool' ? answer(request, deny(noTurn)) : refused(request, noTurn)
+const noTurn = 'No turn is under way: nothing may be done now.'
+
 const passedOn =
   'The question was passed on to the user. Stop here and do nothing more: the answer comes as the next message of the user.'
 

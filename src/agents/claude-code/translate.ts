@@ -53,6 +53,10 @@ export function translate(line: Line): Heard {
   }
 }
 
+/** Does the program do something, rather than only tell of what it did? Between two turns it may not. */
+export const isActivity = ({ events, session, result, request, background = 0 }: Heard) =>
+  events.length > 0 || session !== undefined || result !== undefined || request !== undefined || background > 0
+
 const nothing: Heard = { events: [] }
 const unknown: Heard = { events: [], isUnknown: true }
 

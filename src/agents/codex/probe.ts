@@ -13,22 +13,27 @@ const install = 'npm install -g @openai/codex'
 
 export async function probeCodex(options: CodexOptions, place: ProbePlace): Promise<AgentHealth> {
   try {
-    const found = await which(options.command, place)
-    if ('missing' in found) return missing(options.command, found)
+    const { command } = options
+    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
+      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
+    }
+    const found = await which(command, place)
+    if ('missing' in found) return missing(command, found)
     const program = await nativeProgram(found.file)
-    const answer = await readVersion(program, ['--version'], place)
+    const answer = await readVersion(program, ['--version'], place, found.file)
     if ('fault' in answer) {
       const detail = `${program} --version: ${answer.fault}`
       return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
     }
-    const version = /\d+\.\d+\.\d+\S*/.exec(answer.version)?.[0] ?? answer.version
+    const version = 'version' in answer ? (/\d+\.\d+\.\d+\S*/.exec(answer.version)?.[0] ?? answer.version) : undefined
     const loggedIn = await isLoggedIn(place)
     const known = { installed: true, program, version, loggedIn }
-    if (isTooOld(version, options.transport)) {
+    if (version !== undefined && isTooOld(version, options.transport)) {
       const detail = `Codex ${version} at ${program} is too old; ${oldestVersion(options.transport)} is the oldest that works.`
       return { ...known, healthy: false, detail, fix: `${install}@latest` }
     }
-    const detail = `found at ${program}, spoken to by ${chooseTransport({ options, version })}`
+    const spoken = `found at ${program}, spoken to by ${chooseTransport({ options, version })}`
+    const detail = 'unasked' in answer ? `${spoken}; ${answer.unasked}` : spoken
     return loggedIn === false
       ? { ...known, healthy: true, detail: `${detail}; not logged in`, fix: 'codex login' }
       : { ...known, healthy: true, detail }

@@ -80,7 +80,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
       if (before.length < pieceChars) unfinished.set(itemId, before + clean(piece))
     },
     async retrying(message, details) {
-      const [, attempt, of] = /(\d+)\/(\d+)/.exec(message) ?? []
+      const [, attempt, of] = /(\d{1,9})\/(\d{1,9})/.exec(message) ?? []
       retries++
       const detail = cut(details ? `${message} (${details})` : message, 1000)
       await emit({

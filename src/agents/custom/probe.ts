@@ -14,6 +14,7 @@ export async function probeCommand(options: CustomOptions, place: ProbePlace): P
     if ('missing' in found) return missing(program, found)
     if (!options.versionArgs) return { installed: true, healthy: true, detail: `found at ${found.file}` }
     const answer = await readVersion(found.file, options.versionArgs, place)
+    if ('unasked' in answer) return { installed: true, healthy: true, detail: `found at ${found.file}; ${answer.unasked}` }
     if ('fault' in answer) {
       const detail = `${found.file} ${options.versionArgs.join(' ')}: ${answer.fault}`
       return {

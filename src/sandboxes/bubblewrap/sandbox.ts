@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { agentUser } from '../../process/agent-user.ts'
 import { findProgram, systemPath } from '../../process/program.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../../sandbox.ts'
 import type { LaunchTools } from './command-line.ts'
@@ -18,14 +19,14 @@ const oldest = [0, 8] as const
 export interface BubblewrapOptions {
   /** Where `bwrap` and, for root, `unshare`, `mount` and `setpriv` are looked for. */
   readonly searchPath?: string
-  /** Whom root's agents become: nobody has this account, so no file is theirs but those they are given. */
+  /** Whom root's agents become. */
   readonly user?: Identity
   readonly clock?: Clock
 }
 
 /** Walls of Linux namespaces, built by bubblewrap. */
 export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
-  const { searchPath = systemPath, user = { uid: 61_295, gid: 61_295 }, clock = systemClock } = options
+  const { searchPath = systemPath, user = agentUser, clock = systemClock } = options
   let health: Promise<SandboxHealth> | undefined
   let tools: Promise<LaunchTools> | undefined
   const findTools = async (): Promise<LaunchTools> => ({
