@@ -153,10 +153,12 @@ export interface Login {
 
 export interface CredentialFile {
   readonly path: string
-  /** Tells which of two versions is the newer one: larger is newer. Undefined if the text is no login. */
+  /** Tells which of two versions is the newer one, by a time in epoch milliseconds. Undefined if the text is no login. */
   newness(text: string): number | undefined
   /** When it ends, in epoch milliseconds: about then the program renews it, which can be done once only. Undefined if it says no time. */
   expiresAt?(text: string): number | undefined
+  /** What a renewal does not change: whose login it is, as far as the text tells. */
+  account?(text: string): string | undefined
 }
 
 export interface Command {

@@ -43,6 +43,7 @@ test.each([
   ['a bare promise', 'This request would exceed your rate limit. Please try again later.'],
   ['a model name with digits', "There's an issue with the selected model (claude-sonnet-4-5-20250929)."],
   ['a time that is past', 'usage limit reached|1700000000'],
+  ['a time of day that has just passed', 'limit reached ∙ resets 8:25pm (UTC)'],
   ['a date years away', 'usage limit reached|1999999999'],
   ['a date far away in words', 'resets Jan 3, 5pm'],
   ['a span of years', 'try again in 900 days'],

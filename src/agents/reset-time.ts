@@ -80,6 +80,9 @@ const unitLengths: readonly (readonly [RegExp, number])[] = [
   [/^(w|weeks?)$/i, 604_800_000],
 ]
 
+/** A time of day that has just passed is not tomorrow's: the limit is over. */
+const justPassedMs = 10 * 60_000
+
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const clockTime =
   /\b(?:resets?|again|until|available)\b(?:\s+(?:at|on))?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,|\s+at)?\s*)?(?:(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\b\.?|(\d{1,2}):(\d{2}))?(?:\s*\(([A-Za-z_+\-/0-9]+)\)|\s+(UTC|GMT)\b)?/i
@@ -104,7 +107,7 @@ const clock: Reader = (text, now, local) => {
   }
   if (hour12 === undefined && hour24 === undefined) return undefined
   const soon = instant({ ...today, hour, minute }, zone)
-  return soon > now ? soon : instant({ ...today, day: today.day + 1, hour, minute }, zone)
+  return soon.getTime() > now.getTime() - justPassedMs ? soon : instant({ ...today, day: today.day + 1, hour, minute }, zone)
 }
 
 const readers: readonly Reader[] = [number, epoch, iso, httpDate, clock, span]

@@ -55,7 +55,7 @@ function wrapLine(line: string, columns: number): string {
 // Bounded and within one line, so that an unfinished one hides nothing that follows; its introducer is then stripped as a control.
 const escapeSequences = new RegExp(
   [
-    '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
+    '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x90\\x98\\x9c-\\x9f\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
     '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]', // CSI
     '\\x1b[ -/]{1,4}[0-~]', // character sets and the like
     '\\x1b[0-Z\\\\^-~]', // two-character sequences

@@ -40,7 +40,12 @@ export interface Config {
   /** In the order in which a default is sought: the project's, the home's, the built-in ones. */
   readonly agents: readonly ConfiguredAgent[]
   readonly defaultAgent?: string | undefined
-  readonly limits: { readonly running: number; readonly perAgent: Readonly<Record<string, number>>; readonly maxQueued: number; readonly warm: number }
+  readonly limits: {
+    readonly running: number
+    readonly perAgent: Readonly<Record<string, number>>
+    readonly maxQueued: number
+    readonly warm: number
+  }
   /** `attempts` counts the first try too. */
   readonly retry: { readonly attempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number }
   /** `null` is no limit. */

@@ -76,7 +76,10 @@ test('an option of an adapter that is named like a secret is masked', async () =
       options: z.strictObject({ apiKey: z.string(), entry: z.strictObject({ password: z.string() }), monkey: z.string() }),
     },
   ]
-  machine.write(machine.homeFile, 'agents: { a: { adapter: odd, apiKey: hunter, entry: { password: hunter }, monkey: banana } }\n')
+  machine.write(
+    machine.homeFile,
+    'agents: { a: { adapter: odd, apiKey: hunter, entry: { password: hunter }, monkey: banana } }\n',
+  )
   const shown = showConfig(await machine.load({ adapters: secretive }))
   expect(JSON.stringify(shown)).not.toContain('hunter')
   expect(JSON.stringify(shown)).toContain('banana')

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -16,6 +16,7 @@ const file: CredentialFile = {
   path: 'login.json',
   newness: (text) => numberIn(text, 'at'),
   expiresAt: (text) => numberIn(text, 'until'),
+  account: (text) => String((JSON.parse(text) as Record<string, unknown>).who),
 }
 const hour = 3_600_000
 
@@ -32,7 +33,7 @@ describe('a lent login', () => {
   afterEach(() => rmSync(base, { recursive: true, force: true }))
 
   /** At once, as programs do it: whoever looks sees the one or the other. */
-  const put = (where: 'user' | 'a' | 'b', login: { at: number; until?: number; access_token?: string }) => {
+  const put = (where: 'user' | 'a' | 'b', login: { at: number; until?: number; access_token?: string; who?: string }) => {
     const path = join(base, where, file.path)
     writeFileSync(`${path}.new`, JSON.stringify(login))
     renameSync(`${path}.new`, path)
@@ -108,5 +109,30 @@ describe('a lent login', () => {
     await lent.giveBack()
     expect(hidden).toEqual([{ name: 'access_token', value: 'the second one' }])
     expect(lent.secrets().map(({ value }) => value)).toEqual(['the first one', 'the second one'])
+  })
+
+  test("that the agent has made up does not become the user's", async () => {
+    put('user', { at: 1, who: 'me' })
+    const lent = await lend('a')
+    put('a', { at: Date.now() + 1_000 * 86_400_000, who: 'me' })
+    await lent.giveBack()
+    expect(at('user')).toBe(1)
+    put('a', { at: 2, who: 'somebody else' })
+    await lent.giveBack()
+    expect(at('user')).toBe(1)
+    put('a', { at: 2, who: 'me' })
+    await lent.giveBack()
+    expect(at('user')).toBe(2)
+  })
+
+  test('goes back through a link of the user to where it leads', async () => {
+    mkdirSync(join(base, 'dotfiles'))
+    writeFileSync(join(base, 'dotfiles/login.json'), JSON.stringify({ at: 1 }), { mode: 0o600 })
+    symlinkSync(join(base, 'dotfiles/login.json'), join(base, 'user', file.path))
+    const lent = await lend('a')
+    put('a', { at: 2 })
+    await lent.giveBack()
+    expect(lstatSync(join(base, 'user', file.path)).isSymbolicLink()).toBe(true)
+    expect(numberIn(readFileSync(join(base, 'dotfiles/login.json'), 'utf8'), 'at')).toBe(2)
   })
 })

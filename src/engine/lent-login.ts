@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chown, readFile, stat } from 'node:fs/promises'
+import { chown, readFile, realpath, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CredentialFile } from '../agent.ts'
 import { type Clock, sleep } from '../clock.ts'
@@ -160,11 +160,27 @@ async function putBack(
   const there = await readSource(source)
   if (newness === undefined || there === undefined || there === refreshed) return
   if (newness <= (file.newness(there) ?? Number.NEGATIVE_INFINITY)) return
+  // The agent can write this file: what no renewal looks like is its own invention, and must not become the user's login.
+  if (newness > Date.now() + longestLoginMs || file.account?.(refreshed) !== file.account?.(there)) return
   if (lent !== undefined && there !== lent && returned.get(source) !== digest(there)) return
-  const { uid, gid, mode } = await stat(source)
-  await writeFileDurably(source, refreshed, mode & 0o777)
-  if (process.getuid?.() === 0) await chown(source, uid, gid)
+  await replaceSource(source, refreshed)
   returned.set(source, digest(refreshed))
+}
+
+const longestLoginMs = 400 * 86_400_000
+
+async function replaceSource(source: string, text: string): Promise<void> {
+  // Where a link leads stays a file of its own, and a file that is mounted by itself can only be written in place.
+  const path = await realpath(source)
+  const { uid, gid, mode } = await stat(path)
+  try {
+    await writeFileDurably(path, text, mode & 0o777)
+    if (process.getuid?.() === 0) await chown(path, uid, gid)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    await writeFile(path, text, { flag: 'r+', flush: true })
+    await truncate(path, Buffer.byteLength(text))
+  }
 }
 
 async function readSource(path: string): Promise<string | undefined> {

@@ -84,10 +84,11 @@ export function createLiveAgent(parts: {
     ending ??= end(graceMs)
     return ending
   }
-  // Within a run its owner ends it. One that does not die is reported to whoever owns it, who calls `end` too.
+  // One that does not die is reported to whoever owns the agent and calls `end` too.
+  const endUnbidden = () => void endOnce(0).catch(() => undefined)
   conversation.onUnbidden?.(() => {
     isUnbidden = true
-    if (!isServing) void endOnce(0).catch(() => undefined)
+    if (!isServing) endUnbidden()
   })
 
   return {
@@ -114,11 +115,12 @@ export function createLiveAgent(parts: {
         const verdict = await conversation.turn(turn)
         return isUnbidden ? { ...verdict, mayGoOn: false } : verdict
       } finally {
-        isServing = false
         done.resolve()
         watch.finish()
         await door?.bind(undefined)
         await recorded.into(undefined)
+        isServing = false
+        if (isUnbidden) endUnbidden()
       }
     },
     end: (graceMs = 2_000) => endOnce(graceMs),

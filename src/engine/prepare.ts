@@ -44,7 +44,9 @@ export async function wantedOf(
   return {
     options: options.data,
     model: agent.model,
-    systemPrompt: agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
+    systemPrompt: agent.systemPromptFile
+      ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt)
+      : agent.systemPrompt,
     workspace: place.workspace,
     home: place.home,
     walled: place.walled,

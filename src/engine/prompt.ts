@@ -55,7 +55,8 @@ const told = ({ question, answer }: Answered) =>
 
 /** Text from elsewhere, set apart so that it cannot pass for an instruction of ours. The fence is longer than any run of backticks inside. */
 export function fenced(text: string): string {
-  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2)
+  let longest = 2
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const fence = '`'.repeat(longest + 1)
   return `${fence}text\n${text}\n${fence}`
 }

@@ -34,6 +34,19 @@ describe('settle', () => {
     })
   })
 
+  it('tries again soon when the reset has just passed, and counts it as a try when that is long ago', () => {
+    const justNow = decide({ category: 'usage_limit', retryAt: new Date(now - 1_000) }, { attempts: 2 })
+    expect(justNow).toMatchObject({
+      move: 'park',
+      reason: { kind: 'usage_limit' },
+      resumeAt: new Date(now + policy.baseDelayMs),
+      attempts: 2,
+    })
+    const longAgo = { category: 'usage_limit', retryAt: new Date(now - 3_600_000) } as const
+    expect(decide(longAgo, { attempts: 0 })).toMatchObject({ move: 'park', reason: { kind: 'backoff' }, attempts: 1 })
+    expect(decide(longAgo, { attempts: 2 }).move).toBe('fail')
+  })
+
   it('goes on with the conversation of a crashed agent as often as tries are left', () => {
     expect(decide({ category: 'crashed', canResume: true }, { attempts: 1 })).toMatchObject({ move: 'give_back', attempts: 2 })
     expect(decide({ category: 'crashed', canResume: true }, { attempts: 2 }).move).toBe('fail')

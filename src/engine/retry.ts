@@ -131,7 +131,8 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
     }
   }
   const named = input.end.retryAt
-  if (rule.retry === 'park' && named) return parked('usage_limit', named, message, input.attempts)
+  if (rule.retry === 'park' && named && named.getTime() > nowMs - justPassedMs)
+    return parked('usage_limit', named.getTime() > nowMs ? named : new Date(nowMs + policy.baseDelayMs), message, input.attempts)
   if (tried >= policy.attempts) return undefined
   const delayMs = backoffMs(policy, tried, input.chance)
   return parked('backoff', named && named.getTime() > nowMs + delayMs ? named : new Date(nowMs + delayMs), message, tried)
@@ -144,6 +145,9 @@ const parked = (kind: string, until: Date, detail: string, attempts: number): Se
   resumeAt: until,
   attempts,
 })
+
+/** A limit may end before we get to wait for it. One that ended long ago is no reason to try again for nothing, and for ever. */
+const justPassedMs = 60_000
 
 /** Doubles with every try; up to a quarter is added by chance so that many tasks do not come back in the same moment. */
 export function backoffMs(policy: RetryPolicy, tried: number, chance: number): number {

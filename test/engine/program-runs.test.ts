@@ -181,7 +181,12 @@ it('a failure is one log line: kind, message, exit code, and the end of what was
   const long = `${'x'.repeat(5_000)} the disk is full`
   const { task } = await finish([{ stderr: long }, { exit: 3 }])
   const line = logged.find((entry) => entry.message === 'a run ended' && entry.task === task.id)
-  expect(line).toMatchObject({ outcome: 'failed', category: 'exit_code', exitCode: 3, detail: expect.stringContaining('Exit code 3: ') })
+  expect(line).toMatchObject({
+    outcome: 'failed',
+    category: 'exit_code',
+    exitCode: 3,
+    detail: expect.stringContaining('Exit code 3: '),
+  })
   expect(line?.stderr).toMatch(/^\(\d+ more characters\) … x+ the disk is full$/)
   expect(String(line?.stderr).length).toBeLessThan(4_096 + 40)
 })
@@ -193,9 +198,9 @@ it('the configured system prompt stands in for a file that is gone, and a file t
     const { task } = await finish([{ say: 'done' }], changes)
     return readFile(join(home.path, 'sessions', task.session, '.pawl-system-prompt.txt'), 'utf8')
   }
-  expect(await promptOf()).toBe('from the settings')
+  expect(await promptOf()).toMatch(/^from the settings\n\n/)
   await writeFile(file, 'from the file')
-  expect(await promptOf()).toBe('from the file')
+  expect(await promptOf()).toMatch(/^from the file\n\n/)
   await writeFile(file, 'from the file, changed')
-  expect(await promptOf()).toBe('from the file, changed')
+  expect(await promptOf()).toMatch(/^from the file, changed\n\n/)
 })

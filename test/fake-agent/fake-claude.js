@@ -5,7 +5,7 @@
  *
  *   say: text               the agent says it
  *   line: object            a line exactly as given; lines: several, in one piece
- *   later: steps            these are played when the turn is over; `heard` beside it is a file for the answers to what they ask
+ *   later: steps            these are played when the turn is over, or `stay`: it does not end with its stdin; `heard` beside it is a file for the answers to what they ask
  *   use: {id,name,input}    the agent wants to use a tool; says how that was answered
  *   ask: request            a control request of another kind; says how that was answered
  *   hang: true              waits until it is interrupted
@@ -107,7 +107,8 @@ async function turn(prompt) {
 
 /** As a timer of the program would do it. */
 async function afterwards({ later, heard }) {
-  for (const { line, use, ask } of later) {
+  for (const { line, use, ask, stay } of later) {
+    if (stay) setInterval(() => {}, 60_000)
     if (line) print(line)
     if (!use && !ask) continue
     const asked = ask ?? { subtype: 'can_use_tool', tool_name: use.name, input: use.input, tool_use_id: use.id }

@@ -9,6 +9,11 @@ import { type Machine, type Program, programs, startMachine } from './peer.ts'
 let machine: Machine
 beforeAll(async () => {
   machine = await startMachine()
+  const agents = programs.map((program) => {
+    const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
+    return [`limited-${program.agent}`, { adapter: program.adapter, baseUrl, model, env: env.set, ...options }]
+  })
+  await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: Object.fromEntries(agents) }))
 })
 afterAll(() => machine.stop())
 
@@ -59,12 +64,8 @@ describe.concurrent.each(programs)('the real $agent whose plan is used up', (pro
   })
 
   test('ends the command with 75, which says when and by what it goes on', async () => {
-    const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
-    const agent = { adapter: program.adapter, baseUrl, model, env: env.set, ...options }
-    const config = join(await machine.workspace(), 'config.yaml')
-    await writeFile(config, JSON.stringify({ agents: { limited: agent } }))
-    const request = ['--agent', 'limited', '--workspace', await machine.workspace(), 'hello']
-    const ended = await pawl(machine.home, ['run', ...request], { env: { PAWL_CONFIG: config } })
+    const workspace = await machine.workspace()
+    const ended = await pawl(machine.home, ['run', '--agent', `limited-${program.agent}`, '--workspace', workspace, 'hello'])
     expect(ended.stderr).toMatch(
       /^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m,
     )

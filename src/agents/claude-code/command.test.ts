@@ -6,6 +6,7 @@ import { ClaudeCodeOptions } from './options.ts'
 
 const neverLater = laterTools.map((tool) => `--disallowedTools=${tool}`)
 const id = '11111111-1111-4111-8111-111111111111'
+const plain = ClaudeCodeOptions.parse({ repositoryInstructions: false })
 
 test('a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us', () => {
   expect(command({})).toEqual({
@@ -32,6 +33,12 @@ test('a bare run speaks the protocol, reads no settings that an agent could have
   })
 })
 
+test('an agent is told of the instructions of its repository, after its own, unless that is turned off', () => {
+  const told = command({ options: ClaudeCodeOptions.parse({}), systemPrompt: 'Be brief.' }).files?.['.pawl-system-prompt.txt']
+  expect(told).toMatch(/^Be brief\.\n\nIf there is a file CLAUDE\.md or AGENTS\.md/)
+  expect(command({ systemPrompt: 'Be brief.' }).files?.['.pawl-system-prompt.txt']).toBe('Be brief.')
+})
+
 test('everything that can be set comes in its order, the extra arguments last', () => {
   const options = {
     allowedTools: ['Bash(git *)', 'Read'],
@@ -39,6 +46,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     addDirs: ['/data', '/more'],
     maxTurns: 30,
     args: ['--effort', 'high'],
+    repositoryInstructions: false,
   }
   const { file, args, env, files } = command({
     options: ClaudeCodeOptions.parse(options),
@@ -157,6 +165,6 @@ test.each([
 })
 
 function command(spec: Partial<LaunchSpec<ClaudeCodeOptions>>) {
-  const options = ClaudeCodeOptions.parse({})
+  const options = plain
   return claudeCommand({ options, prompt: '', workspace: '/workspace', home: '/home/agent', extraArgs: [], ...spec })
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { withRepositoryInstructions } from '../repository.ts'
 import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 import { sessionId } from './session-files.ts'
@@ -80,8 +81,13 @@ function budget({ maxUsd, version }: LaunchSpec<ClaudeCodeOptions>): string[] {
 }
 
 /** By file where the program takes one: arguments are short, and everybody on the machine can read them. */
-function systemPrompt({ systemPrompt, version, home }: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
-  if (systemPrompt === undefined || systemPrompt === '') return []
+function systemPrompt(spec: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
+  const { version, home, options } = spec
+  const systemPrompt = withRepositoryInstructions(
+    spec.systemPrompt,
+    options.repositoryInstructions ? ['CLAUDE.md', 'AGENTS.md'] : [],
+  )
+  if (systemPrompt === undefined) return []
   // Else the program repeats the instructions of the conversation's first run for ever.
   const fresh = knows(version, '--system-prompt-snapshot') ? ['--system-prompt-snapshot=off'] : []
   if (!knows(version, '--append-system-prompt-file')) return [...flag('--append-system-prompt', systemPrompt), ...fresh]

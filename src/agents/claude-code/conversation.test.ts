@@ -184,6 +184,28 @@ test('words that come in one piece with the end of a turn make the process unfit
   expect(JSON.stringify(events)).not.toContain('by myself')
 })
 
+test('a turn without a result counts what its messages used, each once, those of subagents too', async () => {
+  const counts = { input_tokens: 100, cache_read_input_tokens: 20, cache_creation_input_tokens: 3 }
+  const part = (id: string, output_tokens: number, more: object = {}) => ({
+    line: {
+      type: 'assistant',
+      message: { id, content: [{ type: 'text', text: 'x' }], usage: { ...counts, output_tokens } },
+      ...more,
+    },
+  })
+  const steps = [part('a', 1), part('a', 8), part('s', 4, { parent_tool_use_id: 'c1' }), part('b', 2), { exit: 1 }]
+  const { take } = await open()
+  expect((await take(steps)).verdict).toMatchObject({
+    outcome: 'failed',
+    usage: { inputTokens: 300, outputTokens: 14, cacheReadTokens: 60, cacheWriteTokens: 9, turns: 2 },
+  })
+  const ended = await open()
+  expect((await ended.take([...steps.slice(0, 4), { say: 'done' }])).verdict.usage).toMatchObject({
+    inputTokens: 10,
+    outputTokens: 5,
+  })
+})
+
 test('a process that ends between two turns is found ended', async () => {
   const { take, child } = await open()
   await take('one')

@@ -107,6 +107,7 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
     const told = {
       result,
       spoken: hearing.spoken(),
+      usage: hearing.usage(),
       session: hearing.session,
       costUsd: result && cost.costOf(result),
       asked: hearing.asked,

@@ -1,11 +1,12 @@
 import type { Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import type { Usage } from '../../domain/usage.ts'
 import type { Line } from '../../process/lines.ts'
 import { clean, createTextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { answerRequest } from './requests.ts'
-import type { Result } from './result.ts'
-import { type ControlRequest, translate } from './translate.ts'
+import { type Result, usageOfMessages } from './result.ts'
+import { type ControlRequest, type ModelCall, translate } from './translate.ts'
 
 /** What the program says during one turn: passed on as events, answered where it asks, and remembered for the verdict. */
 export interface Hearing {
@@ -20,6 +21,8 @@ export interface Hearing {
   /** From here on nothing is recorded; resolves when everything before is. */
   end(): Promise<void>
   spoken(): string
+  /** What the messages heard so far used; only the result tells all of it. */
+  usage(): Usage | undefined
   readonly session: string | undefined
   readonly resetsAt: Date | undefined
   readonly asked: boolean
@@ -30,6 +33,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
   const over = Promise.withResolvers<Result>()
   const spoken = createTextKeeper()
   const questions = new Set<string>()
+  const calls = new Map<string, ModelCall>()
   let session: string | undefined
   let resetsAt: Date | undefined
   let asked = false
@@ -70,6 +74,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
         await record({ type: 'agent.session', data: { vendorId: session } })
       }
       if (heard.said !== undefined) spoken.add(heard.said)
+      if (heard.call) calls.set(heard.call.id, heard.call)
       resetsAt = heard.resetsAt ?? resetsAt
       background = heard.background ?? background
       for (const event of heard.events) await record(event)
@@ -89,6 +94,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
       await recorded
     },
     spoken: () => spoken.text(),
+    usage: () => usageOfMessages([...calls.values()]),
     get isOver() {
       return isOver
     },

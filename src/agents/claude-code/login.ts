@@ -10,17 +10,23 @@ export const login: Login = {
       newness: (text) => readCredentials(text)?.expiresAt,
       // One that names no end does not end.
       expiresAt: (text) => readCredentials(text)?.expiresAt || undefined,
+      account: (text) => JSON.stringify([readCredentials(text)?.subscriptionType, readCredentials(text)?.scopes]),
     },
   ],
   script: true,
 }
 
 const Credentials = z.object({
-  claudeAiOauth: z.object({ accessToken: z.string().min(1), expiresAt: z.number().nonnegative().catch(0) }),
+  claudeAiOauth: z.object({
+    accessToken: z.string().min(1),
+    expiresAt: z.number().nonnegative().catch(0),
+    subscriptionType: z.unknown(),
+    scopes: z.unknown(),
+  }),
 })
 
 /** Undefined if the text is no login. Each renewal brings a later end, so of two versions the one that ends later is the newer one. */
-export function readCredentials(text: string): { readonly expiresAt: number } | undefined {
+export function readCredentials(text: string): z.infer<typeof Credentials>['claudeAiOauth'] | undefined {
   const parsed = parseJson(text)
   return 'fault' in parsed ? undefined : Credentials.safeParse(parsed.value).data?.claudeAiOauth
 }

@@ -12,6 +12,10 @@ export const ClaudeCodeOptions = z.strictObject({
   addDirs: z.array(Argument).default([]).describe('More directories its tools may use, as the agent sees them.'),
   maxTurns: z.int().positive().optional().describe('Model calls that one prompt may take.'),
   thinkingTokens: z.int().min(1024).default(16_000).describe('What a model with the suffix :mode=thinking may think.'),
+  repositoryInstructions: z
+    .boolean()
+    .default(true)
+    .describe('Whether the agent is told to read the CLAUDE.md or AGENTS.md of the repository.'),
   args: z.array(Argument).default([]).describe('More arguments, after the generated ones.'),
   permissionMode: z
     .never({

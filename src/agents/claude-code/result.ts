@@ -17,6 +17,15 @@ const ModelUsage = z.record(
   }),
 )
 
+/** What one call of the model used. */
+export const TokenCounts = z.object({
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_read_input_tokens: Count,
+  cache_creation_input_tokens: Count,
+})
+export type TokenCounts = z.infer<typeof TokenCounts>
+
 /** The line that ends a turn. */
 export const Result = z.object({
   subtype: z.string(),
@@ -30,14 +39,7 @@ export const Result = z.object({
   terminal_reason: lenient(z.string()),
   num_turns: lenient(Count),
   total_cost_usd: lenient(Cost),
-  usage: lenient(
-    z.object({
-      input_tokens: Count,
-      output_tokens: Count,
-      cache_read_input_tokens: Count,
-      cache_creation_input_tokens: Count,
-    }),
-  ),
+  usage: lenient(TokenCounts),
   model_usage_since_last_result: lenient(ModelUsage),
 })
 export type Result = z.infer<typeof Result>
@@ -62,13 +64,21 @@ export function usageOf(result: Result): Usage | undefined {
       turns,
     }
   }
-  const { usage } = result
-  if (!usage) return undefined
+  return result.usage && asUsage([result.usage], turns)
+}
+
+/** Of a turn without a result: what its messages say, each counted once. That is the least it used, because the last one may have been cut short. */
+export function usageOfMessages(calls: readonly (TokenCounts & { readonly isOwn: boolean })[]): Usage | undefined {
+  return calls.length > 0 ? asUsage(calls, calls.filter(({ isOwn }) => isOwn).length) : undefined
+}
+
+function asUsage(calls: readonly TokenCounts[], turns: number): Usage {
+  const sum = (key: keyof TokenCounts) => calls.reduce((total, call) => total + call[key], 0)
   return {
-    inputTokens: usage.input_tokens,
-    outputTokens: usage.output_tokens,
-    cacheReadTokens: usage.cache_read_input_tokens,
-    cacheWriteTokens: usage.cache_creation_input_tokens,
+    inputTokens: sum('input_tokens'),
+    outputTokens: sum('output_tokens'),
+    cacheReadTokens: sum('cache_read_input_tokens'),
+    cacheWriteTokens: sum('cache_creation_input_tokens'),
     turns,
   }
 }

@@ -3,7 +3,7 @@ import type { Line } from '../../process/lines.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
 import { clean, cut, pieceChars, textPieces } from '../text.ts'
-import { isGood, Result } from './result.ts'
+import { isGood, Result, TokenCounts } from './result.ts'
 
 /** What one line of the program says. */
 export interface Heard {
@@ -14,11 +14,20 @@ export interface Heard {
   readonly said?: string
   readonly session?: string | undefined
   readonly result?: Result
+  /** The message of the model that the line is a part of, and what it used so far. */
+  readonly call?: ModelCall | undefined
   readonly request?: ControlRequest
   /** When the account's limit, which was refused by just now, is over. */
   readonly resetsAt?: Date | undefined
   /** How many commands the agent left running. */
   readonly background?: number
+}
+
+/** A message comes as a line per block, and each of them says again what all of it used. */
+export interface ModelCall extends TokenCounts {
+  readonly id: string
+  /** None of a subagent's. */
+  readonly isOwn: boolean
 }
 
 /** Something the program wants to know from us; it waits until it gets an answer. */
@@ -124,7 +133,13 @@ function fromAssistant(line: Fields): Heard {
     else if (type.endsWith('tool_result')) events.push(returned(block))
     else if (type !== 'redacted_thinking') isUnknown = true
   }
-  return { events, ...(said !== '' && { said }), ...(isUnknown && { isUnknown }) }
+  return { events, ...(said !== '' && { said }), ...(isUnknown && { isUnknown }), call: callOf(message, isOwn) }
+}
+
+function callOf(message: Fields | undefined, isOwn: boolean): ModelCall | undefined {
+  const id = textOf(message?.id)
+  const counts = TokenCounts.safeParse(message?.usage)
+  return id !== undefined && counts.success ? { id, isOwn, ...counts.data } : undefined
 }
 
 /** In the user's name come the returns of tools, and notes of the program to the model, which are nobody's business. */

@@ -27,6 +27,8 @@ test('a limit is waited for only if its end is known and lies ahead', () => {
   const limit = failed({ api_error: 'usage_limit_reached', api_error_status: 429, result: "You've hit your limit" })
   const ahead = new Date('2026-11-15T14:00:00Z')
   expect(failureOf(limit, ahead, now)).toMatchObject({ category: 'usage_limit', retryAt: ahead })
+  const passed = new Date(now.getTime() - 1_000)
+  expect(failureOf(limit, passed, now)).toMatchObject({ category: 'usage_limit', retryAt: passed })
   expect(failureOf(limit, new Date('2026-11-15T11:00:00Z'), now)).toEqual({
     category: 'rate_limited',
     message: "You've hit your limit",

@@ -1,5 +1,6 @@
 import type { Verdict } from '../../agent.ts'
 import type { Category } from '../../domain/outcome.ts'
+import type { Usage } from '../../domain/usage.ts'
 import type { Exit } from '../../process/child.ts'
 import { judgeEnding } from '../ending.ts'
 import { resetTime } from '../reset-time.ts'
@@ -11,6 +12,8 @@ export interface Told {
   readonly result: Result | undefined
   /** What the agent itself said, joined. */
   readonly spoken: string
+  /** What the messages of a turn without a result used. */
+  readonly usage?: Usage | undefined
   readonly session: string | undefined
   readonly costUsd: number | undefined
   /** A question was passed on and waits for its answer. */
@@ -49,10 +52,10 @@ export function judgeEnd(told: Told, exit: Exit | undefined, stderr: TextKeeper)
 }
 
 /** The program's result says it all once more, without what was said before a tool was used; the joined words are for when it is empty. */
-function factsOf({ result, spoken, session, costUsd }: Told): Omit<Verdict, 'outcome'> {
+function factsOf({ result, spoken, usage, session, costUsd }: Told): Omit<Verdict, 'outcome'> {
   return {
     text: (result && isGood(result) ? answerOf(result) : undefined) || spoken.trim(),
-    usage: result && usageOf(result),
+    usage: result ? usageOf(result) : usage,
     costUsd,
     vendorSession: session,
   }
@@ -72,6 +75,9 @@ interface Failure {
   readonly isUnexplained?: boolean
 }
 
+/** A limit may end while the program still speaks of it. */
+const justPassedMs = 60_000
+
 /** Structured fields first, then words that stand at the beginning of what the program says. */
 export function failureOf(result: Result, resetsAt: Date | undefined, now: Date): Failure {
   const said = reasonOf(result)
@@ -80,7 +86,9 @@ export function failureOf(result: Result, resetsAt: Date | undefined, now: Date)
   const message = said === '' ? 'The program gave up in the middle of its work.' : cut(said, 500)
   if (category !== 'rate_limited' && category !== 'usage_limit')
     return { category, message, ...(said === '' && known === undefined && { isUnexplained: true }) }
-  const retryAt = resetsAt && resetsAt > now ? resetsAt : resetTime(said, now)
+  // The words name a time of day: of one that has just passed they would say that it is tomorrow's.
+  const told = resetsAt && resetsAt.getTime() > now.getTime() - justPassedMs ? resetsAt : undefined
+  const retryAt = resetsAt ? told : resetTime(said, now)
   // A limit whose end nobody knows cannot be waited for; it is tried again as any other refusal to answer.
   return retryAt ? { category: 'usage_limit', message, retryAt } : { category: 'rate_limited', message }
 }

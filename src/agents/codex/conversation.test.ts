@@ -211,6 +211,46 @@ test('a request that is not granted fails the turn with its reason', async () =>
   expect(verdict).toMatchObject({ outcome: 'failed', category: 'session_missing', mayGoOn: false })
 })
 
+const task = { type: 'commandExecution', id: 'c9', command: 'ls', status: 'inProgress' }
+test.each([
+  ['begins a turn', says('turn/started', { turn: { id: 't2' } })],
+  ['uses a tool', item('started', task)],
+  ['lets an agent of its agent use a tool', says('item/started', { threadId: 'other', item: task })],
+])('a program that %s when its turn is over is done with', async (_, unbidden) => {
+  // The refused request comes first, so that what follows surely comes between two turns.
+  const later = [asks('item/commandExecution/requestApproval', { command: 'ls' }), hears({ id: 7 })]
+  for (const more of [[unbidden], later, [...later, unbidden]]) {
+    const { verdict, events, conversation, told, child, requests } = await play([...begins, ...done, ...more])
+    expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
+    await told
+    expect(requests).toEqual([])
+    expect(events.map((event) => event.type)).toEqual(['agent.session', 'agent.message'])
+    const again = await conversation.turn({ ...noTurn, prompt: 'again' })
+    expect(again).toMatchObject({ outcome: 'failed', category: 'crashed', text: '' })
+    // Its stdin was closed.
+    await child.exited
+  }
+})
+
+test('what the program tells of a turn after its end is no work of its own', async () => {
+  const tells = [
+    says('thread/tokenUsage/updated', { turnId: 't1', tokenUsage: {} }),
+    says('account/rateLimits/updated', { rateLimits: {} }),
+    says('thread/status/changed', { status: { type: 'idle' } }),
+  ]
+  const next = [hears({ id: 4, method: 'turn/start' }), { dir: 'out', msg: { id: 4, result: { turn: { id: 't1' } } } }, ...done]
+  const { verdict, conversation } = await play([...begins, ...done, ...tells, ...next])
+  expect(verdict.mayGoOn).toBe(true)
+  expect(await conversation.turn({ ...noTurn, prompt: 'again' })).toMatchObject({ outcome: 'succeeded', mayGoOn: true })
+})
+
+const noTurn: Omit<Turn, 'prompt'> = {
+  signal: new AbortController().signal,
+  ask: async () => {},
+  permit: async () => ({ allow: true }),
+  emit: () => {},
+}
+
 type Hooks = Partial<Omit<Turn, 'emit'>> & { emit?: (event: AgentEvent) => unknown }
 
 async function play(recording: object[], hooks: Hooks = {}) {
@@ -222,7 +262,9 @@ async function play(recording: object[], hooks: Hooks = {}) {
   const spec = { options: codex.options.parse({}), prompt: '', ...place, extraArgs: [] }
   const events: AgentEvent[] = []
   const requests: PermissionRequest[] = []
-  const verdict = await codex.open(child, spec).turn({
+  const conversation = codex.open(child, spec)
+  const told = new Promise<void>((done) => conversation.onUnbidden?.(done))
+  const verdict = await conversation.turn({
     prompt: 'go',
     signal: hooks.signal ?? new AbortController().signal,
     ask: hooks.ask ?? (async () => {}),
@@ -235,5 +277,5 @@ async function play(recording: object[], hooks: Hooks = {}) {
       hooks.emit?.(event)
     },
   })
-  return { verdict, events, requests }
+  return { verdict, events, requests, conversation, told, child }
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { connect, type Reply } from './app-server.ts'
-import { type Ended, type Hearing, hear, isHarmless } from './hearing.ts'
+import { type Ended, type Hearing, hear, isActivity, isHarmless } from './hearing.ts'
 import { fields, text } from './items.ts'
 import type { CodexOptions } from './options.ts'
 import { answerRequest } from './requests.ts'
@@ -21,19 +21,35 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
   let now: { turn: Turn; hearing: Hearing; block(): void } | undefined
   let threadId: string | undefined
   let isReady = false
+  let isUnbidden = false
+  let tellUnbidden = () => {}
 
   const server = connect(child, {
-    notified: async (method, params, line) => now?.hearing.notified(method, params, line),
+    async notified(method, params, line) {
+      if (isActivity(method) && (!now || now.hearing.isOver)) return takeUnbidden()
+      await now?.hearing.notified(method, params, line)
+    },
     notUnderstood: async (line) => now?.hearing.notUnderstood(line),
     ignores: isHarmless,
     paused: async () => now?.hearing.paused(),
     stderr: async (chunk) => now?.hearing.stderr(chunk),
     requested(id, method, params) {
-      if (!now) return server.refuse(id, 'No turn is under way.')
+      if (!now || now.hearing.isOver) {
+        server.refuse(id, 'No turn is under way.')
+        return takeUnbidden()
+      }
       const { turn, hearing, block } = now
       return answerRequest(server, turn, { blocked: block, inputOf: hearing.inputOf }, { id, method, params })
     },
   })
+
+  /** Between two turns the program may tell of the last one. If it goes to work, or its agent's agents do, it is done with. */
+  function takeUnbidden(): void {
+    if (isUnbidden) return
+    isUnbidden = true
+    child.stdin.end()
+    tellUnbidden()
+  }
 
   async function openThread(): Promise<Reply> {
     if (!isReady) {
@@ -118,7 +134,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
 
   function judge(isBlocked: boolean, end: Ended | Reply | Exit | undefined, hearing: Hearing): Verdict {
     // After a failure a fresh process is the safer one.
-    const mayGoOn = end !== undefined && 'status' in end && end.status !== 'failed'
+    const mayGoOn = end !== undefined && 'status' in end && end.status !== 'failed' && !isUnbidden
     const facts = (said: string): Facts => ({ text: said, usage: usage.take(), vendorSession: threadId, mayGoOn })
     if (isBlocked) return { ...facts(hearing.soFar()), outcome: 'blocked', message: 'It waits for the answer to its question.' }
     if (end && 'status' in end && end.status === 'completed') return answered(facts(hearing.answer()))
@@ -133,7 +149,12 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
     interrupts: true,
     async turn(turn) {
       if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
+      if (isUnbidden)
+        return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
       return takeTurn(turn)
+    },
+    onUnbidden(tell) {
+      tellUnbidden = tell
     },
     async close() {
       server.close()

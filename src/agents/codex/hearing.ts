@@ -18,6 +18,8 @@ export interface Hearing {
   inputOf(callId: string): unknown
   /** How the turn ended, as soon as the program says so. */
   readonly over: Promise<Ended>
+  /** What begins from here on does not belong to the turn. */
+  readonly isOver: boolean
   readonly complaints: TextKeeper
   /** Sends what is still held; what comes later is not told any more. */
   end(): Promise<void>
@@ -31,8 +33,9 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
   // Events come from what is read and from what is answered: one at a time all the same.
   let emitted: Promise<unknown> = Promise.resolve()
   let isOver = false
+  let isClosed = false
   const emit: Turn['emit'] = (event) => {
-    const now = emitted.then(() => (isOver ? undefined : turn.emit(event)))
+    const now = emitted.then(() => (isClosed ? undefined : turn.emit(event)))
     emitted = now.catch(() => {})
     return now
   }
@@ -69,6 +72,7 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
   function completed(params: Params): void {
     const told = fields(params.turn)
     if (!isOurs(params) || (turnId !== undefined && told?.id !== undefined && told.id !== turnId)) return
+    isOver = true
     if (told?.status === 'completed' || told?.status === 'interrupted') {
       over.resolve({ status: told.status })
     } else {
@@ -80,6 +84,9 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
 
   return {
     over: over.promise,
+    get isOver() {
+      return isOver
+    },
     complaints,
     async notified(method, params, line) {
       switch (method) {
@@ -128,6 +135,7 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
       await stderr.end()
       await emitted
       isOver = true
+      isClosed = true
     },
     answer: translator.answer,
     soFar: translator.soFar,
@@ -144,6 +152,10 @@ function fullAgainAt(limits: unknown): Date | undefined {
   )
   return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }
+
+/** Does it tell that the program, or an agent of its agent, is at work? Between two turns it may not be. */
+export const isActivity = (method: string) =>
+  method === 'turn/started' || method === 'thread/compacted' || method.startsWith('item/')
 
 /** What says nothing that anybody would want to read later. */
 export const isHarmless = (method: string) =>

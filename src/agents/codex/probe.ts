@@ -25,7 +25,7 @@ export async function probeCodex(options: CodexOptions, place: ProbePlace): Prom
       const detail = `${program} --version: ${answer.fault}`
       return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
     }
-    const version = 'version' in answer ? (/\d+\.\d+\.\d+\S*/.exec(answer.version)?.[0] ?? answer.version) : undefined
+    const version = 'version' in answer ? (/\d{1,9}\.\d{1,9}\.\d{1,9}\S*/.exec(answer.version)?.[0] ?? answer.version) : undefined
     const loggedIn = await isLoggedIn(place)
     const known = { installed: true, program, version, loggedIn }
     if (version !== undefined && isTooOld(version, options.transport)) {

@@ -54,7 +54,7 @@ function rowsOf(said: Utterance, index: number): object[] {
   }
 }
 
-const versionOf = ({ version }: RebuildPlace) => version && /\d+\.\d+\.\d+\S*/.exec(version)?.[0]
+const versionOf = ({ version }: RebuildPlace) => version && /\d{1,9}\.\d{1,9}\.\d{1,9}\S*/.exec(version)?.[0]
 
 function datePath(at: string): string {
   const [date = '1970-01-01', time = '00:00:00'] = at.slice(0, 19).split('T')
@@ -73,18 +73,23 @@ const authFile: CredentialFile = {
     const token = readAuth(text)?.token
     return token === undefined ? undefined : expiryOf(token)
   },
+  account(text) {
+    const { account, key } = readAuth(text) ?? {}
+    return account ?? (key === undefined ? undefined : 'key')
+  },
 }
 
-function readAuth(text: string): { refreshed?: number; token?: string; key?: string } | undefined {
+function readAuth(text: string): { refreshed?: number; token?: string; key?: string; account?: string } | undefined {
   const parsed = parseJson(text)
   if ('fault' in parsed || typeof parsed.value !== 'object' || parsed.value === null) return undefined
   const { last_refresh, tokens, OPENAI_API_KEY: key } = parsed.value as Record<string, unknown>
   const refreshed = typeof last_refresh === 'string' ? Date.parse(last_refresh) : Number.NaN
-  const token = (tokens as { access_token?: unknown } | null | undefined)?.access_token
+  const { access_token: token, account_id: account } = (tokens ?? {}) as { access_token?: unknown; account_id?: unknown }
   return {
     ...(!Number.isNaN(refreshed) && { refreshed }),
     ...(typeof token === 'string' && { token }),
     ...(typeof key === 'string' && { key }),
+    ...(typeof account === 'string' && { account }),
   }
 }
 

