@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,27 +16,19 @@ const command = fileURLToPath(new URL('../../test/fake-agent/fake-claude.js', im
 const speaks = { line: { type: 'assistant', message: { content: [{ type: 'text', text: 'tick' }] } } }
 
 test('a program that goes to work by itself while no run is under way is ended, and serves no other', async () => {
-  const { agent, serve } = await start()
-  const warm = createWarm({
-    clock: systemClock,
-    log: createLog({ level: 'error', format: 'json', now: Date.now, write() {} }),
-    most: 1,
-    idleMs: 60_000,
-  })
+  const { agent, serve, folder } = await start()
+  const log = createLog({ level: 'error', format: 'json', now: Date.now, write() {} })
+  const warm = createWarm({ clock: systemClock, log, most: 1, idleMs: 60_000 })
   onTestFinished(() => warm.stop())
-  const gone = new Promise<void>((done) => agent.onEnd(done))
-  expect(await serve([{ later: [speaks] }, { say: 'done' }])).toMatchObject({ outcome: 'succeeded', text: 'done' })
+  const now = join(folder, 'now')
+  const verdict = await serve([{ later: [{ until: now }, { stay: true }, speaks] }, { say: 'done' }])
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done', mayGoOn: true })
   warm.keep({ session: 's', agentName: 'fake', agent, likeness: {} })
+  const gone = new Promise<void>((done) => agent.onEnd(done))
+  writeFileSync(now, '')
   await gone
   expect(agent.hasEnded()).toBe(true)
   expect(await warm.take('s', {})).toBeUndefined()
-})
-
-test('such a program is ended even if it stays when it is let go', async () => {
-  const { agent, serve } = await start()
-  const gone = new Promise<void>((done) => agent.onEnd(done))
-  await serve([{ later: [{ stay: true }, speaks] }, { say: 'done' }])
-  await gone
 })
 
 test('one that goes on after the end of its turn is not fit for the next', async () => {
@@ -84,5 +76,5 @@ async function start() {
     const door = { describe: () => ({ task: 't', run: 'r', attempt: 1 }), ask: async () => ({ id: 'q' }), notify: async () => {} }
     return agent.serve({ turn, watch, graceMs: 100, records: { directory: folder, onLimit() {} }, door })
   }
-  return { agent, serve }
+  return { agent, serve, folder }
 }

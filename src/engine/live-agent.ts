@@ -84,11 +84,10 @@ export function createLiveAgent(parts: {
     ending ??= end(graceMs)
     return ending
   }
-  // One that does not die is reported to whoever owns the agent and calls `end` too.
-  const endUnbidden = () => void endOnce(0).catch(() => undefined)
   conversation.onUnbidden?.(() => {
     isUnbidden = true
-    if (!isServing) endUnbidden()
+    // Whoever is served ends it. One that does not die is reported to whoever owns the agent and calls `end` too.
+    if (!isServing) void endOnce(0).catch(() => undefined)
   })
 
   return {
@@ -111,17 +110,17 @@ export function createLiveAgent(parts: {
       }
       // One that does not die is reported by `end`, which whoever owns the agent calls next.
       watch.begin(() => void stop().catch(() => undefined))
+      let verdict: Verdict
       try {
-        const verdict = await conversation.turn(turn)
-        return isUnbidden ? { ...verdict, mayGoOn: false } : verdict
+        verdict = await conversation.turn(turn)
       } finally {
         done.resolve()
         watch.finish()
         await door?.bind(undefined)
         await recorded.into(undefined)
         isServing = false
-        if (isUnbidden) endUnbidden()
       }
+      return isUnbidden ? { ...verdict, mayGoOn: false } : verdict
     },
     end: (graceMs = 2_000) => endOnce(graceMs),
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { copyWorkspace } from './workspace-copy.ts'
 
 describe('a workspace copy', () => {
@@ -151,6 +151,16 @@ describe('a workspace copy', () => {
     stop.abort()
     await expect(making).rejects.toThrow('could not be copied')
     expect(await readdir(join(root, 'copies'))).toEqual([])
+  })
+
+  it('is made by the programs of the system, whatever an agent put where npm lets us look first', async () => {
+    const bin = join(original, 'node_modules/.bin')
+    await mkdir(bin, { recursive: true })
+    for (const name of ['cp', 'chown']) await writeFile(join(bin, name), `#!/bin/sh\n: > ${root}/executed\n`, { mode: 0o755 })
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    const copy = await make().finally(() => vi.unstubAllEnvs())
+    expect(await readFile(join(copy.path, 'keep.txt'), 'utf8')).toBe('keep')
+    expect(existsSync(join(root, 'executed'))).toBe(false)
   })
 
   it('of a link to a directory is a copy of the directory', async () => {

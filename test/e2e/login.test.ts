@@ -1,4 +1,5 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeHome } from '../engine/home.ts'
@@ -11,11 +12,12 @@ interface Agent {
 
 let home: Awaited<ReturnType<typeof makeHome>>
 let path: string
+let bin: string
 beforeAll(async () => {
   home = await makeHome()
-  const bin = join(home.path, 'bin')
+  // Not in the home: no program there is asked for its version.
+  bin = await mkdtemp(join(tmpdir(), 'pawl-bin-'))
   path = `${bin}:${process.env.PATH}`
-  await mkdir(bin)
   await writeFile(join(bin, 'claude'), '#!/bin/sh\necho "99.0.0 (Claude Code)"\n')
   await chmod(join(bin, 'claude'), 0o755)
   await writeFile(
@@ -29,7 +31,10 @@ beforeAll(async () => {
     ].join('\n'),
   )
 })
-afterAll(() => home.remove())
+afterAll(async () => {
+  await home.remove()
+  await rm(bin, { recursive: true, force: true })
+})
 
 const ask = (args: string[], env: Record<string, string> = {}) => pawl(home.path, args, { env: { PATH: path, ...env } })
 const logins = async (env: Record<string, string> = {}) => {

@@ -5,7 +5,7 @@
  *
  *   say: text               the agent says it
  *   line: object            a line exactly as given; lines: several, in one piece
- *   later: steps            these are played when the turn is over, or `stay`: it does not end with its stdin; `heard` beside it is a file for the answers to what they ask
+ *   later: steps            these are played when the turn is over; `until` waits for a file, `stay` does not end with stdin; `heard` beside it is a file for the answers to what they ask
  *   use: {id,name,input}    the agent wants to use a tool; says how that was answered
  *   ask: request            a control request of another kind; says how that was answered
  *   hang: true              waits until it is interrupted
@@ -13,7 +13,7 @@
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 if (process.argv.includes('--version')) {
@@ -107,7 +107,8 @@ async function turn(prompt) {
 
 /** As a timer of the program would do it. */
 async function afterwards({ later, heard }) {
-  for (const { line, use, ask, stay } of later) {
+  for (const { line, use, ask, stay, until } of later) {
+    while (until && !existsSync(until)) await new Promise((done) => setTimeout(done, 10))
     if (stay) setInterval(() => {}, 60_000)
     if (line) print(line)
     if (!use && !ask) continue

@@ -20,8 +20,8 @@ const Credentials = z.object({
   claudeAiOauth: z.object({
     accessToken: z.string().min(1),
     expiresAt: z.number().nonnegative().catch(0),
-    subscriptionType: z.unknown(),
-    scopes: z.unknown(),
+    subscriptionType: z.unknown().optional(),
+    scopes: z.unknown().optional(),
   }),
 })
 
