@@ -15,9 +15,9 @@ import { findSession } from '../store/runs.ts'
 import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
 import { guarded } from './guarded.ts'
-import type { Probe } from './probes.ts'
+import type { Probe } from './program/probes.ts'
 import { assertSchema } from './structured-output.ts'
-import { assertUsable } from './workspace.ts'
+import { assertUsable } from './workspace/workspace.ts'
 
 export interface TaskCreatorParts {
   readonly db: Db

@@ -4,7 +4,7 @@ import type { QuestionAsked } from '../domain/question.ts'
 import { insertQuestion, questionsOfTask } from '../store/questions.ts'
 import type { TakenRun } from '../store/runs.ts'
 import { lockTask } from '../store/tasks.ts'
-import type { DoorVerbs } from './door.ts'
+import type { DoorVerbs } from './program/door.ts'
 import type { RunParts, Voice } from './run.ts'
 
 /** More than anybody would answer or read; a program that loops must not fill the store. */

@@ -5,12 +5,12 @@ import { SessionId } from '../domain/id.ts'
 import type { Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
 import { listSessions, runningTask } from '../store/sessions.ts'
 import { listTasks } from '../store/tasks.ts'
-import { adoptSession } from './adopt-session.ts'
 import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
 import { guarded } from './guarded.ts'
-import { isIdOf } from './session-home.ts'
+import { adoptSession } from './session/adopt.ts'
+import { isIdOf } from './session/home.ts'
 import { sessionSummary, taskSummary } from './views.ts'
-import type { AgentUser } from './workspace.ts'
+import type { AgentUser } from './workspace/workspace.ts'
 
 /** What can be asked of sessions: conversations with agents, each a line of tasks. */
 export interface SessionVerbs {

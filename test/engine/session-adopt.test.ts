@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { adoptSession } from '../../src/engine/adopt-session.ts'
+import { adoptSession } from '../../src/engine/session/adopt.ts'
 import { findSession } from '../../src/store/runs.ts'
 import { knownFiles } from '../../src/store/session-archive.ts'
 import { agentUser, makeSession, talkAdapter } from './session-parts.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { NewEvent } from '../../src/domain/event.ts'
 import { newId } from '../../src/domain/id.ts'
-import { transcriptMessage, transcriptOf } from '../../src/engine/transcript.ts'
+import { transcriptMessage, transcriptOf } from '../../src/engine/session/transcript.ts'
 import { makeSession, said, started } from './session-parts.ts'
 
 const called = (callId: string, tool: string, input: unknown): NewEvent => ({

@@ -110,20 +110,20 @@ export const cliExecutor = {
   'S0-23': {
     means: 'A token is looked for in a fixed order: named variables, preset variable, token file, preset file.',
     shown: [
-      'src/engine/access.test.ts > a key is looked for in the named variables, then those of the program, then the named file, then its login',
+      'src/engine/access/access.test.ts > a key is looked for in the named variables, then those of the program, then the named file, then its login',
     ],
   },
   'S0-24': {
     means: "The token reaches the program under the variable's name that the agent's entry asks for.",
     shown: [
-      'src/engine/access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
+      'src/engine/access/access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
       'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
     ],
   },
   'S0-25': {
     means: 'With apiKeyHelper, a 0700 script prints the token; only its path is given to the program.',
     shown: [
-      'src/engine/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/engine/access/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
       'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
       'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
     ],
@@ -131,8 +131,8 @@ export const cliExecutor = {
   'S0-26': {
     means: 'Temporary files are listed for removal when made, and gone at the end whatever happens.',
     shown: [
-      'src/engine/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
-      'src/engine/leftovers.test.ts > what a dead process left goes, the file it had not finished too, and what a living one holds stays',
+      'src/engine/access/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/engine/access/leftovers.test.ts > what a dead process left goes, the file it had not finished too, and what a living one holds stays',
       'test/crash/leftovers.test.ts > %s is gone when the next daemon of that home has started',
     ],
   },
@@ -175,7 +175,7 @@ export const cliExecutor = {
     means: 'Programs are started without a shell; stdout and stderr are kept apart.',
     shown: [
       'test/contracts/sandbox.ts > arguments arrive as they are, whatever characters they hold',
-      'src/engine/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
+      'src/engine/program/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
     ],
   },
   'S0-39': {
@@ -251,7 +251,7 @@ export const cliExecutor = {
   'W0-4': {
     means: 'Output is followed live; it is capped on disk and takes bounded memory.',
     shown: [
-      'src/engine/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
+      'src/engine/program/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
       'test/e2e/run.test.ts > prints every event as a JSON line with --output-format stream-json',
     ],
   },
@@ -274,7 +274,7 @@ export const cliExecutor = {
     shown: [
       'src/engine/retry.test.ts > never retries a login that was refused',
       'test/real-agents/scenarios.test.ts > is not tried again when its key was refused',
-      'src/engine/start-agent.test.ts > %s',
+      'src/engine/program/start-agent.test.ts > %s',
       'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
     ],
   },
@@ -310,12 +310,12 @@ export const cliExecutor = {
   'W0-13': {
     means: 'A variable that is configured but not set does not hide the next place to look for a token.',
     shown: [
-      'src/engine/access.test.ts > the first variable that holds something counts, and an empty one does not hide the next',
+      'src/engine/access/access.test.ts > the first variable that holds something counts, and an empty one does not hide the next',
     ],
   },
   'W0-14': {
     means: 'A token goes to the program under the name it was found under.',
-    shown: ['src/engine/access.test.ts > a key keeps the name it was found under, and gets one that the program knows'],
+    shown: ['src/engine/access/access.test.ts > a key keeps the name it was found under, and gets one that the program knows'],
   },
   'W0-15': {
     means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.',

@@ -70,7 +70,7 @@ export const sdkExecutor = {
   'S1-13': {
     means: 'A crash makes the session suspect, and says so; a rate limit leaves it alone.',
     shown: [
-      'src/engine/start-agent.test.ts > %s',
+      'src/engine/program/start-agent.test.ts > %s',
       'test/engine/session-gate.test.ts > a file that the program refused is replaced by the archive, also where it lay elsewhere',
     ],
   },
@@ -90,8 +90,8 @@ export const sdkExecutor = {
   'S1-16': {
     means: 'A probe that succeeds, says nothing, says too much or fails never harms the error itself.',
     shown: [
-      'src/engine/explain.test.ts > a probe that %s is one line in the log',
-      'src/engine/explain.test.ts > a probe that breaks harms nothing',
+      'src/engine/program/explain.test.ts > a probe that %s is one line in the log',
+      'src/engine/program/explain.test.ts > a probe that breaks harms nothing',
     ],
   },
   'S1-17': {

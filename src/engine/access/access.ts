@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type { Access, Login } from '../../agent.ts'
+import type { Clock } from '../../clock.ts'
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { Secret } from '../../domain/redact/names.ts'
+import { RunFailure } from '../failure.ts'
+import { writeHomeFile } from '../files/home-files.ts'
+import type { AgentUser } from '../workspace/workspace.ts'
+import type { Leftovers } from './leftovers.ts'
+import { lendLogin, loginTexts } from './lent-login.ts'
+
+/** A way in that was found: which one, and what tells it from others. Nothing is given to the program yet. */
+export interface Entrance {
+  /** Equal for two runs if both would be let in the same way. A digest: it shows no key. */
+  readonly likeness: string
+  open(): Promise<OpenAccess>
+}
+
+/** How an agent's program is let in by its model while it lives. */
+export interface OpenAccess {
+  readonly access: Access
+  /** The key, where it is given in a variable. */
+  readonly variables: Readonly<Record<string, string>>
+  /** All that lets somebody in, as far as it is known now: a program renews its login when it likes. */
+  secrets(): readonly Secret[]
+  /** A login that the program has refreshed goes back to where it came from. */
+  returnLogin(): Promise<void>
+  /** Nothing that lets anybody in stays behind in the session home. */
+  close(): Promise<void>
+}
+
+export interface AccessPlace {
+  readonly agent: ResolvedAgent
+  readonly login: Login | undefined
+  readonly environment: (names: readonly string[]) => Record<string, string>
+  /** The home of Pawl's own user. */
+  readonly userHome: string
+  readonly sessionHome: string
+  readonly user: AgentUser | undefined
+  readonly leftovers: Leftovers
+  readonly clock: Clock
+  /** Told of secrets that become known while they are lent. */
+  readonly hide: (secrets: readonly Secret[]) => void
+}
+
+const scriptFile = '.pawl-key'
+
+/**
+ * Looks for a key in the variables that the settings name, then in those that the program knows, then in the file that the settings name; without one the program's
+ * own login is lent to it. One place that is named and empty does not hide the next.
+ */
+export async function findAccess(place: AccessPlace): Promise<Entrance> {
+  const { login, agent } = place
+  if (!login) return entrance('none', async () => noAccess)
+  const key = (await keyInVariable(place, login)) ?? (await keyInFile(agent, login))
+  if (key && agent.auth?.via === 'script') return entrance(`script ${key.value}`, () => byScript(place, login, key))
+  if (key) return entrance(`variable ${key.name} ${key.value}`, async () => byVariable(key, login))
+  const texts = await loginTexts(login.files, place.userHome)
+  return texts.length === 0
+    ? entrance('none', async () => noAccess)
+    : entrance(`login ${texts.join('\0')}`, () => byLogin(place, login))
+}
+
+const entrance = (what: string, open: Entrance['open']): Entrance => ({
+  likeness: createHash('sha256').update(what).digest('hex'),
+  open,
+})
+
+const noAccess: OpenAccess = {
+  access: { kind: 'none' },
+  variables: {},
+  secrets: () => [],
+  returnLogin: async () => {},
+  close: async () => {},
+}
+
+async function keyInVariable({ agent, environment }: AccessPlace, login: Login): Promise<Secret | undefined> {
+  const names = [...(agent.auth?.env ?? []), ...login.variables]
+  const set = { ...environment(names), ...agent.env.set }
+  const name = names.find((candidate) => (set[candidate] ?? '').trim() !== '')
+  return name === undefined ? undefined : { name, value: set[name]!.trim() }
+}
+
+async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<Secret | undefined> {
+  if (auth?.file === undefined) return undefined
+  const text = await readFile(auth.file, 'utf8').catch((error: unknown) => {
+    throw new RunFailure('auth_failed', `The key file of agent "${name}" cannot be read: ${messageOf(error)}.`)
+  })
+  const value = text.trim()
+  if (value === '' || /[\0\n]/.test(value))
+    throw new RunFailure('auth_failed', `The key file ${auth.file} of agent "${name}" holds no key; put the key in it, alone.`)
+  return { name: login.variables[0]!, value }
+}
+
+/** Under the name it was found with; if the program does not know that name, under the one it prefers as well. */
+function byVariable(key: Secret, login: Login): OpenAccess {
+  const known = login.variables.includes(key.name) ? key.name : login.variables[0]!
+  return {
+    ...noAccess,
+    access: { kind: 'variable', name: known },
+    variables: { [key.name]: key.value, [known]: key.value },
+    secrets: () => [key],
+  }
+}
+
+async function byScript(place: AccessPlace, login: Login, key: Secret): Promise<OpenAccess> {
+  const { sessionHome: home, user, leftovers, agent } = place
+  if (!login.script)
+    throw new RunFailure(
+      'bad_config',
+      `The program of agent "${agent.name}" takes no key from a script; set auth.via to variable.`,
+    )
+  await leftovers.locked(() => leftovers.remember(home, [scriptFile]))
+  const script = `#!/bin/sh\nprintf '%s' '${key.value.replaceAll("'", "'\\''")}'\n`
+  await writeHomeFile({ home, path: scriptFile }, script, { user, mode: 0o700 })
+  return {
+    ...noAccess,
+    access: { kind: 'script', path: posix.join(home, scriptFile) },
+    secrets: () => [key],
+    close: () => leftovers.forget(home),
+  }
+}
+
+async function byLogin(place: AccessPlace, login: Login): Promise<OpenAccess> {
+  const lent = await lendLogin(login.files, place)
+  return {
+    access: { kind: 'login' },
+    variables: {},
+    secrets: lent.secrets,
+    returnLogin: lent.giveBack,
+    async close() {
+      await lent.giveBack()
+      await place.leftovers.forget(place.sessionHome)
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { conflict } from '../../domain/error.ts'
+import type { QuestionAsked } from '../../domain/question.ts'
+
+/** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */
+export interface DoorVerbs {
+  describe(): { task: string; run: string; attempt: number }
+  ask(question: QuestionAsked): Promise<{ id: string }>
+  /** A message to the user beside the answer. */
+  notify(text: string): Promise<void>
+}
+
+/** Serves tools over HTTP. `close` resolves when no call of them is under way. */
+export interface ToolHandler {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  close(): Promise<void>
+}
+
+/** One run's hold on a door. */
+export interface Holder {
+  readonly verbs: DoorVerbs
+  readonly tools: ToolHandler | undefined
+  /** Nothing gets through from now on; resolves when what got through is done. */
+  release(): Promise<void>
+}
+
+/** Wraps the verbs of a run so that they can be taken back from requests which began while it held the door. */
+export function hold(verbs: DoorVerbs, toolsFor: ((verbs: DoorVerbs) => ToolHandler) | undefined): Holder {
+  const calls = new Set<Promise<unknown>>()
+  let isReleased = false
+  const refuseAfterRelease = () => {
+    if (isReleased) throw conflict('The run that this was asked for is over; try again in your next turn.')
+  }
+  async function counted<T>(call: () => Promise<T>): Promise<T> {
+    refuseAfterRelease()
+    const promise = call()
+    calls.add(promise)
+    return promise.finally(() => calls.delete(promise))
+  }
+  const held: DoorVerbs = {
+    describe() {
+      refuseAfterRelease()
+      return verbs.describe()
+    },
+    ask: (question) => counted(() => verbs.ask(question)),
+    notify: (text) => counted(() => verbs.notify(text)),
+  }
+  const tools = toolsFor?.(held)
+  return {
+    verbs: held,
+    tools,
+    async release() {
+      isReleased = true
+      await Promise.allSettled(calls)
+      await tools?.close()
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createToolServer } from '../../tools/serve.ts'
+import { type DoorOptions, type DoorVerbs, serveDoor } from './door.ts'
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+const token = 'the-token-of-this-door'
+
+async function opened(options: Partial<DoorOptions> = {}) {
+  const listener: Server = createServer()
+  await new Promise<void>((up) => listener.listen(0, '127.0.0.1', up))
+  const door = serveDoor(listener, { token, ...options })
+  closers.push(() => door.close())
+  const { port } = listener.address() as AddressInfo
+  async function ask(route: string, body?: unknown, authorization = `Bearer ${token}`) {
+    const [method = '', path = ''] = route.split(' ')
+    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: sent })
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  return { door, port, listener, ask }
+}
+
+function run(name: string, verbs: Partial<DoorVerbs> = {}) {
+  const calls: unknown[] = []
+  const all: DoorVerbs = {
+    describe: () => ({ task: 'task_1', run: name, attempt: 1 }),
+    ask: async (question) => {
+      calls.push(question)
+      return { id: 'question_1' }
+    },
+    notify: async (text) => void calls.push(text),
+    ...verbs,
+  }
+  return { ...all, calls }
+}
+
+describe('the door', () => {
+  it('serves the run that holds it', async () => {
+    const { door, ask } = await opened()
+    const holder = run('run_1')
+    await door.bind(holder)
+    expect(await ask('GET /v1/run')).toEqual({ status: 200, body: { task: 'task_1', run: 'run_1', attempt: 1 } })
+    expect(await ask('POST /v1/questions', { text: 'Which?' })).toEqual({ status: 202, body: { id: 'question_1' } })
+    expect(await ask('POST /v1/messages', { text: 'Halfway.' })).toEqual({ status: 202, body: { sent: true } })
+    expect(holder.calls).toEqual([{ kind: 'free', text: 'Which?', options: [] }, 'Halfway.'])
+  })
+
+  it('refuses what it does not know with a sentence', async () => {
+    const { door, ask } = await opened()
+    await door.bind(run('run_1'))
+    expect((await ask('GET /v1/run', undefined, 'Bearer wrong')).status).toBe(401)
+    expect((await ask('POST /mcp', {})).body.error).toBe('There are GET /v1/run, POST /v1/questions, POST /v1/messages here.')
+    expect((await ask('POST /v1/messages', '{')).body.error).toBe('The body is not JSON.')
+    expect(await ask('POST /v1/questions', { text: 'x', colour: 1 })).toMatchObject({ status: 400 })
+    expect(await ask('POST /v1/messages', { text: 'x'.repeat(2_000_000) })).toEqual({
+      status: 400,
+      body: { error: 'The body is larger than 262144 bytes.' },
+    })
+  })
+
+  it('lets requests wait until its first run has it, for the program inside starts before that', async () => {
+    const { door, ask } = await opened()
+    const early = ask('GET /v1/run')
+    // A second connection that is answered shows that the first one has arrived.
+    expect((await ask('GET /v1/run', undefined, '')).status).toBe(401)
+    await door.bind(run('run_1'))
+    expect((await early).body.run).toBe('run_1')
+  })
+
+  it('refuses everything between two runs, then serves the next one', async () => {
+    const { door, ask } = await opened({ tools: createToolServer })
+    await door.bind(run('run_1'))
+    await door.bind(undefined)
+    for (const route of ['GET /v1/run', 'POST /v1/questions', 'POST /v1/messages', 'POST /mcp'])
+      expect(await ask(route, route.startsWith('POST') ? { text: 'x' } : undefined)).toEqual({
+        status: 409,
+        body: { error: 'No run is under way here now, so nothing is served; try again in your next turn.' },
+      })
+    await door.bind(run('run_2'))
+    expect((await ask('GET /v1/run')).body.run).toBe('run_2')
+  })
+
+  it('is given back when what the run asked for is done, and that is still answered', async () => {
+    const { door, ask } = await opened()
+    const begun = Promise.withResolvers<void>()
+    const stored = Promise.withResolvers<{ id: string }>()
+    await door.bind(
+      run('run_1', {
+        ask: () => {
+          begun.resolve()
+          return stored.promise
+        },
+      }),
+    )
+    const asking = ask('POST /v1/questions', { text: 'Which?' })
+    await begun.promise
+    let isFree = false
+    const freed = door.bind(undefined).then(() => {
+      isFree = true
+    })
+    expect((await ask('GET /v1/run')).status).toBe(409)
+    expect(isFree).toBe(false)
+    stored.resolve({ id: 'question_1' })
+    await freed
+    expect(await asking).toEqual({ status: 202, body: { id: 'question_1' } })
+  })
+
+  it('never lets a request that began in one run reach the next', async () => {
+    const { door, port } = await opened()
+    const [first, second] = [run('run_1'), run('run_2')]
+    await door.bind(first)
+    const body = JSON.stringify({ text: 'Which?' })
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+    const expecting = 'expect: 100-continue'
+    const head = [
+      'POST /v1/questions HTTP/1.1',
+      'host: door',
+      `authorization: Bearer ${token}`,
+      `content-length: ${body.length}`,
+      expecting,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    expect(await once(socket, 'data')).toEqual(['HTTP/1.1 100 Continue\r\n\r\n'])
+    await door.bind(second)
+    socket.write(body)
+    const answer = text(socket)
+    expect(await answer).toMatch(/^HTTP\/1.1 409 .*The run that this was asked for is over/s)
+    expect([first.calls, second.calls]).toEqual([[], []])
+  })
+
+  it('serves the tools of the run that holds it, also to a client that greeted an earlier one', async () => {
+    const { door, ask } = await opened({ tools: createToolServer })
+    const [first, second] = [run('run_1'), run('run_2')]
+    const call = (message: string) => {
+      const params = { name: 'send_message_to_user', arguments: { message } }
+      return ask('POST /mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    }
+    await door.bind(first)
+    expect((await call('one')).body.result.content).toEqual([{ type: 'text', text: 'sent' }])
+    await door.bind(second)
+    await call('two')
+    expect([first.calls, second.calls]).toEqual([['one'], ['two']])
+    expect((await ask('POST /mcp', {}, '')).status).toBe(401)
+  })
+
+  it('ends every connection when it closes, idle ones too, and closing twice is fine', async () => {
+    const { door, port, listener } = await opened()
+    await door.bind(run('run_1'))
+    const ended: Promise<void>[] = []
+    for (const sent of ['', 'GET /v1/run HTTP/1.1\r\nhost:']) {
+      const accepted = once(listener, 'connection')
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      ended.push(new Promise((done) => socket.on('close', () => done())))
+      await accepted
+      socket.write(sent)
+    }
+    await door.close()
+    await Promise.all(ended)
+    await door.close()
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('drops connections above its bound', async () => {
+    const { port, listener } = await opened()
+    const dropped = new Promise<void>((done) => listener.once('drop', () => done()))
+    const sockets = Array.from({ length: 65 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    await dropped
+    for (const socket of sockets) socket.destroy()
+  })
+})

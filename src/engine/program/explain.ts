@@ -1,0 +1,24 @@
+import type { Adapter, ProbePlace } from '../../agent.ts'
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { Log } from '../../log.ts'
+
+/**
+ * For a run that failed and did not say why: asks how the program is, after the run is settled and beside everything else, so that one log line names the cause.
+ * Never called when the cause is known; a probe that fails changes nothing.
+ */
+export async function explainFailure(options: {
+  adapter: Adapter
+  agent: ResolvedAgent
+  place: ProbePlace
+  log: Log
+}): Promise<void> {
+  const { adapter, agent, place, log } = options
+  try {
+    const health = await adapter.probe(agent.options, place)
+    const said = health.healthy ? 'the program is well now, so it was a passing failure' : health.detail
+    log.info('why a run may have failed', { agent: agent.name, probed: said.slice(0, 4_096), fix: health.fix, reason: 'probed' })
+  } catch (error) {
+    log.warn('a failed run could not be explained', { agent: agent.name, error: messageOf(error), reason: 'probed' })
+  }
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import type { LaunchSpec } from '../../agent.ts'
+import { secretsIn } from '../../domain/redact/names.ts'
+import { fp } from '../../failpoint.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import type { Entrance, OpenAccess } from '../access/access.ts'
+import type { Place } from '../conversation.ts'
+import { failingAs } from '../failure.ts'
+import { writeHomeFile } from '../files/home-files.ts'
+import { createGate } from '../gate.ts'
+import type { RunParts } from '../run.ts'
+import { serveDoor } from './door.ts'
+import { createLiveAgent, type LiveAgent } from './live-agent.ts'
+import { installed, withEnvironment } from './prepare.ts'
+import { recordChild } from './raw-log.ts'
+
+interface Launch {
+  readonly taken: TakenRun
+  readonly parts: RunParts
+  readonly place: Place
+}
+
+/** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
+const launching = createGate(4 * availableParallelism())
+
+/** Starts the program inside its walls and lets it in. Undefined if the run was stopped before it was started; then nothing of it is left. */
+export async function launchAgent(
+  spec: Omit<LaunchSpec, 'access'>,
+  entrance: Entrance,
+  launch: Launch,
+): Promise<LiveAgent | undefined> {
+  const access = await entrance.open()
+  try {
+    const agent = await startInside({ ...spec, access: access.access }, access, launch)
+    if (!agent) await access.close()
+    return agent
+  } catch (error) {
+    await access.close()
+    throw error
+  }
+}
+
+async function startInside(
+  spec: LaunchSpec,
+  access: OpenAccess,
+  { taken, parts, place }: Launch,
+): Promise<LiveAgent | undefined> {
+  const { adapter, voice, walls, workspace } = place
+  const { task, run } = taken
+  const token = randomBytes(24).toString('base64url')
+  const plain = await failingAs('bad_config', () => adapter.command(spec))
+  const ids: Record<string, string> = adapter.can.warm ? {} : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
+  const added = { taken, doorToken: token, ids, access: access.variables }
+  const command = await installed(withEnvironment(plain, parts, added), workspace.source)
+  voice.hide([...secretsIn(command.env), ...access.secrets()])
+  for (const [path, text] of Object.entries(command.files ?? {}))
+    await writeHomeFile({ home: walls.home, path }, text, { user: walls.user })
+  const walled = await launching(async () => {
+    if (voice.watch.reason) return undefined
+    await fp('spawn.before')
+    return failingAs('sandbox_error', () => place.sandbox.launch(command, { ...walls, door: true }))
+  })
+  if (!walled) return undefined
+  await fp('spawn.after')
+  try {
+    return createLiveAgent({
+      walled,
+      conversation: (child) => adapter.open(child, spec),
+      recorded: recordChild(walled.child),
+      door: walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log }),
+      unit: walls.unit,
+      environment: command.env,
+      access,
+      clock: parts.clock,
+    })
+  } catch (error) {
+    await walled.child.stop({ graceMs: 0 })
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+import { chown, mkdir, readFile } from 'node:fs/promises'
+import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import { findProgram } from '../../process/program.ts'
+import type { SandboxHealth } from '../../sandbox.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import { failingAs, RunFailure } from '../failure.ts'
+import type { RunParts } from '../run.ts'
+import type { AgentUser } from '../workspace/workspace.ts'
+
+/** Where walls cannot be built, only somebody who watches, our own program, or a profile that says so may go on. */
+export function refuseOpenWalls(taken: TakenRun, adapter: Adapter, health: SandboxHealth): void {
+  const { task } = taken
+  if (health.enforced || task.attended || adapter.isOurs || task.agent_config.profile === 'unattended-open') return
+  const cure = health.fix ? `${health.fix}, or ` : ''
+  throw new RunFailure(
+    'sandbox_error',
+    `Agent "${task.agent}" may not run unattended without walls, and none can be built here: ${health.detail} Cure: ${cure}run "pawl doctor --fix", or name the profile unattended-open.`,
+  )
+}
+
+export async function makeDirectories(directory: string, sessionHome: string, user: AgentUser | undefined): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await mkdir(sessionHome, { recursive: true, mode: 0o700 })
+  if (user) await chown(sessionHome, user.uid, user.gid)
+}
+
+/** What the adapter needs to know to start its program, but for the conversation and the prompt, which the session decides. */
+export type Wanted = Omit<LaunchSpec, 'prompt' | 'resume' | 'newSession' | 'access'>
+
+export async function wantedOf(
+  taken: TakenRun,
+  adapter: Adapter,
+  place: { workspace: string; home: string; walled: boolean; program: AgentHealth },
+): Promise<Wanted> {
+  const { task } = taken
+  const agent = task.agent_config
+  const options = adapter.options.safeParse(agent.options)
+  if (!options.success)
+    throw new RunFailure(
+      'bad_config',
+      `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`,
+    )
+  return {
+    options: options.data,
+    model: agent.model,
+    systemPrompt: agent.systemPromptFile
+      ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt)
+      : agent.systemPrompt,
+    workspace: place.workspace,
+    home: place.home,
+    walled: place.walled,
+    program: place.program.program,
+    version: place.program.version,
+    baseUrl: agent.baseUrl,
+    outputSchema: adapter.can.structuredOutput ? (task.output_schema ?? undefined) : undefined,
+    maxTurns: agent.budget.turns,
+    maxUsd: agent.budget.perRunUsd ?? agent.budget.usd,
+    tools: adapter.can.mcp,
+    extraArgs: task.extra_args,
+  }
+}
+
+/** Read anew for each run; the configured text stands in for a file that is gone. */
+async function readSystemPrompt(file: string, instead: string | undefined): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (instead !== undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return instead
+    throw new RunFailure('bad_config', `The system prompt file ${file} cannot be read: ${messageOf(error)}.`)
+  })
+}
+
+/** The agent's environment: what the run brings, what the settings pass on or fix, and what the adapter adds. Nothing is inherited. */
+export function withEnvironment(command: Command, parts: RunParts, added: EnvironmentParts): Command {
+  const { env } = added.taken.task.agent_config
+  const ours = { PATH: parts.path, PAWL_DOOR_TOKEN: added.doorToken, ...added.ids }
+  return { ...command, env: { ...ours, ...parts.environment(env.pass), ...env.set, ...added.access, ...command.env } }
+}
+
+export interface EnvironmentParts {
+  readonly taken: TakenRun
+  readonly doorToken: string
+  /** The ids of task and run, for programs that serve one run only. */
+  readonly ids: Readonly<Record<string, string>>
+  /** The key, where it is given in a variable. */
+  readonly access: Readonly<Record<string, string>>
+}
+
+/** The program must be there before anything is started; its bare name becomes the path where it was found. */
+export async function installed(command: Command, folder: string): Promise<Command> {
+  const file = await failingAs('binary_missing', () => findProgram(command.file, { path: command.env.PATH ?? '', folder }))
+  return command.file.includes('/') ? command : { ...command, file }
+}

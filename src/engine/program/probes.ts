@@ -1,0 +1,39 @@
+import { stat } from 'node:fs/promises'
+import type { Adapter, AgentHealth, ProbePlace } from '../../agent.ts'
+import type { Clock } from '../../clock.ts'
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+
+/** How the programs of agents are. Asking one may start it, so a good answer is kept for a while: as long as the program is the same file, if it is known which one that is. */
+export type Probe = (agent: Pick<ResolvedAgent, 'adapter' | 'options'>, folder?: string) => Promise<AgentHealth>
+
+const keptMs = 10_000
+const keptWithFileMs = 600_000
+
+export function createProbes(options: {
+  adapterNamed: (name: string) => Adapter
+  clock: Clock
+  place: Omit<ProbePlace, 'folder'>
+}): Probe {
+  const { adapterNamed, clock, place } = options
+  const known = new Map<string, { health: AgentHealth; file: string | undefined; at: number }>()
+  return async (agent, folder) => {
+    const key = JSON.stringify([agent.adapter, agent.options, folder ?? ''])
+    const kept = known.get(key)
+    if (kept) {
+      const age = clock.monotonic() - kept.at
+      const isSame = kept.file !== undefined && age < keptWithFileMs && (await mark(kept.health.program)) === kept.file
+      if (isSame || (kept.file === undefined && age < keptMs)) return kept.health
+    }
+    const at = clock.monotonic()
+    const health = await adapterNamed(agent.adapter).probe(agent.options, { ...place, folder })
+    if (known.size > 100) known.clear()
+    if (health.healthy) known.set(key, { health, file: await mark(health.program), at })
+    else known.delete(key)
+    return health
+  }
+}
+
+async function mark(file: string | undefined): Promise<string | undefined> {
+  const found = file === undefined ? undefined : await stat(file).catch(() => undefined)
+  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs}`
+}

@@ -1,0 +1,185 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { posix } from 'node:path'
+import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'
+import type { KillUnit } from '../../process/child.ts'
+import { recordKillUnit, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
+import { knownFiles } from '../../store/session-archive.ts'
+import type { RunRow } from '../../store/tables.ts'
+import { findAccess } from '../access/access.ts'
+import type { Place } from '../conversation.ts'
+import { writeHomeFile } from '../files/home-files.ts'
+import { composePrompt } from '../prompt.ts'
+import type { RunParts } from '../run.ts'
+import { type GateOptions, type Passed, passGate } from '../session/gate.ts'
+import { conversationMark } from '../session/home.ts'
+import { launchAgent } from './launch-agent.ts'
+import type { LiveAgent } from './live-agent.ts'
+import { type Wanted, wantedOf } from './prepare.ts'
+import type { Likeness } from './warm.ts'
+
+/** A program that is ready for this run's turn: the session's own that was waiting, or a new one. */
+export interface FoundAgent {
+  readonly agent: LiveAgent
+  readonly prompt: string
+  readonly canResume: boolean
+  /** What the next run must want to be served by it; asked again after the turn, which may have changed the login and the conversation. */
+  likeness(vendorId: string | undefined): Promise<Likeness>
+}
+
+/** Undefined if the run was stopped, or was no longer ours, before there was a program. */
+export async function findAgent(taken: TakenRun, parts: RunParts, place: Place): Promise<FoundAgent | undefined> {
+  const { run, task, session } = taken
+  const { adapter, walls, workspace, voice } = place
+  const { watch } = voice
+  const program = await parts.probe(task.agent_config, workspace.path)
+  const wanted = await wantedOf(taken, adapter, { workspace: workspace.path, home: walls.home, walled: place.enforced, program })
+  const entrance = () =>
+    findAccess({
+      agent: task.agent_config,
+      login: adapter.login,
+      environment: parts.environment,
+      userHome: parts.userHome,
+      sessionHome: walls.home,
+      user: walls.user,
+      leftovers: parts.leftovers,
+      clock: parts.clock,
+      hide: voice.hide,
+    })
+  const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
+    ...likenessOf(wanted, taken, parts, place),
+    access: (await entrance()).likeness,
+    conversation: vendorId === undefined ? '' : await conversationState(vendorId),
+  })
+
+  const earlier = run.fence > 1 ? await earlierRuns(taken, parts) : []
+  const care = careAfter(earlier)
+  const fresh = task.continuation?.kind === 'retry' && task.continuation.fresh
+  const warm = await waitingAgent()
+  try {
+    const passed: Passed = warm ? { how: 'resumed', resume: session.vendor_id! } : await passGate(gateOptions())
+    const prompt = composePrompt({
+      prompt: task.prompt,
+      continuation: task.continuation,
+      // Whoever is told the story so far knows it like one who remembers it.
+      resumed: passed.resume !== undefined || passed.preface !== undefined,
+      preface: passed.preface,
+      earlier: earlier.at(-1),
+      toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),
+      outputSchema: adapter.can.structuredOutput ? undefined : (task.output_schema ?? undefined),
+    })
+    // From here on the session home is written to; a run that has lost its lease must not.
+    const unit = warm?.unit ?? walls.unit
+    const isOurs =
+      passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, resumed: passed.resume !== undefined }))
+    if (!isOurs) watch.stop({ kind: 'lease_lost' })
+    if (watch.reason) return await leave()
+    if (adapter.can.warm) await writeRunFile()
+    if (warm) voice.hide(warm.secrets())
+    const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
+    const agent =
+      warm ??
+      (await launchAgent({ ...wanted, prompt, resume: passed.resume, newSession }, await entrance(), { taken, parts, place }))
+    return agent && { agent, prompt, likeness, canResume: adapter.can.resume }
+  } catch (error) {
+    await leave()
+    throw error
+  }
+
+  /** A program that was taken is nobody's any more. */
+  async function leave(): Promise<undefined> {
+    await warm?.end(0)
+  }
+
+  /** The file as it lies here, and how much of it is archived: a turn that was had elsewhere shows in the one or the other. */
+  async function conversationState(vendorId: string): Promise<string> {
+    if (!adapter.sessions) return ''
+    const [mark, archived] = await Promise.all([
+      conversationMark(walls.home, adapter.sessions, vendorId),
+      knownFiles(parts.db, session.id, vendorId),
+    ])
+    return JSON.stringify([mark, archived.map(({ path, size }) => [path, size])])
+  }
+
+  async function waitingAgent(): Promise<LiveAgent | undefined> {
+    if (!adapter.can.warm) return undefined
+    if (!fresh && care === 'keep' && session.vendor_id !== null && session.adopted_from === null)
+      return parts.warm.take(session.id, await likeness(session.vendor_id))
+    await parts.warm.drop(session.id)
+    return undefined
+  }
+
+  function gateOptions(): GateOptions {
+    const { db, journal, clock } = parts
+    const { model, version } = wanted
+    const home = { home: walls.home, user: walls.user, workspace: workspace.path }
+    return { db, journal, clock, log: voice.log, adapter, session, task, run, ...home, model, version, care, fresh }
+  }
+
+  /** A program that serves many runs cannot be told by its environment which one it is at now. */
+  function writeRunFile(): Promise<void> {
+    const text = JSON.stringify({ task: task.id, run: run.id, attempt: run.attempt })
+    return writeHomeFile({ home: walls.home, path: '.pawl-run.json' }, text, { user: walls.user })
+  }
+}
+
+/** The kill unit is on disk before anything is started, so that whoever comes after us can end it. False if the run is no longer ours. */
+function recordStart(
+  taken: TakenRun,
+  parts: RunParts,
+  { sandbox, enforced }: Place,
+  { unit, resumed }: { unit: KillUnit; resumed: boolean },
+): Promise<boolean> {
+  const { run, task } = taken
+  return parts.journal.transact('killunit.record', async (tx, record) => {
+    if (!(await recordKillUnit(tx, run, { unit, walls: sandbox.name, enforced, resumed }))) return false
+    const data = { attempt: run.attempt, fence: run.fence, worker: run.worker_id ?? '', walls: sandbox.name, enforced, resumed }
+    record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } })
+    return true
+  })
+}
+
+/** Everything that a program was started with, and that the next run must want alike. */
+function likenessOf(wanted: Wanted, { task }: TakenRun, parts: RunParts, { workspace, sandbox, enforced }: Place): Likeness {
+  const agent = task.agent_config
+  return {
+    adapter: agent.adapter,
+    profile: `${agent.profile} ${sandbox.name} ${enforced}`,
+    environment: digest({
+      path: parts.path,
+      passed: parts.environment(agent.env.pass),
+      set: agent.env.set,
+      baseUrl: agent.baseUrl,
+    }),
+    workspace: posix.normalize(`${workspace.path}\0${workspace.source}`),
+    model: wanted.model ?? '',
+    systemPrompt: digest(wanted.systemPrompt ?? null),
+    options: digest({
+      options: wanted.options,
+      args: wanted.extraArgs,
+      schema: wanted.outputSchema,
+      turns: wanted.maxTurns,
+      usd: wanted.maxUsd,
+    }),
+    program: `${wanted.program} ${wanted.version}`,
+  }
+}
+
+const digest = (value: unknown) =>
+  createHash('sha256')
+    .update(JSON.stringify(value) ?? '')
+    .digest('hex')
+
+const earlierRuns = async ({ run, task }: TakenRun, parts: RunParts) =>
+  (await runsOfTask(parts.db, task.id)).filter((other) => other.id !== run.id && other.started_at !== null)
+
+/**
+ * How far the conversation is trusted after the runs before this one. A crash may happen, so the first time it is gone on with; after a second one in a row its files
+ * may be the cause, after a third what is archived of them too.
+ */
+export function careAfter(earlier: readonly Pick<RunRow, 'outcome' | 'category'>[]): SessionCare {
+  const other = earlier.toReversed().findIndex((run) => run.outcome !== 'failed' || run.category !== 'crashed')
+  const crashes = other === -1 ? earlier.length : other
+  if (crashes > 0) return crashes >= 3 ? 'rebuild' : crashes === 2 ? 'restore' : 'keep'
+  const last = earlier.at(-1)?.category as Category | null | undefined
+  return last ? categories[last].session : 'keep'
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import type { SessionFiles } from '../../agent.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import {
+  type ArchivedFile,
+  appendChunks,
+  forgetOthers,
+  growFile,
+  holdLease,
+  knownFiles,
+  markOutgrown,
+  maxChunkBytes,
+  replaceFile,
+} from '../../store/session-archive.ts'
+import { filesBelow, findConversation, type Home, openHome, withFile } from './home.ts'
+
+export interface Archived {
+  /** Files of which something was stored, and how many bytes that was. */
+  readonly files: number
+  readonly bytes: number
+  /** What a reader of the run should know. */
+  readonly notes: readonly { readonly code: string; readonly detail: string }[]
+}
+
+export interface ArchiveLimits {
+  readonly bytes: number
+  readonly files: number
+}
+const defaultLimits: ArchiveLimits = { bytes: 64 * 1024 * 1024, files: 1_000 }
+
+/**
+ * Stores what a conversation's files have gained since the last time. Only what the adapter's layouts name is ever read, so logins and caches stay out.
+ * Undefined if the run is over for us: then nothing was stored.
+ */
+export async function archiveSession(options: {
+  readonly db: Db
+  readonly home: string
+  readonly files: SessionFiles
+  readonly session: string
+  readonly vendorId: string
+  readonly run: { readonly id: string; readonly fence: number }
+  readonly at: Date
+  readonly limits?: ArchiveLimits
+}): Promise<Archived | undefined> {
+  const { db, files, session, vendorId, run, at, limits } = options
+  const home = await openHome(options.home)
+  if (!home) return { files: 0, bytes: 0, notes: [] }
+  try {
+    const main = await findConversation(home, files, vendorId)
+    if (!main) return { files: 0, bytes: 0, notes: [] }
+    return await db.transaction().execute(async (tx) => {
+      if (!(await holdLease(tx, run))) return undefined
+      return archiveConversation(tx, { home, files, session, vendorId, main: main.path, at, limits })
+    })
+  } finally {
+    await home.root.close()
+  }
+}
+
+/** The same within a transaction of the caller's, who has made sure that nobody else archives this session. */
+export async function archiveConversation(
+  tx: Tx,
+  conversation: {
+    readonly home: Home
+    readonly files: SessionFiles
+    readonly session: string
+    readonly vendorId: string
+    readonly main: string
+    readonly at: Date
+    readonly limits?: ArchiveLimits | undefined
+  },
+): Promise<Archived> {
+  const { home, session, vendorId, main, at, limits = defaultLimits } = conversation
+  await forgetOthers(tx, { session, vendorId, mainPath: main })
+  const known = new Map((await knownFiles(tx, session, vendorId)).map((file) => [file.path, file]))
+  const beside = await filesBeside(conversation, limits.files)
+  let room = limits.bytes
+  let stored = { files: 0, bytes: 0 }
+  const leftOut: string[] = []
+  for (const path of [main, ...beside]) {
+    // Without the conversation itself the rest is of no use.
+    if (leftOut[0] === main) break
+    const before = known.get(path)
+    await withFile(home, path, async (file, size) => {
+      if (size > room) {
+        leftOut.push(path)
+        if (before) await markOutgrown(tx, before.id)
+        return
+      }
+      room -= size
+      const row = { session_id: session, vendor_id: vendorId, path, is_main: path === main, archived_at: at }
+      const bytes = await shipFile(tx, { file, size, before, row })
+      if (bytes > 0) stored = { files: stored.files + 1, bytes: stored.bytes + bytes }
+    })
+  }
+  return { ...stored, notes: leftOut.length > 0 ? [tooLarge(leftOut, limits)] : [] }
+}
+
+/** The folders beside the conversation's file, without that file. */
+export async function filesBeside(
+  conversation: { home: Home; files: SessionFiles; vendorId: string; main: string },
+  most = defaultLimits.files,
+): Promise<string[]> {
+  const { home, files, vendorId, main } = conversation
+  const found = new Set<string>()
+  for (const folder of files.beside?.(main, vendorId) ?? [])
+    for (const path of await filesBelow(home, folder, { most: most - found.size })) if (path !== main) found.add(path)
+  return [...found]
+}
+
+/** So much of the end of what is stored must still be there for a file to count as the same one, grown. */
+const comparedBytes = 64 * 1024
+
+/** Appends the tail of a file that still begins with what is stored, else stores it anew; answers how many bytes. */
+async function shipFile(
+  tx: Tx,
+  ship: {
+    readonly file: FileHandle
+    readonly size: number
+    readonly before: ArchivedFile | undefined
+    readonly row: Omit<ArchivedFile, 'id' | 'size' | 'tail_digest' | 'is_whole'>
+  },
+): Promise<number> {
+  const { file, size, before, row } = ship
+  const compared = before && before.size <= size ? await readEnd(file, before.size) : undefined
+  const isGrown = before !== undefined && compared !== undefined && digestOf(compared).equals(before.tail_digest)
+  if (isGrown && before.size === size && before.is_whole) return 0
+
+  const from = isGrown ? before.size : 0
+  const id = isGrown ? before.id : await replaceFile(tx, row)
+  let tail = isGrown ? compared : Buffer.alloc(0)
+  let at = from
+  while (at < size) {
+    const bytes = await readAt(file, at, Math.min(maxChunkBytes, size - at))
+    // Cut short while we read: what we have is what there is.
+    if (bytes.length === 0) break
+    await appendChunks(tx, id, at, bytes)
+    tail = endOf(Buffer.concat([tail, bytes]))
+    at += bytes.length
+  }
+  await growFile(tx, id, { from, size: at, tailDigest: digestOf(tail), at: row.archived_at })
+  return at - from
+}
+
+/** Does a file still begin with what is archived of it? */
+export async function beginsWith(file: FileHandle, archived: Pick<ArchivedFile, 'size' | 'tail_digest'>): Promise<boolean> {
+  return digestOf(await readEnd(file, archived.size)).equals(archived.tail_digest)
+}
+
+/** As much of the end of some bytes as is compared, and its digest. */
+export const endOf = (bytes: Buffer) => bytes.subarray(-comparedBytes)
+export const digestOf = (end: Buffer) => createHash('sha256').update(end).digest()
+
+const readEnd = (file: FileHandle, end: number) => readAt(file, Math.max(0, end - comparedBytes), Math.min(end, comparedBytes))
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return buffer.subarray(0, filled)
+}
+
+const tooLarge = (paths: readonly string[], limits: ArchiveLimits) => ({
+  code: 'archive_full',
+  detail: `The conversation's files are more than ${Math.round(limits.bytes / 1024 / 1024)} MiB; not archived: ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}. If they are lost, the conversation is rebuilt from the journal.`,
+})

@@ -1,0 +1,211 @@
+import type { Adapter, SessionFiles } from '../../agent.ts'
+import type { Clock } from '../../clock.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { NewEvent } from '../../domain/event.ts'
+import type { SessionCare } from '../../domain/outcome.ts'
+import type { Utterance } from '../../domain/transcript.ts'
+import type { Log } from '../../log.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import { holdLease, knownFiles } from '../../store/session-archive.ts'
+import { forgetOrigin, setConversation } from '../../store/sessions.ts'
+import type { SessionRow } from '../../store/tables.ts'
+import { putFile } from '../files/put-file.ts'
+import type { Journal } from '../journal.ts'
+import type { AgentUser } from '../workspace/workspace.ts'
+import { beginsWith } from './archive.ts'
+import { type FoundFile, findConversation, type Home, isIdOf, type Look, openHome, withFile } from './home.ts'
+import { DamagedArchive, restoreSession } from './restore.ts'
+import { transcriptMessage, transcriptOf } from './transcript.ts'
+
+export interface Passed {
+  /** The program's id of the conversation to go on with. */
+  readonly resume?: string
+  /** To be put before the message: what was said before, for a program that starts without it. */
+  readonly preface?: string
+  /** `lost`: the run is no longer ours, and nothing was changed. */
+  readonly how: 'new' | 'resumed' | 'restored' | 'rebuilt' | 'retold' | 'reset' | 'lost'
+}
+
+export interface GateOptions {
+  readonly db: Db
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly log: Log
+  readonly adapter: Adapter
+  readonly session: SessionRow
+  readonly task: { readonly id: string }
+  readonly run: { readonly id: string; readonly fence: number }
+  /** The session's home on this machine; it exists. */
+  readonly home: string
+  readonly user: AgentUser | undefined
+  /** As the agent will see it. */
+  readonly workspace: string
+  readonly model?: string | undefined
+  readonly version?: string | undefined
+  readonly care: SessionCare
+  /** A new conversation was asked for. */
+  readonly fresh: boolean
+  readonly look?: Look
+}
+
+/**
+ * The one way to decide which conversation a run goes on with. A stored id alone counts for nothing: the file of exactly that conversation must be there, or is
+ * restored from the archive, or made anew from the journal, or what it held is told as a message; else a new conversation begins, on this very run.
+ */
+export async function passGate(options: GateOptions): Promise<Passed> {
+  const { adapter, session, care } = options
+  const vendorId = session.vendor_id
+  if (!adapter.can.resume) return { how: 'new' }
+  if (session.adopted_from !== null) await sayOrigin(options, session.adopted_from)
+  if (options.fresh) return beginAnew(options, 'asked')
+  if (vendorId === null)
+    return session.retell ? retell(options, await transcriptOf(options.db, session.id), 'unheard') : { how: 'new' }
+
+  const files = adapter.sessions
+  if (!files) return care === 'keep' ? { how: 'resumed', resume: vendorId } : makeAnew(options, undefined, 'refused')
+  const home = await openHome(options.home)
+  if (!home) throw new Error(`the home of session ${session.id} does not exist`)
+  try {
+    if (!isIdOf(files, vendorId)) return await makeAnew(options, { files, home, found: undefined }, 'bad_id')
+    const found = await findConversation(home, files, vendorId, options.look)
+    const fault = found !== undefined && care === 'keep' ? await faultOf(options, home, found, vendorId) : undefined
+    if (found && care === 'keep' && !fault) return { how: 'resumed', resume: vendorId }
+    const why = found ? (fault ?? 'refused') : 'missing'
+    const restored = care === 'rebuild' ? undefined : await restore(options, { home, found, vendorId, why })
+    if (restored) return restored
+    return fault ? { how: 'resumed', resume: vendorId } : await makeAnew(options, { files, home, found }, why)
+  } finally {
+    await home.root.close()
+  }
+}
+
+/**
+ * The file only grows, and every turn that came to its end is archived. So one that is shorter than the archive has lost its end, or has missed a turn that was had
+ * elsewhere (`cut`); one that does not begin with what is archived has gone another way than the session (`strayed`).
+ */
+async function faultOf(
+  { db, session }: GateOptions,
+  home: Home,
+  found: FoundFile,
+  vendorId: string,
+): Promise<'cut' | 'strayed' | undefined> {
+  const [main] = await knownFiles(db, session.id, vendorId)
+  if (!main?.is_main || !main.is_whole || main.path !== found.path) return undefined
+  if (found.size < main.size) return 'cut'
+  const isContinued = await withFile(home, found.path, (file) => beginsWith(file, main))
+  return isContinued === false ? 'strayed' : undefined
+}
+
+async function restore(
+  options: GateOptions,
+  { home, found, vendorId, why }: { home: Home; found: FoundFile | undefined; vendorId: string; why: string },
+): Promise<Passed | undefined> {
+  const { session, user, log } = options
+  return asHolder<Passed | undefined>(options, async (tx, record) => {
+    try {
+      const restored = await restoreSession(tx, { home, user, session: session.id, vendorId, refused: found?.path })
+      if (!restored) return undefined
+      record({ type: 'session.restored', data: { vendorId, why, ...restored } })
+      log.info('a conversation was restored from the archive', { session: session.id, vendorId, why, reason: 'session_restored' })
+      return { how: 'restored', resume: vendorId }
+    } catch (error) {
+      if (!(error instanceof DamagedArchive)) throw error
+      log.warn('an archive cannot be used', { session: session.id, error: error.message, reason: 'archive_damaged' })
+      return undefined
+    }
+  })
+}
+
+interface Place {
+  readonly files: SessionFiles
+  readonly home: Home
+  readonly found: FoundFile | undefined
+}
+
+/** From the journal: in the program's own form if it can read one, else as a message, else not at all. */
+async function makeAnew(options: GateOptions, place: Place | undefined, why: string): Promise<Passed> {
+  const transcript = await transcriptOf(options.db, options.session.id)
+  if (transcript.length === 0) return beginAnew(options, why)
+  const rebuilt = place && (await rebuild(options, place, transcript, why))
+  return rebuilt ?? retell(options, transcript, why)
+}
+
+async function rebuild(
+  options: GateOptions,
+  { files, home, found }: Place,
+  transcript: readonly Utterance[],
+  why: string,
+): Promise<Passed | undefined> {
+  const { session, workspace, model, version, user, clock, log } = options
+  const old = session.vendor_id ?? ''
+  const isOldUsable = isIdOf(files, old)
+  const fresh = crypto.randomUUID()
+  // A program that refused the file of an id may refuse the id as well.
+  const vendorId = isOldUsable && (found === undefined || !isIdOf(files, fresh)) ? old : fresh
+  if (!files.rebuild || !isIdOf(files, vendorId)) return undefined
+  let made: { readonly path: string; readonly content: string }
+  try {
+    made = files.rebuild(transcript, { vendorId, workspace, model, version })
+  } catch (error) {
+    log.warn('a conversation cannot be rebuilt in the form of its program', { session: session.id, error: messageOf(error) })
+    return undefined
+  }
+  return asHolder<Passed>(options, async (tx, record) => {
+    await putFile(home.root, made.path, [Buffer.from(made.content)], user)
+    await setConversation(tx, session.id, { vendorId, retell: false, at: new Date(clock.now()) })
+    record({ type: 'session.rebuilt', data: { vendorId, why, form: 'native', utterances: transcript.length } })
+    if (vendorId !== old) logStale(options, why)
+    else
+      log.info('a conversation was rebuilt from the journal', { session: session.id, vendorId, why, reason: 'session_rebuilt' })
+    return { how: 'rebuilt', resume: vendorId }
+  })
+}
+
+/** The session remembers that it owes the program its history until that has named a conversation in which it heard it. */
+function retell(options: GateOptions, transcript: readonly Utterance[], why: string): Promise<Passed> {
+  if (transcript.length === 0) return beginAnew(options, why)
+  return asHolder<Passed>(options, async (tx, record) => {
+    await setConversation(tx, options.session.id, { vendorId: null, retell: true, at: new Date(options.clock.now()) })
+    record({ type: 'session.rebuilt', data: { why, form: 'message', utterances: transcript.length } })
+    logStale(options, why)
+    return { how: 'retold', preface: transcriptMessage(transcript) }
+  })
+}
+
+async function beginAnew(options: GateOptions, why: string): Promise<Passed> {
+  const { session, clock, log } = options
+  const vendorId = session.vendor_id
+  if (vendorId === null && !session.retell) return { how: 'new' }
+  return asHolder<Passed>(options, async (tx, record) => {
+    await setConversation(tx, session.id, { vendorId: null, retell: false, at: new Date(clock.now()) })
+    record({ type: 'session.reset', data: { vendorId: vendorId ?? '', why } })
+    if (why !== 'asked') logStale(options, why)
+    else log.info('a new conversation was asked for', { session: session.id, vendorId, reason: 'session_reset' })
+    return { how: 'reset' }
+  })
+}
+
+function logStale({ log, session }: GateOptions, why: string): void {
+  const vendorId = session.vendor_id
+  if (vendorId === null) return
+  log.info('a stale session id was dropped', { session: session.id, vendorId, why, reason: 'stale_session' })
+}
+
+async function sayOrigin(options: GateOptions, from: string): Promise<void> {
+  const { session } = options
+  await asHolder<Passed | undefined>(options, async (tx, record) => {
+    if (await forgetOrigin(tx, session.id)) record({ type: 'session.adopted', data: { vendorId: session.vendor_id ?? '', from } })
+    return undefined
+  })
+}
+
+/** Files, rows and events change while the run's lease is held, so that a run which lost its task cannot touch the home of the one that has it. */
+function asHolder<T extends Passed | undefined>(
+  { journal, task, run }: GateOptions,
+  work: (tx: Tx, record: (event: NewEvent) => void) => Promise<T>,
+): Promise<T | Passed> {
+  return journal.transact('session.pass', async (tx, record) => {
+    if (!(await holdLease(tx, run))) return { how: 'lost' }
+    return work(tx, (event) => record({ task: task.id, run: run.id, fence: run.fence, event }))
+  })
+}

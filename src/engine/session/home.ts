@@ -1,0 +1,191 @@
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, readdir, realpath, rm, stat } from 'node:fs/promises'
+import type { SessionFiles } from '../../agent.ts'
+import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../files/directory-handle.ts'
+
+/**
+ * A home whose files we read. That of a session belongs to the agent, who may put a link to anything of ours in the place of any file or folder: there no link
+ * is followed, and a file that has a second name elsewhere is not read. The home of our own user is read as its programs would read it.
+ */
+export interface Home {
+  readonly root: DirectoryHandle
+  readonly isOurs: boolean
+}
+
+export interface FoundFile {
+  /** Relative to the home. */
+  readonly path: string
+  readonly size: number
+  readonly mtimeMs: number
+}
+
+/** Where one layout leads. One call is one look. */
+export type Look = (home: Home, pattern: string) => Promise<FoundFile | undefined>
+
+/** Undefined if there is no such directory. Up to the home itself the path is ours. */
+export async function openHome(path: string, options: { isOurs?: boolean } = {}): Promise<Home | undefined> {
+  const real = await realpath(path).catch((error: unknown) => {
+    if (isAbsence(error)) return undefined
+    throw error
+  })
+  const root = real === undefined ? undefined : await openDirectory(real)
+  return root && { root, isOurs: options.isOurs ?? false }
+}
+
+/** True if the id is one that this program gives, whole. Only then may it become part of a path. */
+export const isIdOf = (files: SessionFiles, vendorId: string) => files.id.exec(vendorId)?.[0] === vendorId
+
+/** The file of exactly this conversation: the layouts in their order, up to the first that leads to one. */
+export async function findConversation(
+  home: Home,
+  files: SessionFiles,
+  vendorId: string,
+  look: Look = lookFor,
+): Promise<FoundFile | undefined> {
+  if (!isIdOf(files, vendorId)) return undefined
+  for (const pattern of files.layouts(vendorId)) {
+    const found = await look(home, pattern)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** What the file of a conversation is like now: another answer later means that somebody has written it. Undefined if it is not there. */
+export async function conversationMark(path: string, files: SessionFiles, vendorId: string): Promise<string | undefined> {
+  const home = await openHome(path)
+  if (!home) return undefined
+  try {
+    const found = await findConversation(home, files, vendorId)
+    return found && `${found.path} ${found.size} ${found.mtimeMs}`
+  } finally {
+    await home.root.close()
+  }
+}
+
+/** The file that a pattern means, the one written last if there are several. An empty file is none: it is what a power cut leaves. */
+export const lookFor: Look = async (home, pattern) => {
+  let best: FoundFile | undefined
+  let left = mostEntries
+  const walk = async (directory: DirectoryHandle, [name = '', ...rest]: readonly string[], prefix: string): Promise<void> => {
+    for (const entry of await namesLike(directory, name)) {
+      if (left-- <= 0) return
+      const path = `${prefix}${entry}`
+      if (rest.length > 0) await inDirectory(home, directory, entry, (below) => walk(below, rest, `${path}/`))
+      else {
+        const found = await statIn(home, directory, entry)
+        if (found?.isFile() && found.size > 0 && !(best && best.mtimeMs >= found.mtimeMs))
+          best = { path, size: found.size, mtimeMs: found.mtimeMs }
+      }
+    }
+  }
+  await walk(home.root, partsOf(pattern), '')
+  return best
+}
+
+/** Every regular file below a folder of the home, in the order of their names. */
+export async function filesBelow(home: Home, folder: string, options: { most: number }): Promise<string[]> {
+  const found: string[] = []
+  let left = mostEntries
+  const walk = async (directory: DirectoryHandle, prefix: string, depth: number): Promise<void> => {
+    for (const name of (await readdir(directory.at('.'))).toSorted()) {
+      if (found.length >= options.most || left-- <= 0) return
+      if (name.startsWith(ownPrefix)) continue
+      const entry = await statIn(home, directory, name)
+      if (entry?.isFile()) found.push(`${prefix}${name}`)
+      else if (entry?.isDirectory() && depth < 16)
+        await inDirectory(home, directory, name, (below) => walk(below, `${prefix}${name}/`, depth + 1))
+    }
+  }
+  await inFolder(home, partsOf(folder), (directory) => walk(directory, `${partsOf(folder).join('/')}/`, 0))
+  return found
+}
+
+/** Opens a regular file for reading. Undefined if there is none that may be read; never waits for the other end of a pipe. */
+export async function withFile<T>(
+  home: Home,
+  path: string,
+  use: (file: FileHandle, size: number) => Promise<T>,
+): Promise<T | undefined> {
+  const parts = partsOf(path)
+  return inFolder(home, parts.slice(0, -1), async (directory) => {
+    const file = await ifThere(() =>
+      open(directory.at(parts.at(-1)!), constants.O_RDONLY | constants.O_NONBLOCK | (home.isOurs ? 0 : noFollow)),
+    )
+    if (!file) return undefined
+    try {
+      const found = await file.stat()
+      if (!found.isFile() || (found.nlink !== 1 && !home.isOurs)) return undefined
+      return await use(file, found.size)
+    } finally {
+      await file.close()
+    }
+  })
+}
+
+/** Removes a file, or a link of that name, if it is there. */
+export async function removeFile(home: Home, path: string): Promise<void> {
+  const parts = partsOf(path)
+  await inFolder(home, parts.slice(0, -1), (directory) => rm(directory.at(parts.at(-1)!), { force: true }))
+}
+
+/** More than a program has reason to keep. An agent that makes a hundred thousand folders to keep us busy loses its conversation, not our time. */
+const mostEntries = 2_000
+
+/** Files that we make beside others for a moment begin with it; they belong to no conversation. */
+export const ownPrefix = '.pawl-'
+
+/** A path inside a home. An adapter that names any other is wrong. */
+export function partsOf(path: string): string[] {
+  const parts = path.split('/')
+  if (parts.some((part) => part === '' || part === '.' || part === '..') || path.includes('\0'))
+    throw new Error(`${JSON.stringify(path)} is not a path inside a home`)
+  return parts
+}
+
+async function namesLike(directory: DirectoryHandle, pattern: string): Promise<string[]> {
+  if (!pattern.includes('*')) return [pattern]
+  const like = new RegExp(`^${pattern.split('*').map(literally).join('[^]*')}$`)
+  return (await readdir(directory.at('.'))).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
+}
+
+const literally = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+const statIn = (home: Home, directory: DirectoryHandle, name: string) =>
+  ifThere(() => (home.isOurs ? stat : lstat)(directory.at(name)))
+
+async function inFolder<T>(
+  home: Home,
+  parts: readonly string[],
+  use: (directory: DirectoryHandle) => Promise<T>,
+): Promise<T | undefined> {
+  const walk = async (directory: DirectoryHandle, [name, ...rest]: readonly string[]): Promise<T | undefined> =>
+    name === undefined ? use(directory) : inDirectory(home, directory, name, (below) => walk(below, rest))
+  return walk(home.root, parts)
+}
+
+async function inDirectory<T>(
+  home: Home,
+  parent: DirectoryHandle,
+  name: string,
+  use: (directory: DirectoryHandle) => Promise<T>,
+): Promise<T | undefined> {
+  const directory = await ifThere(async () =>
+    home.isOurs ? openDirectory(await realpath(parent.at(name))) : openIn(parent, name),
+  )
+  if (!directory) return undefined
+  try {
+    return await use(directory)
+  } finally {
+    await directory.close()
+  }
+}
+
+/** What may not be read is not there for us either. */
+async function ifThere<T>(act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act()
+  } catch (error) {
+    if (isAbsence(error) || (error as { code?: string }).code === 'EACCES') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,121 @@
+import { rmdir, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { messageOf } from '../../domain/error.ts'
+import { type DirectoryHandle, openDirectory } from '../files/directory-handle.ts'
+import { putEntry, sameBytes, setDirectoryMode } from './put-entry.ts'
+import { type Entry, entryAt, entryIfAny, readTree, sameContent, sameInCopy, type Tree } from './tree.ts'
+
+/** What became of the files that differ between a copy and its base. Directories appear only among what stayed behind. */
+export interface Changes {
+  readonly added: string[]
+  readonly changed: string[]
+  readonly removed: string[]
+  /** Changed on both sides: the original stays. Stands for everything below it. */
+  readonly conflicts: string[]
+  /** Pipes, sockets and devices the agent made: they stay behind. */
+  readonly refused: string[]
+  /** What the system would not let us write, each with its reason. */
+  readonly failed: { readonly path: string; readonly why: string }[]
+}
+
+/**
+ * Brings what differs between the copy and `base` into the original, and `base` up to date with what was brought. Every act on the original goes
+ * through the handle of a real directory below it, so that no link, whoever made it and when, leads us out. The copy is read by its path: whoever takes
+ * the task over renames it, and then we find nothing more to bring.
+ */
+export async function bringBack(places: { copy: string; original: string; without: string }, base: Tree): Promise<Changes> {
+  const { copy, original } = places
+  const now = await readTree(copy)
+  const changes: Changes = { added: [], changed: [], removed: [], conflicts: [], refused: [], failed: [] }
+  const stayed = new Set<string>()
+  const stay = (path: string, list: string[]) => {
+    stayed.add(path)
+    list.push(path)
+  }
+  const isCovered = (path: string): boolean => path !== '.' && (stayed.has(path) || isCovered(dirname(path)))
+
+  /** One path that fails does not keep the others from being brought back. */
+  const inParent = async (path: string, act: (parent: DirectoryHandle | undefined, name: string) => Promise<void>) => {
+    if (isCovered(path)) return
+    let parent: DirectoryHandle | undefined
+    try {
+      parent = await openDirectory(join(original, dirname(path)))
+      await act(parent, basename(path))
+    } catch (error) {
+      stayed.add(path)
+      changes.failed.push({ path, why: messageOf(error) })
+    } finally {
+      await parent?.close()
+    }
+  }
+
+  const remove = (path: string, before: Entry) =>
+    inParent(path, async (parent, name) => {
+      const there = parent && (await entryIfAny(parent.at(name)))
+      if (!there) base.delete(path)
+      else if (!sameContent(before, there)) stay(path, changes.conflicts)
+      else if (before.kind !== 'directory') {
+        await unlink(parent.at(name))
+        base.delete(path)
+        changes.removed.push(path)
+      } else if (await removedEmpty(parent.at(name))) base.delete(path)
+      // The owner put something there meanwhile, and keeps it.
+      else stay(path, changes.conflicts)
+    })
+
+  /** Empties a directory of what was in it from the start; something else in its place comes only if nothing remains. */
+  const clear = async (path: string) => {
+    for (const [below, before] of [...base].toReversed())
+      if (below === path || below.startsWith(`${path}/`)) await remove(below, before)
+  }
+
+  const write = (path: string, entry: Entry) =>
+    inParent(path, async (parent, name) => {
+      const before = base.get(path)
+      const there = parent && (await entryIfAny(parent.at(name)))
+      if (entry.kind === 'directory' && there?.kind === 'directory') {
+        if (parent && before && before.mode === there.mode && before.mode !== entry.mode)
+          await setDirectoryMode(parent.at(name), entry.mode)
+        base.set(path, entry)
+        return
+      }
+      const isUntouched = before ? there && sameContent(before, there) : !there
+      const isSame = !isUntouched && there && (await sameBytes(join(copy, path), entry, parent.at(name), there))
+      if (!parent || !(isUntouched || isSame)) {
+        stay(path, changes.conflicts)
+        return
+      }
+      if (!isSame) {
+        await putEntry(join(copy, path), parent, name, entry, there)
+        if (entry.kind !== 'directory') (before ? changes.changed : changes.added).push(path)
+      }
+      const { mtimeNs, mode } = await entryAt(parent.at(name))
+      base.set(path, { ...entry, mtimeNs, mode })
+    })
+
+  for (const [path, entry] of now) {
+    const before = base.get(path)
+    if ((before && isUnchanged(before, entry)) || isCovered(path)) continue
+    if (entry.kind === 'other' || join(original, path) === places.without) stay(path, changes.refused)
+    else {
+      if (before?.kind === 'directory' && entry.kind !== 'directory') await clear(path)
+      await write(path, entry)
+    }
+  }
+  for (const [path, before] of [...base].toReversed()) if (!now.has(path)) await remove(path, before)
+  return { ...changes, conflicts: changes.conflicts.filter((path) => !isCovered(dirname(path))) }
+}
+
+/** What happens in a directory is told by its entries. */
+const isUnchanged = (before: Entry, entry: Entry) =>
+  sameInCopy(before, entry) || (before.kind === 'directory' && entry.kind === 'directory' && before.mode === entry.mode)
+
+async function removedEmpty(path: string): Promise<boolean> {
+  try {
+    await rmdir(path)
+    return true
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as { code?: string }).code ?? '')) return false
+    throw error
+  }
+}

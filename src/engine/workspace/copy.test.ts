@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { copyWorkspace } from './copy.ts'
+
+describe('a workspace copy', () => {
+  let root: string
+  let original: string
+  const owner = { uid: process.getuid!(), gid: process.getgid!() }
+  const make = (fence = 1, signal = new AbortController().signal) =>
+    copyWorkspace({
+      original,
+      folder: join(root, 'copies'),
+      task: 'task',
+      fence,
+      owner,
+      without: join(original, 'sub/home'),
+      signal,
+    })
+  const text = (path: string) => readFile(join(original, path), 'utf8')
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'pawl-copy-'))
+    original = join(root, 'original')
+    await mkdir(join(original, 'sub/deep'), { recursive: true })
+    await writeFile(join(original, 'keep.txt'), 'keep')
+    await writeFile(join(original, 'change.txt'), 'before')
+    await writeFile(join(original, 'sub/deep/remove.txt'), 'gone')
+    await symlink('keep.txt', join(original, 'link'))
+  })
+  afterEach(() => rm(root, { recursive: true, force: true }))
+
+  it('brings back new, changed and removed files, modes, links and binary content', async () => {
+    const copy = await make()
+    const bytes = Buffer.from([0, 255, 10, 0, 200])
+    await writeFile(join(copy.path, 'new.bin'), bytes)
+    await chmod(join(copy.path, 'new.bin'), 0o755)
+    await writeFile(join(copy.path, 'change.txt'), 'after')
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    await rm(join(copy.path, 'link'))
+    await symlink('/nowhere/else', join(copy.path, 'link'))
+    const changes = await copy.bringBack()
+    expect(changes.conflicts).toEqual([])
+    expect(await readFile(join(original, 'new.bin'))).toEqual(bytes)
+    expect((await lstat(join(original, 'new.bin'))).mode & 0o777).toBe(0o755)
+    expect(await text('change.txt')).toBe('after')
+    expect(await text('keep.txt')).toBe('keep')
+    expect(await readlink(join(original, 'link'))).toBe('/nowhere/else')
+    await expect(lstat(join(original, 'sub'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves out our own home when it lies inside, and does not take its absence for a removal', async () => {
+    await mkdir(join(original, 'sub/home'))
+    await writeFile(join(original, 'sub/home/store'), 'ours')
+    const copy = await make()
+    await expect(lstat(join(copy.path, 'sub/home'))).rejects.toThrow('ENOENT')
+    expect(await readFile(join(copy.path, 'sub/deep/remove.txt'), 'utf8')).toBe('gone')
+    expect(await copy.bringBack()).toMatchObject({ added: [], changed: [], removed: [], conflicts: [] })
+    expect(await text('sub/home/store')).toBe('ours')
+  })
+
+  it('sees a change that keeps size and time', async () => {
+    const copy = await make()
+    const { atime, mtime } = await lstat(join(copy.path, 'change.txt'))
+    await writeFile(join(copy.path, 'change.txt'), 'BEFORE')
+    await utimes(join(copy.path, 'change.txt'), atime, mtime)
+    expect((await copy.bringBack()).changed).toEqual(['change.txt'])
+    expect(await text('change.txt')).toBe('BEFORE')
+  })
+
+  it('never overwrites what the owner changed meanwhile', async () => {
+    const copy = await make()
+    await writeFile(join(copy.path, 'change.txt'), "the agent's")
+    await rm(join(copy.path, 'keep.txt'))
+    await writeFile(join(original, 'change.txt'), "the owner's")
+    await writeFile(join(original, 'keep.txt'), 'kept and changed')
+    await writeFile(join(original, 'sub/mine.txt'), 'mine')
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    const changes = await copy.bringBack()
+    expect(changes.conflicts.toSorted()).toEqual(['change.txt', 'keep.txt', 'sub'])
+    expect(await text('change.txt')).toBe("the owner's")
+    expect(await text('keep.txt')).toBe('kept and changed')
+    expect(await text('sub/mine.txt')).toBe('mine')
+  })
+
+  it('does not write through a link the agent put in the place of a directory', async () => {
+    await mkdir(join(root, 'outside'))
+    const copy = await make()
+    await rm(join(copy.path, 'sub'), { recursive: true })
+    await symlink(join(root, 'outside'), join(copy.path, 'sub'))
+    await copy.bringBack()
+    expect(await readlink(join(original, 'sub'))).toBe(join(root, 'outside'))
+    await expect(lstat(join(root, 'outside/deep'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves pipes behind and strips the set-user-id bit', async () => {
+    const copy = await make()
+    execFileSync('mkfifo', [join(copy.path, 'pipe')])
+    await writeFile(join(copy.path, 'tool'), '#!/bin/sh\n')
+    await chmod(join(copy.path, 'tool'), 0o4755)
+    expect((await copy.bringBack()).refused).toEqual(['pipe'])
+    expect((await lstat(join(original, 'tool'))).mode & 0o7777).toBe(0o755)
+  })
+
+  it('goes on with a complete copy that an earlier run left behind, and makes a half one anew', async () => {
+    const first = await make(1)
+    await writeFile(join(first.path, 'work.txt'), 'not brought back yet')
+    const second = await make(2)
+    expect(await readFile(join(second.path, 'work.txt'), 'utf8')).toBe('not brought back yet')
+    expect(await text('work.txt')).toBe('not brought back yet')
+    expect(await readdir(join(root, 'copies'))).toEqual(['task.2.copy'])
+    await rm(join(root, 'copies/task.2.copy/base.json'))
+    await rm(join(original, 'work.txt'))
+    const third = await make(3)
+    await expect(lstat(join(third.path, 'work.txt'))).rejects.toThrow('ENOENT')
+    expect(await readdir(join(root, 'copies'))).toEqual(['task.3.copy'])
+  })
+
+  it('takes nothing for a conflict that an earlier run brought back itself', async () => {
+    const first = await make(1)
+    await writeFile(join(first.path, 'change.txt'), 'first')
+    const second = await make(2)
+    await writeFile(join(second.path, 'change.txt'), 'second')
+    await rm(join(second.path, 'keep.txt'))
+    expect(await second.bringBack()).toMatchObject({ changed: ['change.txt'], removed: ['keep.txt'], conflicts: [] })
+    expect(await text('change.txt')).toBe('second')
+  })
+
+  it('belongs to one run: who lost the task can neither remove the copy of the next nor take it back', async () => {
+    const first = await make(1)
+    const second = await make(2)
+    await writeFile(join(second.path, 'work.txt'), 'half done')
+    await expect(first.bringBack()).rejects.toThrow('ENOENT')
+    await first.remove()
+    const late = await make(1)
+    expect(late.path).not.toBe(second.path)
+    expect(await readFile(join(second.path, 'work.txt'), 'utf8')).toBe('half done')
+    await expect(lstat(join(original, 'work.txt'))).rejects.toThrow('ENOENT')
+  })
+
+  it('is not made to the end when the run is stopped, and leaves nothing', async () => {
+    const stop = new AbortController()
+    await mkdir(join(original, 'many'))
+    for (let n = 0; n < 2_000; n++) await writeFile(join(original, `many/${n}`), '')
+    const making = make(1, stop.signal)
+    making.catch(() => {})
+    while (!existsSync(join(root, 'copies/task.1.copy/copy'))) await new Promise(setImmediate)
+    stop.abort()
+    await expect(making).rejects.toThrow('could not be copied')
+    expect(await readdir(join(root, 'copies'))).toEqual([])
+  })
+
+  it('is made by the programs of the system, whatever an agent put where npm lets us look first', async () => {
+    const bin = join(original, 'node_modules/.bin')
+    await mkdir(bin, { recursive: true })
+    for (const name of ['cp', 'chown']) await writeFile(join(bin, name), `#!/bin/sh\n: > ${root}/executed\n`, { mode: 0o755 })
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    const copy = await make().finally(() => vi.unstubAllEnvs())
+    expect(await readFile(join(copy.path, 'keep.txt'), 'utf8')).toBe('keep')
+    expect(existsSync(join(root, 'executed'))).toBe(false)
+  })
+
+  it('of a link to a directory is a copy of the directory', async () => {
+    await symlink(original, join(root, 'alias'))
+    const signal = new AbortController().signal
+    const plan = { folder: join(root, 'copies'), task: 'task', fence: 1, owner, without: join(root, 'home'), signal }
+    const copy = await copyWorkspace({ ...plan, original: join(root, 'alias') })
+    await writeFile(join(copy.path, 'change.txt'), 'after')
+    expect(await text('change.txt')).toBe('before')
+    await copy.bringBack()
+    expect(await text('change.txt')).toBe('after')
+  })
+
+  it('brings files back whose names look like numbers or like parts of the language', async () => {
+    const copy = await make()
+    await writeFile(join(copy.path, '__proto__'), 'a')
+    await mkdir(join(copy.path, '7'))
+    await writeFile(join(copy.path, '7/1'), 'b')
+    expect((await copy.bringBack()).added.toSorted()).toEqual(['7/1', '__proto__'])
+    expect(await text('7/1')).toBe('b')
+  })
+})

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { PawlError } from '../../domain/error.ts'
+import { systemPath } from '../../process/program.ts'
+import { writeFileDurably } from '../../store/durable-file.ts'
+import { bringBack, type Changes } from './bring-back.ts'
+import { readTree, type Tree } from './tree.ts'
+
+// Our own search path may lead into a workspace: npm puts a project's packages first.
+const env = { PATH: systemPath }
+const run = promisify(execFile)
+
+/**
+ * A copy of a workspace that an unprivileged user may write, for the time of a run. What changed in it is brought back afterwards; what the owner changed
+ * meanwhile is never overwritten. The agent is dead when we bring back, and it never had the original.
+ */
+export interface WorkspaceCopy {
+  readonly path: string
+  bringBack(): Promise<Changes>
+  /** Puts it where no later run takes it over, for a person to look at; answers where. */
+  keep(): Promise<string>
+  remove(): Promise<void>
+}
+
+export interface CopyPlan {
+  readonly original: string
+  /** The folder of copies, and whose this one is: its name holds the fence, so that a run which lost its task can only touch its own. */
+  readonly folder: string
+  readonly task: string
+  readonly fence: number
+  readonly owner: { readonly uid: number; readonly gid: number }
+  /** Left out: our own home may lie inside a workspace. */
+  readonly without: string
+  readonly signal: AbortSignal
+}
+
+/** Makes the copy, or goes on with the one that an earlier run left behind complete: it may hold work that was not brought back. */
+export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
+  const original = await realpath(plan.original)
+  const name = `${plan.task}.${plan.fence}`
+  const directory = join(plan.folder, `${name}.copy`)
+  const path = join(directory, 'copy')
+  const baseFile = join(directory, 'base.json')
+  const store = (tree: Tree) => writeFileDurably(baseFile, JSON.stringify([...tree]))
+
+  await takeOver(plan, directory)
+  const left = await readBase(baseFile)
+  const base = left ?? (await makeCopy(original, directory, path, plan))
+  const bring = async () => {
+    const changes = await bringBack({ copy: path, original, without: plan.without }, base)
+    await store(base)
+    return changes
+  }
+  if (left) await bring()
+  else await store(base)
+  return {
+    path,
+    bringBack: bring,
+    async keep() {
+      const kept = join(plan.folder, `${name}.kept`)
+      await rename(directory, kept)
+      return join(kept, 'copy')
+    },
+    remove: () => removeTree(directory),
+  }
+}
+
+/** The newest copy of an earlier run becomes ours by its name. One with a later fence belongs to whoever took the task from us. */
+async function takeOver(plan: CopyPlan, directory: string): Promise<void> {
+  await mkdir(plan.folder, { recursive: true, mode: 0o700 })
+  const fences = (await readdir(plan.folder))
+    .filter((name) => name.startsWith(`${plan.task}.`) && name.endsWith('.copy'))
+    .map((name) => Number(name.slice(plan.task.length + 1, -'.copy'.length)))
+    .filter((fence) => fence < plan.fence)
+    .toSorted((a, b) => b - a)
+  for (const fence of fences) {
+    const earlier = join(plan.folder, `${plan.task}.${fence}.copy`)
+    if (!(await readBase(join(earlier, 'base.json')))) await removeTree(earlier)
+    else {
+      await rename(earlier, directory)
+      return
+    }
+  }
+}
+
+async function makeCopy(original: string, directory: string, path: string, plan: CopyPlan): Promise<Tree> {
+  const { owner, signal } = plan
+  await removeTree(directory)
+  await mkdir(directory, { mode: 0o700 })
+  try {
+    await copyExcept(original, path, plan)
+    await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
+    return await readTree(path, signal)
+  } catch (error) {
+    await removeTree(directory)
+    throw new PawlError('unavailable', `The workspace ${original} could not be copied for the agent's user; is the disk full?`, {
+      cause: error,
+    })
+  }
+}
+
+async function copyExcept(from: string, to: string, plan: CopyPlan): Promise<void> {
+  const { without, signal } = plan
+  if (from === without) return
+  if (!without.startsWith(`${from}/`)) {
+    await run('cp', ['-a', '--reflink=auto', '--', from, to], { signal, env })
+    return
+  }
+  await mkdir(to, { mode: (await lstat(from)).mode & 0o777 })
+  for (const name of await readdir(from)) await copyExcept(join(from, name), join(to, name), plan)
+}
+
+/** A `cp` that was told to end may still be writing for a moment. */
+const removeTree = (directory: string) => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+
+async function readBase(file: string): Promise<Tree | undefined> {
+  try {
+    return new Map(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    // None, or half-written by a crash while copying: then the copy is made anew.
+    return undefined
+  }
+}
