@@ -132,3 +132,21 @@ test.each([
 ])('the options %o are refused at %s', (options, where) => {
   expect(CodexOptions.safeParse(options).error?.issues.map((issue) => issue.path.join('.'))).toEqual([where])
 })
+
+test.each([
+  ['--dangerously-bypass-approvals-and-sandbox'],
+  ['-s', 'danger-full-access'],
+  ['--sandbox=danger-full-access'],
+  ['-c', 'approval_policy="never"'],
+  ['-c', 'sandbox_workspace_write.network_access=true'],
+  ['-cmodel_providers.other.base_url="http://elsewhere"'],
+  ['--config=mcp_servers.pawl.url="http://elsewhere"'],
+])('an extra argument that would decide what Pawl decides is refused: %s', (...args) => {
+  expect(() => codexCommand(spec({ extraArgs: args }))).toThrow(/Pawl itself decides it/)
+})
+
+test('other extra arguments are passed on, and a mode of thinking is refused with what to use', () => {
+  const { args } = codexCommand(spec({ extraArgs: ['-c', 'mcp_servers.mine.command="x"', '--enable', 'thing'] }))
+  expect(args.slice(-4)).toEqual(['-c', 'mcp_servers.mine.command="x"', '--enable', 'thing'])
+  expect(() => codexCommand(spec({ model: 'gpt-5:mode=thinking' }))).toThrow(/reasoningEffort/)
+})

@@ -55,6 +55,33 @@ function check(spec: LaunchSpec<CodexOptions>): void {
   if ([...spec.options.args, ...spec.extraArgs, spec.workspace, spec.home].some((text) => text.includes('\0'))) {
     throw invalid('An argument for Codex holds a NUL character; remove it.')
   }
+  if (spec.model?.includes(':mode=')) {
+    throw invalid(`Codex knows no ${JSON.stringify(spec.model)}: how much it thinks is said by the option reasoningEffort.`)
+  }
+  for (const argument of [...spec.options.args, ...spec.extraArgs]) checkExtra(argument)
+}
+
+const takenFlags = [
+  ['-s', '--sandbox', '-a', '--ask-for-approval', '--full-auto', '--dangerously-bypass-approvals-and-sandbox'],
+  ['--dangerously-bypass-hook-trust', '--yolo', '-C', '--cd', '--listen', '-p', '--profile'],
+].flat()
+const takenSettings = [
+  'approval_policy',
+  'sandbox_mode',
+  'sandbox_workspace_write',
+  'projects',
+  'model_provider',
+  'mcp_servers.pawl',
+]
+
+/** An extra argument may add, never take the walls, the permissions or the way to the model out of our hands. */
+function checkExtra(argument: string): void {
+  const [name = ''] = argument.replace(/^(-c|--config)=?\s*/, '').split('=')
+  const isTaken =
+    takenFlags.includes(argument.split('=')[0] ?? '') ||
+    takenSettings.some((setting) => name === setting || name.startsWith(`${setting}.`) || name.startsWith(`${setting}s.`))
+  if (isTaken)
+    throw invalid(`The argument ${name} cannot be given to Codex: Pawl itself decides it. Remove it from the agent's args.`)
 }
 
 const isTemporary = (home: string) => /^\/(private\/)?tmp(\/|$)/.test(posix.normalize(home))
