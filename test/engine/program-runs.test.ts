@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,9 +26,11 @@ beforeAll(async () => {
   const script = [
     '#!/bin/sh',
     `[ "$1" = --version ] || { echo "$*" >> started; [ ! -e crash ] || { rm crash; kill -9 $$; }; }`,
-    `exec ${fakeClaude} "$@"`,
+    // Beside it, because behind the walls nothing else of this folder for temporary files is seen.
+    `exec "${folder}/fake-claude.js" "$@"`,
   ]
   await writeFile(program, `${script.join('\n')}\n`, { mode: 0o755 })
+  await copyFile(fakeClaude, join(folder, 'fake-claude.js'))
   const log = createLog({ level: 'info', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
   daemon = await startEngine(home.path, { log })
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -89,18 +89,15 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
   })
 
   describe('while a copy takes long', () => {
-    const path = process.env.PATH
-    beforeAll(async () => {
-      const slow = await folder('bin', { cp: '#!/bin/sh\nexec sleep 60\n' })
-      await chmod(join(slow, 'cp'), 0o755)
-      process.env.PATH = `${slow}:${path}`
-    })
-    afterAll(() => {
-      process.env.PATH = path
-    })
+    /** So many files that copying them takes its time on any machine. */
+    const large = async (name: string) => {
+      const path = await folder(name, {})
+      for (let n = 0; n < 20_000; n++) closeSync(openSync(join(path, String(n)), 'w'))
+      return path
+    }
 
     it('can be cancelled', async () => {
-      const { id } = await create(await folder('slow', {}), 'echo never')
+      const { id } = await create(await large('slow'), 'echo never')
       await until(() => existsSync(join(copies(), `${id}.1.copy`)))
       await daemon.runtime.cancelTask(id, { now: false, by: 'test' })
       expect((await finished(id)).task.state).toBe('cancelled')
@@ -108,7 +105,7 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     })
 
     it('runs out of time', async () => {
-      const { id } = await create(await folder('slower', {}), 'echo never', { timeoutMs: 500 })
+      const { id } = await create(await large('slower'), 'echo never', { timeoutMs: 50 })
       expect((await finished(id)).events.at(-1)).toMatchObject({ type: 'task.timed_out', data: { category: 'total_timeout' } })
     })
   })
