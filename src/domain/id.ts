@@ -13,8 +13,19 @@ export function newId(kind: IdKind, nowMs: number): string {
   let time = ''
   for (let rest = nowMs, i = 0; i < 9; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time
   let chance = ''
-  for (const byte of crypto.getRandomValues(new Uint8Array(9))) chance += alphabet[byte % 32]
+  for (let i = 0; i < 9; i++) chance += alphabet[randomByte() % 32]
   return `${prefixes[kind]}_${time}${chance}`
+}
+
+/** Asking the system for a few bytes costs as much as asking for many. */
+const pool = new Uint8Array(4_096)
+let used = pool.length
+function randomByte(): number {
+  if (used === pool.length) {
+    crypto.getRandomValues(pool)
+    used = 0
+  }
+  return pool[used++]!
 }
 
 const idSchema = (kind: IdKind) =>

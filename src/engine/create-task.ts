@@ -62,9 +62,18 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
         throw conflict(`This Idempotency-Key was used for another request (task ${seen.task_id}); choose a new key.`)
       return { isNew: false, row: { id: seen.task_id } }
     }
-    const found = await earlier()
-    if (found) return found
+    try {
+      return (await write(input, key, bodyHash)) ?? (await earlier()) ?? lost(key)
+    } catch (error) {
+      // What is refused today may have been accepted when it was sent first: a workspace can be gone by now.
+      const found = error instanceof PawlError ? await earlier() : undefined
+      if (found) return found
+      throw error
+    }
+  }
 
+  /** Undefined if the key is taken: then nothing was written. */
+  async function write(input: NewTask, key: string | undefined, bodyHash: string): Promise<Made | undefined> {
     const session = await givenSession(db, input.session)
     const agent = await resolveAgent(parts, input, session)
     const id = newId('task', clock.now())
@@ -101,11 +110,12 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
         }),
     )
     await fp('task.create.after')
-    if (row) return { isNew: true, row }
-    const other = await earlier()
-    if (other) return other
-    throw new Error(`task ${id} was not stored, and no other has its key`)
+    return row && { isNew: true, row }
   }
+}
+
+function lost(key: string | undefined): never {
+  throw new Error(`a task was not stored, and no other has its key ${key}`)
 }
 
 async function resolveAgent(parts: TaskCreatorParts, task: NewTask, session: SessionRow | undefined): Promise<ResolvedAgent> {
