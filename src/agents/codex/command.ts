@@ -66,20 +66,14 @@ const takenFlags = [
   ['--dangerously-bypass-hook-trust', '--yolo', '-C', '--cd', '--listen', '-p', '--profile'],
 ].flat()
 const takenSettings = [
-  'approval_policy',
-  'sandbox_mode',
-  'sandbox_workspace_write',
-  'projects',
-  'model_provider',
-  'mcp_servers.pawl',
+  /^(approval_policy|sandbox_mode|sandbox_workspace_write|projects|model_provider|mcp_servers\.pawl)(\.|$)/,
+  /^model_providers\.[^.]+\.(base_url|env_key|auth|http_headers|env_http_headers|query_params|requires_openai_auth)(\.|$)/,
 ]
 
 /** An extra argument may add, never take the walls, the permissions or the way to the model out of our hands. */
 function checkExtra(argument: string): void {
   const [name = ''] = argument.replace(/^(-c|--config)=?\s*/, '').split('=')
-  const isTaken =
-    takenFlags.includes(argument.split('=')[0] ?? '') ||
-    takenSettings.some((setting) => name === setting || name.startsWith(`${setting}.`) || name.startsWith(`${setting}s.`))
+  const isTaken = takenFlags.includes(argument.split('=')[0] ?? '') || takenSettings.some((setting) => setting.test(name.trim()))
   if (isTaken)
     throw invalid(`The argument ${name} cannot be given to Codex: Pawl itself decides it. Remove it from the agent's args.`)
 }
