@@ -40,6 +40,11 @@ describe('a program of another version', () => {
     expect(told.filter(isNews).length).toBeGreaterThan(0)
   })
 
+  test('may name a kind of line by something that is no text and cannot become one', () => {
+    for (const line of [{ type: { toString: '' } }, { type: 'system', subtype: { toString: '' } }])
+      expect(translate({ text: JSON.stringify(line), truncatedBytes: 0 })).toEqual({ events: [], isUnknown: true })
+  })
+
   test('may change the type of any field: nothing throws, and every event can be stored', () => {
     const lines = cases.flatMap(linesOf)
     fc.assert(

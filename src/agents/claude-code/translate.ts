@@ -58,7 +58,7 @@ export function translate(line: Line): Heard {
     case 'rate_limit_event':
       return { events: [], resetsAt: resetOf(message.rate_limit_info) }
     default:
-      return dull.has(String(message.type)) ? nothing : unknown
+      return dull.has(textOf(message.type) ?? '') ? nothing : unknown
   }
 }
 
@@ -169,7 +169,7 @@ function fromSystem(line: Fields): Heard {
     case 'background_tasks_changed':
       return Array.isArray(line.tasks) ? { events: [], background: line.tasks.length } : unknown
     default:
-      return dullSystem.has(String(line.subtype)) ? nothing : unknown
+      return dullSystem.has(textOf(line.subtype) ?? '') ? nothing : unknown
   }
 }
 
