@@ -27,7 +27,7 @@ beforeAll(async () => {
     '#!/bin/sh',
     `[ "$1" = --version ] || { echo "$*" >> started; [ ! -e crash ] || { rm crash; kill -9 $$; }; }`,
     // Beside it, because behind the walls nothing else of this folder for temporary files is seen.
-    `exec "${folder}/fake-claude.js" "$@"`,
+    `exec "${process.execPath}" "${folder}/fake-claude.js" "$@"`,
   ]
   await writeFile(program, `${script.join('\n')}\n`, { mode: 0o755 })
   await copyFile(fakeClaude, join(folder, 'fake-claude.js'))
