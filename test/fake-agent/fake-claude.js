@@ -23,7 +23,7 @@ if (process.argv.includes('--version')) {
 
 const session = argument('--resume') ?? argument('--session-id') ?? '0f0f0f0f-0000-4000-8000-000000000000'
 const waiting = new Map()
-let interrupted = Promise.withResolvers()
+let interrupted = withResolvers()
 let turns = 0
 let isBusy = false
 const queue = []
@@ -42,7 +42,7 @@ createInterface({ input: process.stdin }).on('line', (text) => {
 async function next() {
   if (isBusy || queue.length === 0) return
   isBusy = true
-  interrupted = Promise.withResolvers()
+  interrupted = withResolvers()
   await turn(queue.shift())
   isBusy = false
   void next()
@@ -128,4 +128,11 @@ function print(message) {
 }
 function argument(name) {
   return process.argv.find((value) => value.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
+/** Behind walls the system's own Node may be the only one there is, and an older one. */
+function withResolvers() {
+  const parts = {}
+  parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }))
+  return parts
 }
