@@ -129,7 +129,9 @@ test('our tools at the door need no permission, and the token stands in no file'
   expect(events.find((event) => event.type === 'agent.tool_called')?.data).toMatchObject({ tool: 'mcp__pawl__ask_user' })
   expect(new Set(door.seen)).toEqual(new Set(['Bearer door-secret']))
   for (const entry of await readdir(place.home, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) expect(await readFile(join(entry.parentPath, entry.name), 'utf8')).not.toContain('door-secret')
+    // The program lives on and may have removed a file since it was listed.
+    const text = entry.isFile() ? await readFile(join(entry.parentPath, entry.name), 'utf8').catch(() => '') : ''
+    expect(text).not.toContain('door-secret')
   }
 })
 
