@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, statfs } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { adapterNamed, adapters } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents, pickDefaultAgent } from './describe.ts'
-import { messageOf, unavailable } from './domain/error.ts'
+import { unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
 import { passwordsIn } from './domain/redact/names.ts'
 import { createRedactor } from './domain/redact/redactor.ts'
 import type { HealthView } from './domain/view.ts'
-import { createLeftovers, type Leftovers } from './engine/access/leftovers.ts'
-import { rescueLogin } from './engine/access/lent-login.ts'
+import { createLeftovers } from './engine/access/leftovers.ts'
+import { sweepLeftovers } from './engine/access/sweep-leftovers.ts'
 import { createAdmission } from './engine/admission.ts'
 import { createBus } from './engine/bus.ts'
 import { createDispatch, type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
@@ -21,6 +21,7 @@ import { createJournal } from './engine/journal.ts'
 import { createProbes } from './engine/program/probes.ts'
 import { createWarm } from './engine/program/warm.ts'
 import { createRecovery } from './engine/recovery.ts'
+import { assertRoom } from './engine/room.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
 import { createSettler } from './engine/settle.ts'
 import { createWorker } from './engine/worker.ts'
@@ -29,13 +30,11 @@ import { type Log, redactedLog } from './log.ts'
 import { isAlive, processIdentity } from './process/identity.ts'
 import { claimHome, ensureToken, findDaemon, publishRunFile, readToken, releaseHome } from './run-file.ts'
 import { chooseSandbox } from './sandboxes/index.ts'
-import type { Db } from './store/database.ts'
 import { withLock } from './store/embedded/lock.ts'
 import { stopEmbedded } from './store/embedded/server.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { bindTask } from './store/tasks.ts'
-import { livingWorkers } from './store/workers.ts'
 import { createToolServer } from './tools/serve.ts'
 import { version } from './version.ts'
 
@@ -174,7 +173,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       const dispatch = createDispatch({ database, worker: self, shared: options.serveShared, log, clock: options.queueClock })
       await dispatch.start()
       closers.push(() => dispatch.stop())
-      const onBuried = () => sweepLeftovers(leftovers, { db: database.db, userHome, log })
+      const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
+      const onBuried = () => sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
       const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
       const worker = createWorker({
         identity: {
@@ -263,23 +263,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   }
 }
 
-/** Keys and logins that a killed process left in session homes. The dead have just been buried, so whoever is not listed lives no more. */
-async function sweepLeftovers(
-  leftovers: Leftovers,
-  { db, userHome, log }: { db: Db; userHome: string; log: Log },
-): Promise<void> {
-  const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
-  try {
-    const swept = await leftovers.sweep({
-      living: async () => new Set((await livingWorkers(db)).map((worker) => worker.id)),
-      rescue: (sessionHome, paths) => rescueLogin(logins, { userHome, sessionHome, paths }),
-    })
-    if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
-  } catch (error) {
-    log.error('keys or logins of killed runs are still in their session homes', { error: messageOf(error), reason: 'leftovers' })
-  }
-}
-
 const newToken = () => randomBytes(32).toString('base64url')
 
 /** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */
@@ -314,17 +297,6 @@ function assertPortFree(host: string, port: number): Promise<void> {
     )
     trial.listen({ host, port, exclusive: true }, () => trial.close(() => done()))
   })
-}
-
-/** New work is refused while there is still room to finish and to read. */
-async function assertRoom(home: string): Promise<void> {
-  const disk = await statfs(home)
-  const free = disk.bavail * disk.bsize
-  const reserve = Math.min(512 * 1024 * 1024, (disk.blocks * disk.bsize) / 20)
-  if (free < reserve)
-    throw unavailable(
-      `Only ${Math.round(free / 1024 / 1024)} MiB are free where ${home} lies; free some space, then try again. Nothing was lost.`,
-    )
 }
 
 /** Storage that fails under the database is not something to reason about: stop, and let recovery begin from what is on disk. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
 import { readChild } from '../read-child.ts'
 import { createTextFlow, createTextKeeper } from '../text.ts'
+import { within } from '../within.ts'
 import { type Hearing, hear } from './hearing.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 import { refuseUnbidden } from './requests.ts'
@@ -135,15 +135,5 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
       child.stdin.destroy()
       if (isIdle && background === 0) await within(child.exited, partingMs)
     },
-  }
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const over = new AbortController()
-  const late = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    over.abort()
   }
 }

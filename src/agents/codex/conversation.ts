@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
+import { within } from '../within.ts'
 import { connect, type Reply } from './app-server.ts'
 import { type Ended, type Hearing, hear, isActivity, isHarmless } from './hearing.ts'
 import { fields, text } from './items.ts'
@@ -159,15 +159,5 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
     async close() {
       server.close()
     },
-  }
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const over = new AbortController()
-  const late = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    over.abort()
   }
 }

@@ -1,0 +1,24 @@
+import type { CredentialFile } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../store/database.ts'
+import { livingWorkers } from '../../store/workers.ts'
+import type { Leftovers } from './leftovers.ts'
+import { rescueLogin } from './lent-login.ts'
+
+/** Removes keys and logins that a killed process left in session homes. The dead have just been buried, so whoever is not listed lives no more. Never rejects. */
+export async function sweepLeftovers(
+  leftovers: Leftovers,
+  place: { db: Db; userHome: string; logins: readonly CredentialFile[]; log: Log },
+): Promise<void> {
+  const { db, userHome, logins, log } = place
+  try {
+    const swept = await leftovers.sweep({
+      living: async () => new Set((await livingWorkers(db)).map((worker) => worker.id)),
+      rescue: (sessionHome, paths) => rescueLogin(logins, { userHome, sessionHome, paths }),
+    })
+    if (swept > 0) log.info('keys and logins of killed runs were removed', { sessions: swept, reason: 'leftovers' })
+  } catch (error) {
+    log.error('keys or logins of killed runs are still in their session homes', { error: messageOf(error), reason: 'leftovers' })
+  }
+}
