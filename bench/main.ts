@@ -17,8 +17,11 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   sse: () => import('./sse.ts'),
   'session-archive': () => import('./session-archive.ts'),
   translate: () => import('./translate.ts'),
+  redaction: () => import('./redaction.ts'),
   turns: () => import('./turns.ts'),
   memory: () => import('./agent-memory.ts'),
+  walls: () => import('./walls.ts'),
+  'workspace-copy': () => import('./workspace-copy.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]

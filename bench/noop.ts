@@ -2,9 +2,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { PgBoss } from 'pg-boss'
-import { adapterNamed } from '../src/agents/index.ts'
+import { adapterNamed, agentCodePaths } from '../src/agents/index.ts'
 import { systemClock as clock } from '../src/clock.ts'
 import { ResolvedAgent } from '../src/domain/agent-config.ts'
+import { commonCodePaths } from '../src/domain/code-paths.ts'
 import { newId } from '../src/domain/id.ts'
 import { createRedactor } from '../src/domain/redact/redactor.ts'
 import { createLeftovers } from '../src/engine/access/leftovers.ts'
@@ -152,6 +153,10 @@ async function startEngine(place: Place, width: number) {
       wallsFor: async () => ({ sandbox: nothing, health: await nothing.probe() }),
       path: process.env.PATH ?? '',
       environment: () => ({}),
+      userEnvironment: () => undefined,
+      secretsFor: async () => [],
+      selfTests: { assertHolds: async () => undefined },
+      codePaths: [...commonCodePaths, ...agentCodePaths],
       redactor,
       userHome: home,
       probe: createProbes({ adapterNamed, clock, place: { path: process.env.PATH ?? '' } }),

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -9,6 +9,7 @@ import { type InstalledAgents, installedAgents } from '../test/real-agents/insta
 import { type Program, programs } from '../test/real-agents/peer.ts'
 import type { DaemonSettings } from './daemon.ts'
 import type { Place } from './place.ts'
+import { turnsAlone } from './turns-alone.ts'
 
 /** The real programs, the scripted model they talk to, and where they work. */
 export interface RealAgents {
@@ -18,6 +19,8 @@ export interface RealAgents {
   readonly workspace: string
   /** The command that a user types, in a home that has seen it before: from its start to the event that ends the turn. */
   typed(program: Program, prompt: string): Promise<number>
+  /** Both turns of a program that is driven by nobody but the benchmark; undefined for one that is not driven so. */
+  alone(program: Program, prompt: string): Promise<{ firstMs: number; secondMs: number } | undefined>
 }
 
 export async function startRealAgents(place: Place, scenario: string): Promise<RealAgents> {
@@ -53,6 +56,12 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       return timeToEnd(child, program)
+    },
+    async alone(program, prompt) {
+      if (program.agent !== 'codex') return undefined
+      const settings = await readFile(join(userHome, '.codex', 'config.toml'), 'utf8')
+      const env = typedEnvironment(userHome)
+      return turnsAlone({ program: installed.codex, home: join(place.folder, 'alone'), workspace, settings, env, prompt })
     },
   }
 }

@@ -27,8 +27,8 @@ export const benchmark: Benchmark = {
   ],
 }
 
-/** Reads a stream to its end, turn after turn, and tells how many events came of it. */
-type Reader = (stdout: Readable) => Promise<number>
+/** Reads a stream to its end, turn after turn, and tells how many events came of it; `hear` hears each of them. */
+export type Reader = (stdout: Readable, hear?: Turn['emit']) => Promise<number>
 
 async function compare(name: string, texts: readonly string[], read: Reader): Promise<Figure> {
   const once = texts.join('')
@@ -68,7 +68,7 @@ async function compare(name: string, texts: readonly string[], read: Reader): Pr
   }
 }
 
-function recordings(adapter: string, prefix: string): string[] {
+export function recordings(adapter: string, prefix: string): string[] {
   const folder = join(import.meta.dirname, '..', 'src', 'agents', adapter, 'transcripts')
   return readdirSync(folder)
     .filter((file) => file.startsWith(prefix) && file.endsWith('.jsonl') && !file.endsWith('.expected.jsonl'))
@@ -76,19 +76,20 @@ function recordings(adapter: string, prefix: string): string[] {
 }
 
 /** What the program said of a recording in which both sides speak. */
-function printed(recording: string): string {
+export function printed(recording: string): string {
   const entries = recording.trimEnd().split('\n')
   const said = entries.map((line) => JSON.parse(line) as { dir: 'in' | 'out'; msg: object }).filter(({ dir }) => dir === 'out')
   return said.map(({ msg }) => `${JSON.stringify(msg)}\n`).join('')
 }
 
-function countingTurn(): Turn & { events(): number } {
+function countingTurn(hear?: Turn['emit']): Turn & { events(): number } {
   let events = 0
   return {
     prompt: '',
     signal: new AbortController().signal,
-    emit() {
+    emit(event) {
       events++
+      return hear?.(event)
     },
     ask: async () => {},
     permit: async () => ({ allow: true }),
@@ -96,8 +97,8 @@ function countingTurn(): Turn & { events(): number } {
   }
 }
 
-const readClaude: Reader = async (stdout) => {
-  const turn = countingTurn()
+export const readClaude: Reader = async (stdout, hear) => {
+  const turn = countingTurn(hear)
   const program = { send: () => {}, interrupt: () => {}, background: 0 }
   let isOver = false
   const begin = () => {
@@ -122,8 +123,8 @@ const readClaude: Reader = async (stdout) => {
   return turn.events()
 }
 
-const readAppServer: Reader = async (stdout) => {
-  const turn = countingTurn()
+export const readAppServer: Reader = async (stdout, hear) => {
+  const turn = countingTurn(hear)
   const usage = createUsageMeter()
   let hearing = hearCodex(turn, usage)
   const server = connect(childOf(stdout), {
@@ -146,8 +147,8 @@ const readAppServer: Reader = async (stdout) => {
   return turn.events()
 }
 
-const readExec: Reader = async (stdout) => {
-  const turn = countingTurn()
+const readExec: Reader = async (stdout, hear) => {
+  const turn = countingTurn(hear)
   const spec = { options: CodexOptions.parse({}), prompt: '', workspace: '/workspace', home: '/home/agent', extraArgs: [] }
   await openExec(childOf(stdout), spec).turn(turn)
   return turn.events()

@@ -7,6 +7,8 @@ import { type RealAgents, startRealAgents } from './real-agents.ts'
 const warmUps = 2
 const rounds = 9
 const prompt = 'Say hello.'
+/** As between two turns of a person: in it the adapter prepares the next start. */
+const restMs = 3_000
 
 export const benchmark: Benchmark = {
   about:
@@ -15,14 +17,22 @@ export const benchmark: Benchmark = {
     inPlace(async (place) => {
       const real = await startRealAgents(place, 'text')
       const daemon = await startDaemon(place, { settings: { agents: real.agents }, profileDir })
-      const measured = new Map(real.programs.map((program) => [program, { typed: [], first: [], second: [] } as Times]))
+      const measured = new Map(
+        real.programs.map((program) => [program, { typed: [], first: [], second: [], aloneFirst: [], aloneSecond: [] } as Times]),
+      )
       for (let round = -warmUps; round < rounds; round++) {
         for (const [program, times] of measured) {
           const typed = await real.typed(program, prompt)
+          const alone = await real.alone(program, prompt)
           const first = await ourTurn(daemon, real, program)
           const second = await ourTurn(daemon, real, program, first.session)
+          if (round === -warmUps) await new Promise((rested) => setTimeout(rested, restMs))
           await endWaiting(daemon)
           if (round < 0) continue
+          if (alone) {
+            times.aloneFirst.push(alone.firstMs)
+            times.aloneSecond.push(alone.secondMs)
+          }
           times.typed.push(typed)
           times.first.push(first.ms)
           times.second.push(second.ms)
@@ -32,6 +42,7 @@ export const benchmark: Benchmark = {
         say(
           `${program.agent}: typed ${spread(times.typed)}, first turn ${spread(times.first)}, second turn ${spread(times.second)}`,
         )
+        if (times.aloneFirst.length > 0) say(`${program.agent}, driven by nobody but this benchmark: ${floor(times)}`)
         return [
           figure(`${program.agent}, first turn`, times.first, times.typed, 1.3),
           figure(`${program.agent}, second turn`, times.second, times.typed, 0.3),
@@ -44,6 +55,9 @@ interface Times {
   readonly typed: number[]
   readonly first: number[]
   readonly second: number[]
+  /** The same turns without any of Pawl, where that can be had. */
+  readonly aloneFirst: number[]
+  readonly aloneSecond: number[]
 }
 
 async function ourTurn({ createTask, follow }: DaemonUnderTest, { workspace }: RealAgents, program: Program, session?: string) {
@@ -72,5 +86,11 @@ function figure(name: string, ours: readonly number[], typed: readonly number[],
   const ratio = median(ours) / median(typed)
   return { name, ours: ms(median(ours)), peer: `${ms(median(typed))} typed`, ratio, target: `≤ ${most}x`, isMet: ratio <= most }
 }
+
+const floor = ({ aloneFirst, aloneSecond, typed }: Times) =>
+  [
+    `first turn ${ms(median(aloneFirst))} (${(median(aloneFirst) / median(typed)).toFixed(2)}x of typed)`,
+    `second turn ${ms(median(aloneSecond))} (${(median(aloneSecond) / median(typed)).toFixed(2)}x)`,
+  ].join(', ')
 
 const spread = (values: readonly number[]) => `${ms(Math.min(...values))} to ${ms(Math.max(...values))}`

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { CodePath } from './domain/code-paths.ts'
 import type { AgentEvent } from './domain/event.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
 import type { QuestionAsked } from './domain/question.ts'
@@ -22,6 +23,10 @@ export interface Adapter<Options = unknown> {
   readonly sessions?: SessionFiles | undefined
   /** How the program proves who pays for the model. Undefined: it needs no key and no login. */
   readonly login?: Login | undefined
+  /** Where the program itself talks to while no `baseUrl` is set, as network rules: its model and whoever renews its login. */
+  readonly hosts?: readonly string[] | undefined
+  /** What of a workspace the program obeys, be it as configuration or as instructions. */
+  readonly codePaths?: readonly CodePath[] | undefined
 
   /** Installed? Which version? Logged in? Answers within five seconds, never throws, and executes nothing that an agent may have written. */
   probe(options: Options, place: ProbePlace): Promise<AgentHealth>
@@ -167,7 +172,7 @@ export interface Command {
   /** Added to the fresh environment that the walls build; nothing of ours is inherited. */
   readonly env: Readonly<Record<string, string>>
   /** Files to put into the session home before the start, by relative path; folders on the way are made. */
-  readonly files?: Readonly<Record<string, string>> | undefined
+  readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
 }
 
 export interface Conversation {
@@ -206,7 +211,10 @@ export interface PermissionRequest {
   readonly tool: string
   readonly input: unknown
 }
-export type Permission = { readonly allow: true } | { readonly allow: false; readonly message: string }
+/** `asked`: a person was asked about it, so the adapter ends the turn as `blocked`, as after `ask`. */
+export type Permission =
+  | { readonly allow: true }
+  | { readonly allow: false; readonly message: string; readonly asked?: boolean | undefined }
 
 /** How a turn ended, as the adapter saw it. Hard facts known to the engine (signal, timeout, cancel) outrank it. */
 export interface Verdict {

@@ -3,44 +3,57 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
-import { adapterNamed, adapters } from './agents/index.ts'
+import { adapterNamed, adapters, agentCodePaths } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents, pickDefaultAgent } from './describe.ts'
+import { commonCodePaths } from './domain/code-paths.ts'
 import { unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
+import { rightsOf } from './domain/profile-resolve.ts'
 import { passwordsIn } from './domain/redact/names.ts'
 import { createRedactor } from './domain/redact/redactor.ts'
 import type { HealthView } from './domain/view.ts'
 import { createLeftovers } from './engine/access/leftovers.ts'
 import { sweepLeftovers } from './engine/access/sweep-leftovers.ts'
 import { createAdmission } from './engine/admission.ts'
+import { type Audit, createAudit } from './engine/audit.ts'
 import { createBus } from './engine/bus.ts'
+import { createDenials } from './engine/denials.ts'
 import { createDispatch, type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
+import { createEntrance, type Entrance } from './engine/entrance.ts'
 import { createJournal } from './engine/journal.ts'
 import { createProbes } from './engine/program/probes.ts'
 import { createWarm } from './engine/program/warm.ts'
 import { createRecovery } from './engine/recovery.ts'
 import { assertRoom } from './engine/room.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
+import { createSecrets, type Secrets } from './engine/secrets.ts'
 import { createSettler } from './engine/settle.ts'
 import { createWorker } from './engine/worker.ts'
+import { sweepGuards } from './engine/workspace/settle-guard.ts'
 import { armFailpoints } from './failpoint.ts'
 import { type Log, redactedLog } from './log.ts'
 import { isAlive, processIdentity } from './process/identity.ts'
 import { claimHome, ensureToken, findDaemon, publishRunFile, readToken, releaseHome } from './run-file.ts'
-import { chooseSandbox } from './sandboxes/index.ts'
+import { createKeySource } from './secrets/key-source.ts'
+import { insertAudit } from './store/audit.ts'
 import { withLock } from './store/embedded/lock.ts'
 import { stopEmbedded } from './store/embedded/server.ts'
+import { findHalt } from './store/halt.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { bindTask } from './store/tasks.ts'
 import { createToolServer } from './tools/serve.ts'
 import { version } from './version.ts'
+import { createMachineWalls, type MachineWalls } from './walls.ts'
 
 /** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
 export interface Daemon {
   readonly runtime: Runtime
+  readonly entrance: Entrance
+  readonly audit: Audit
+  readonly secrets: Secrets
   readonly url?: string
   /** Has a task that is nobody's run by this process. */
   adopt(task: string): Promise<void>
@@ -57,6 +70,8 @@ export interface DaemonOptions {
   /** Run everybody's tasks, or only those asked of this process. */
   readonly serveShared: boolean
   readonly insecurePlainHttp?: boolean
+  /** Certificate chain and key as PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
   readonly clock?: Clock
   /** pg-boss's own clock, for tests that move both. */
   readonly queueClock?: QueueClock
@@ -125,9 +140,23 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       onBroken: (error) => abort(log, error),
     })
     closers.push(() => journal.stop())
-    const walls = () => chooseSandbox()
+    const audit = createAudit({ db: database.db, clock, log, redact: redactor.value })
+    if (options.work) audit.start()
+    closers.push(() => audit.stop())
+    const entrance = createEntrance({ db: database.db, clock, log, audit, homeToken: token })
+    if (options.work) await entrance.tidy()
+    const secrets = createSecrets({
+      db: database.db,
+      clock,
+      keySource: createKeySource(config.secrets.key, { home: config.home, environment: environmentOf }),
+      audit: (tx, { caller, action, subject, detail }) => insertAudit(tx, audit.entry(caller, action, subject, detail)),
+    })
+    const walls = createMachineWalls({ home: config.home, clock, believesEarlier: !options.serveShared })
     // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
-    if (options.work) void walls()
+    if (options.work) {
+      const trying = tryWalls(walls, config, log, () => stopping !== undefined)
+      closers.push(() => trying)
+    }
 
     const userHome = homedir()
     const probePlace = { path: searchPath(), home: userHome, environment: environmentOf, untrusted: [config.home] }
@@ -138,26 +167,35 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       journal,
       bus,
       clock,
+      audit,
       home: config.home,
       adapterNamed,
       probe,
       userHome,
       async agentUser() {
-        const { health } = await walls()
+        const { health } = await walls.choose()
         return health.enforced ? health.user : undefined
       },
       agents: config.agents,
+      profiles: config.profiles,
+      ground: { env: config.env },
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),
-      async describeSelf(): Promise<Omit<HealthView, 'tasks'>> {
-        const { sandbox, health } = await walls()
+      async describeSelf(): Promise<Omit<HealthView, 'tasks' | 'halt'>> {
+        const { sandbox, health } = await walls.choose()
         return {
           version,
           home: config.home,
           pid: process.pid,
           startedAt,
           database: { kind: store.kind, version: store.serverVersion },
-          walls: { name: sandbox.name, enforced: health.enforced, detail: health.detail, fix: health.fix ?? null },
+          walls: {
+            name: sandbox.name,
+            enforced: health.enforced,
+            detail: health.detail,
+            fix: health.fix ?? null,
+            selfTests: [...walls.views()].map((test) => ({ ...test, canaries: [...test.canaries] })),
+          },
           warm: warm.list(),
         }
       },
@@ -174,7 +212,13 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       await dispatch.start()
       closers.push(() => dispatch.stop())
       const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
-      const onBuried = () => sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
+      const codePaths = [...commonCodePaths, ...agentCodePaths]
+      const onBuried = async () => {
+        await sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
+        for (const { run, sentence } of await sweepGuards(config.home, codePaths))
+          if (sentence !== undefined)
+            log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
+      }
       const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
       const worker = createWorker({
         identity: {
@@ -205,7 +249,10 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           log,
           home: config.home,
           adapterNamed,
-          wallsFor: (profile) => chooseSandbox(profile === 'unattended-open' ? { wanted: 'none' } : {}),
+          wallsFor: walls.choose,
+          selfTests: walls.selfTests,
+          codePaths,
+          userEnvironment: (user) => config.users[user]?.env,
           path: searchPath(),
           environment: environmentOf,
           userHome,
@@ -214,6 +261,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           leftovers,
           tools: createToolServer,
           redactor,
+          secretsFor: secrets.resolve,
         },
       })
       const admission = createAdmission({
@@ -227,6 +275,13 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         worker: self,
         shared: options.serveShared,
       })
+      // Programs that wait for a next turn are agents too.
+      const endIdle = () =>
+        void findHalt(database.db)
+          .then((halt) => (halt ? warm.clear() : undefined))
+          .catch((error: unknown) => log.warn('idle agent programs were not ended', { error: String(error) }))
+      const unhear = bus.on('halt', endIdle)
+      closers.push(async () => unhear())
       await worker.start()
       closers.push(() => warm.stop())
       closers.push(() => worker.stop())
@@ -242,24 +297,50 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       await bindTask(database.db, task, self)
       bus.tell('admission')
     }
-    if (!options.http) return { runtime, adopt, stop, stopped: stopped.promise }
+    if (!options.http) return { runtime, entrance, audit, secrets, adopt, stop, stopped: stopped.promise }
     const { createHttpSurface } = await import('./surfaces/http/server.ts')
+    const { createAccessLog } = await import('./surfaces/http/access-log.ts')
+    const accessLog = createAccessLog({ file: join(config.home, 'access.log'), log })
+    closers.push(async () => accessLog.close())
+    const denials = createDenials({ audit, clock, log })
+    closers.push(() => denials.stop())
     const surface = createHttpSurface({
       runtime,
-      token,
+      entrance,
+      audit,
+      secrets,
+      accessLog,
+      onDenied: denials.note,
       log,
       version,
       clock,
       allowedHosts: config.server.allowedHosts,
       shutdown: () => void stop(),
     })
-    const { url } = await surface.start({ host, port, portAsked, insecurePlainHttp: options.insecurePlainHttp })
+    const { url } = await surface.start({ host, port, portAsked, insecurePlainHttp: options.insecurePlainHttp, tls: options.tls })
     closers.push(() => surface.stop())
-    await publishRunFile(config.home, { ...identity, url, version })
-    return { runtime, url, adopt, stop, stopped: stopped.promise }
+    const certificate = options.tls ? { certificate: options.tls.cert } : {}
+    await publishRunFile(config.home, { ...identity, url, version, ...certificate })
+    return { runtime, entrance, audit, secrets, url, adopt, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Every profile that an agent has, so that the first run does not wait for it and a hole is known before anybody asks for work. */
+async function tryWalls(walls: MachineWalls, config: Config, log: Log, isOver: () => boolean): Promise<void> {
+  try {
+    if (!(await walls.choose()).health.enforced) return
+    for (const profile of config.agents.map(rightsOf)) {
+      if (!profile.walls) continue
+      if (isOver()) return
+      const test = await walls.selfTests.forProfile(profile)
+      if (!test.passed)
+        log.error('the walls do not hold', { profile: profile.name, escaped: test.escaped, failure: test.failure })
+    }
+  } catch (error) {
+    log.error('the walls could not be tried', { error: String(error) })
   }
 }
 

@@ -1,13 +1,16 @@
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { describeAgents } from './describe.ts'
 import { messageOf } from './domain/error.ts'
+import { rightsOf } from './domain/profile-resolve.ts'
 import { type FoundDaemon, findDaemon } from './run-file.ts'
-import { chooseSandbox } from './sandboxes/index.ts'
 import { embeddedStatus } from './store/embedded/server.ts'
+import { createMachineWalls } from './walls.ts'
 
 /** One thing that was looked at: how it is, and what to do about it. */
 export interface Finding {
@@ -23,14 +26,14 @@ export interface DoctorReport {
   readonly rows: readonly Finding[]
 }
 
-/** Looks at everything a run will need. Changes nothing, starts nothing, never throws. */
+/** Looks at everything a run will need. Changes nothing, starts nothing but a program that tries the walls, never throws. */
 export async function inspect(config: Config): Promise<DoctorReport> {
   const checks: [string, () => Promise<Omit<Finding, 'name'>>][] = [
     ['node', async () => ({ level: 'ok', detail: `Node ${process.versions.node}` })],
     ['home', () => home(config)],
     ['disk', () => disk(config)],
     ['database', () => database(config)],
-    ['walls', walls],
+    ['walls', () => walls(config)],
     ['daemon', () => daemon(config)],
     ['settings', () => settings(config)],
   ]
@@ -95,10 +98,33 @@ async function database(config: Config): Promise<Omit<Finding, 'name'>> {
   }
 }
 
-async function walls(): Promise<Omit<Finding, 'name'>> {
-  const { sandbox, health } = await chooseSandbox()
-  if (health.enforced) return { level: 'ok', detail: `${sandbox.name}: ${health.detail}` }
-  return { level: 'warn', detail: `not enforced: ${health.detail}`, ...(health.fix ? { fix: health.fix } : {}) }
+/** Which walls there are, and what came of trying to get out of them, for every profile that an agent has. */
+async function walls(config: Config): Promise<Omit<Finding, 'name'>> {
+  // What is hidden from agents is hidden here too, and a home that does not exist yet is not made.
+  const home = await mkdtemp(join(tmpdir(), 'pawl-doctor-'))
+  try {
+    const machine = createMachineWalls({ home, clock: systemClock })
+    const { sandbox, health } = await machine.choose()
+    if (!health.enforced)
+      return { level: 'warn', detail: `not enforced: ${health.detail}`, ...(health.fix ? { fix: health.fix } : {}) }
+    for (const profile of config.agents.map(rightsOf).filter(({ walls }) => walls)) await machine.selfTests.forProfile(profile)
+    const tests = machine.views()
+    const open = tests.find(({ passed }) => !passed)
+    const escaped = open?.canaries.filter(({ verdict }) => verdict === 'escaped').map(({ name, detail }) => `${name}: ${detail}`)
+    if (open)
+      return {
+        level: 'fail',
+        detail: `${sandbox.name} does not hold for the profile "${open.profile}": ${open.failure ?? escaped?.join('; ')}`,
+        fix: 'nothing sandboxed is started until it holds; update bubblewrap and the kernel, or report it',
+      }
+    const held = tests.map(({ profile, canaries }) => `${profile} ${canaries.filter(({ verdict }) => verdict === 'held').length}`)
+    return {
+      level: 'ok',
+      detail: `${sandbox.name}: ${health.detail}; ways out tried and refused, by profile: ${held.join(', ')}`,
+    }
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
 }
 
 async function daemon(config: Config): Promise<Omit<Finding, 'name'>> {
@@ -106,17 +132,21 @@ async function daemon(config: Config): Promise<Omit<Finding, 'name'>> {
   if (!found) return { level: 'ok', detail: 'none is running; "pawl serve" starts one' }
   const answers = await canConnect(new URL(found.url))
   return answers
-    ? { level: 'ok', detail: `running at ${found.url} (pid ${found.pid})${await warmPrograms(found)}` }
+    ? await livingDaemon(found)
     : { level: 'fail', detail: `pid ${found.pid} lives but ${found.url} does not answer`, fix: 'pawl stop, then pawl serve' }
 }
 
-/** Agent programs that the daemon keeps for the next turn of their session: they take memory while nothing runs. */
-async function warmPrograms(daemon: FoundDaemon): Promise<string> {
+/** Its agent programs that wait for the next turn of their session take memory while nothing runs; and somebody may have stopped all of them. */
+async function livingDaemon(daemon: FoundDaemon): Promise<Omit<Finding, 'name'>> {
   const { createClient } = await import('./client/index.ts')
   const client = createClient({ ...daemon, signal: AbortSignal.timeout(2_000) })
   try {
-    const { warm } = await client.health()
-    return warm.length === 0 ? '' : `; warm: ${warm.map(({ agent, pid }) => `${agent} (pid ${pid})`).join(', ')}`
+    const { warm, halt } = await client.health()
+    const kept = warm.length === 0 ? '' : `; warm: ${warm.map(({ agent, pid }) => `${agent} (pid ${pid})`).join(', ')}`
+    const detail = `running at ${daemon.url} (pid ${daemon.pid})${kept}`
+    if (halt)
+      return { level: 'warn', detail: `${detail}; all agents were stopped at ${halt.at} by ${halt.by}`, fix: 'pawl resume' }
+    return { level: 'ok', detail }
   } finally {
     client.close()
   }

@@ -7,6 +7,8 @@ import { isAlive, type ProcessIdentity } from './process/identity.ts'
 export interface RunFile extends ProcessIdentity {
   readonly url: string
   readonly version: string
+  /** Its certificate chain as PEM, where it speaks TLS: whoever finds it here trusts exactly that. */
+  readonly certificate?: string
 }
 
 export interface FoundDaemon extends RunFile {

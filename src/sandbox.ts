@@ -27,27 +27,56 @@ export interface SandboxHealth {
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
 }
 
-/** What one run may see and do. */
+/** What one run may see and do. Of the machine it sees programs and settings, read-only; whatever is not named here is not there. */
 export interface Walls {
   readonly unit: KillUnit
   /** Where the command starts; writable. Its files lie at `source` and are seen at `path`. */
   readonly workspace: { readonly source: string; readonly path: string }
   /** The session's own home; writable; HOME inside. */
   readonly home: string
-  /** Paths that are hidden although the system is readable: our own home and store first of all. */
+  /** Paths that are hidden wherever they would be seen, in a workspace or a mount: our own home and store first of all. */
   readonly hidden: readonly string[]
   /** The unprivileged user to become when Pawl itself is root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
+  /** `none`: nothing but the walls' own loopback, with the door if there is one. */
   readonly network: 'none' | 'host'
   /** Wants a listener inside the walls through which the agent reaches us. */
   readonly door: boolean
-  readonly limits: { readonly processes: number; readonly openFiles: number }
+  readonly limits: WallLimits
+  /** More of the machine: what lies at `source` is seen at `path`. A path asked for twice is laid once, writable if anybody asked for that; a source that is missing is refused. */
+  readonly mounts?: readonly { readonly source: string; readonly path: string; readonly mode: 'ro' | 'rw' }[]
+  /** Laid over what the agent sees, after everything else and in this order. What is masked cannot be moved away, nor can the folders that lead to it. */
+  readonly masks?: readonly Mask[]
+  /** May namespaces be made inside? Programs that bring a sandbox of their own need it. */
+  readonly nestedNamespaces?: boolean
 }
+
+/** What may not be seen, or not be changed, although it lies in a writable directory. Paths are as seen inside, exist, and lead over no link; others are refused. */
+export type Mask =
+  | { readonly kind: 'nothing'; readonly path: string }
+  | { readonly kind: 'readonly'; readonly path: string }
+  /** Shows another file or directory, read-only. */
+  | { readonly kind: 'instead'; readonly path: string; readonly source: string }
+
+export interface WallLimits {
+  readonly processes: number
+  readonly openFiles: number
+  readonly memoryBytes?: number | undefined
+  /** The largest single file. */
+  readonly fileBytes?: number | undefined
+}
+
+/** What holds a limit: the kernel's account of the whole tree, Pawl looking at the whole tree again and again, a limit of each single process, or nothing. */
+export type LimitHolder = 'tree' | 'watched' | 'process' | 'none'
 
 export interface Walled {
   readonly child: Child
   /** Does nothing but the agent itself live inside, nothing that it started? False also where nobody can tell. */
   isAlone(): boolean
+  /** What holds each limit of this run. */
+  readonly held?: Readonly<Record<'processes' | 'openFiles' | 'memory' | 'file', LimitHolder>>
+  /** Tells, once and before the end is seen, that all inside is ended because it took more than a limit. */
+  onLimit?(tell: (limit: 'memory') => void): void
   /** Listening inside the walls, accepting here: whoever connects is this run. Undefined if none was asked for. */
   readonly door?: { readonly server: Server; readonly url: string } | undefined
 }

@@ -2,6 +2,7 @@ import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
 import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
+import { profileVerbs } from '../src/engine/profile-verbs.ts'
 import type { Runtime } from '../src/engine/runtime.ts'
 
 /** A runtime in memory for tests of surfaces, which only translate: it keeps what it is told and journals what a test says. */
@@ -28,6 +29,7 @@ export function fakeRuntime(): FakeRuntime {
   const calls: FakeRuntime['calls'] = []
   let failure: { error: unknown } | undefined
   let followers = 0
+  const profiles = profileVerbs({})
   const at = '2026-01-02T03:04:05.000Z'
 
   const note = (verb: string, ...args: unknown[]) => {
@@ -190,6 +192,34 @@ export function fakeRuntime(): FakeRuntime {
         followers--
       }
     },
+    async listProfiles() {
+      note('listProfiles')
+      return profiles.listProfiles()
+    },
+    async getProfile(name) {
+      note('getProfile', name)
+      return profiles.getProfile(name)
+    },
+    async explainCall(name, call) {
+      note('explainCall', name, call)
+      return profiles.explainCall(name, call)
+    },
+    async listQuarantine() {
+      note('listQuarantine')
+      return []
+    },
+    async restoreQuarantine(run, options) {
+      note('restoreQuarantine', run, options)
+      return { restored: options.path === undefined ? [] : [options.path] }
+    },
+    async listWorkspaces() {
+      note('listWorkspaces')
+      return []
+    },
+    async removeWorkspace(name, caller) {
+      note('removeWorkspace', name, caller)
+      return { name, task: name, kind: 'kept', path: `/${name}`, bytes: 0, removable: true }
+    },
     async listAgents() {
       note('listAgents')
       const health = { installed: true, healthy: true, version: '1', loggedIn: null, detail: 'ok', fix: null }
@@ -217,12 +247,21 @@ export function fakeRuntime(): FakeRuntime {
           database: { kind: 'embedded', version: '18' },
           tasks: {},
           warm: [],
+          halt: null,
         },
-        walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null },
+        walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null, selfTests: [] },
       }
     },
     async ready() {
       note('ready')
+    },
+    async stopAll(options) {
+      note('stopAll', options)
+      return { halt: { at, by: options.by, reason: options.reason ?? null }, stopping: [] }
+    },
+    async resume(caller) {
+      note('resume', caller)
+      return { resumed: true }
     },
   }
 }

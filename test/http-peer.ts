@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { silentLog } from '../src/log.ts'
 import { createHttpSurface, type HttpSurface, type HttpSurfaceOptions } from '../src/surfaces/http/server.ts'
+import { fakeAudit, fakeEntrance } from './fake-entrance.ts'
 import { type FakeRuntime, fakeRuntime } from './fake-runtime.ts'
 
 export const token = 'test-token-0123456789abcdef0123456789'
@@ -16,7 +17,11 @@ export interface Listening {
 }
 
 export function surfaceOver(runtime: FakeRuntime, options: Partial<HttpSurfaceOptions> = {}): HttpSurface {
-  return createHttpSurface({ runtime, token, log: silentLog, version: '1.2.3', allowedHosts: [testHost], ...options })
+  return createHttpSurface({
+    ...{ runtime, entrance: fakeEntrance(token), audit: fakeAudit(), log: silentLog, version: '1.2.3', allowedHosts: [testHost] },
+    // Tests knock more often than anybody may.
+    ...{ rates: { failures: { burst: 1e9, perSecond: 1 }, requests: { burst: 1e9, perSecond: 1 } }, ...options },
+  })
 }
 
 /** The surface on a real socket, over a runtime in memory. */

@@ -1,16 +1,29 @@
 import { clientSettings } from '../config.ts'
-import type { NewTask } from '../domain/view.ts'
+import type { AuditVerdict, AuditView } from '../domain/audit.ts'
+import { invalid, PawlError } from '../domain/error.ts'
+import type { NewTask, Page } from '../domain/view.ts'
+import type { AuditFilter } from '../engine/audit.ts'
+import type { EntranceVerbs } from '../engine/entrance.ts'
 import type { Runtime } from '../engine/runtime.ts'
+import type { SecretVerbs } from '../engine/secrets.ts'
 import { findDaemon } from '../run-file.ts'
 import type { Cli } from './cli.ts'
+import { sayOpenWalls } from './open-walls.ts'
 import { plain } from './plain.ts'
 
 /** A runtime to talk to: the home's daemon, or one of our own for the time being. */
 export interface Connection {
   readonly runtime: Runtime
+  readonly entrance: EntranceVerbs & AuditVerbs
+  readonly secrets: SecretVerbs
   readonly isDaemon: boolean
-  /** The agent for a task that is asked for in this folder. */
-  chooseAgent(named: string | undefined): Promise<Pick<NewTask, 'agent' | 'agentConfig'>>
+  /** Where the daemon listens, if it is one. */
+  readonly url?: string
+  /** The agent for a task that is asked for in this folder, with the profile that was named, if one was. */
+  chooseAgent(
+    named: string | undefined,
+    profile?: string | undefined,
+  ): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>>
   /** Has a task that is nobody's run here, if there is no daemon to run it. */
   adopt(task: string): Promise<void>
   /** Calls back if an engine of our own has lost its work to others, who took it for dead. */
@@ -18,6 +31,11 @@ export interface Connection {
   /** Tells when the daemon that events are read from goes away and when it is back. An engine of our own never does. */
   onDaemon(listen: (state: 'live' | 'away') => void): void
   close(): Promise<void>
+}
+
+export interface AuditVerbs {
+  listAudit(filter: AuditFilter): Promise<Page<AuditView>>
+  verifyAudit(options: { contains?: string | undefined }): Promise<AuditVerdict>
 }
 
 /** What an engine of our own does: the tasks that are asked of it, or nothing but look and write. */
@@ -40,12 +58,18 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
     const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state) })
     return {
       runtime,
+      entrance: runtime,
+      secrets: runtime,
       isDaemon: true,
-      async chooseAgent(named) {
+      url: daemon.url,
+      async chooseAgent(named, profile) {
         // Without settings of this folder the daemon knows as much as we do, and knows it already.
-        if (projectFile === undefined) return { agent: named ?? agent }
+        if (projectFile === undefined) {
+          if (profile !== undefined) await announceProfile(cli, runtime, profile)
+          return { agent: named ?? agent, profile }
+        }
         const { readSettings, resolveAgent } = await import('./settings.ts')
-        return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named)
+        return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named, profile)
       },
       adopt: async () => undefined,
       onDisowned: () => undefined,
@@ -69,14 +93,25 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
       : await startDaemon({ config, http: false, log, serveShared: false })
   return {
     runtime: own.runtime,
+    secrets: own.secrets,
+    entrance: { ...own.entrance, listAudit: own.audit.list, verifyAudit: own.audit.verify },
     isDaemon: false,
-    async chooseAgent(named) {
-      return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named)
+    async chooseAgent(named, profile) {
+      return resolveAgent(cli, config.untrusted ? await readSettings(cli, { askTrust: true }) : config, named, profile)
     },
     adopt: (task) => own.adopt(task),
     onDisowned: (tell) => void own.stopped.then((reason) => reason === 'disowned' && tell()),
     onDaemon: () => undefined,
     close: () => own.stop(),
+  }
+}
+
+/** Says so if the daemon's profile of that name has no walls. One that is not there was named on the command line: a mistake of usage. */
+async function announceProfile(cli: Cli, runtime: Runtime, profile: string): Promise<void> {
+  try {
+    sayOpenWalls(cli, await runtime.getProfile(profile))
+  } catch (error) {
+    throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
   }
 }
 

@@ -6,6 +6,7 @@ const exitCodes = {
   not_found: 1,
   conflict: 1,
   denied: 1,
+  limited: 75,
   unsupported: 1,
   unavailable: 1,
   internal: 1,

@@ -63,9 +63,9 @@ const escapeSequences = new RegExp(
   'g',
 )
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
-// Bidi controls, line and paragraph separators, tag characters.
-const deceivers = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
-const jsonEscaped = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
+// What nobody sees (soft hyphen, zero width; not the joiners, which scripts and emoji need), bidi controls, line and paragraph separators, tag characters.
+const deceivers = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
+const jsonEscaped = /[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
 
 function cut(text: string, columns: number, alreadyCut: boolean): string {
   if (!alreadyCut && widthOf(text) <= columns) return text

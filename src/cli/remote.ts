@@ -1,11 +1,11 @@
-import { createClient, type FollowOptions } from '../client/index.ts'
+import { type Client, createClient, type FollowOptions } from '../client/index.ts'
 import type { Runtime } from '../engine/runtime.ts'
 
 /** A daemon's verbs in the shape of the runtime's own, so that commands need not know where the engine is. */
 export function remoteRuntime(
-  daemon: { url: string; token: string },
+  daemon: { url: string; token: string; certificate?: string | undefined },
   { onState }: Pick<FollowOptions, 'onState'> = {},
-): Runtime & { shutdown(): Promise<void>; close(): void } {
+): Runtime & Omit<Client, keyof Runtime> {
   const client = createClient({ ...daemon, name: 'cli' })
   return {
     ...client,

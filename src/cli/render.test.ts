@@ -55,6 +55,29 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
   'agent.stderr': [{ text: 'warning\n' }, 'stderr: warning'],
   'agent.unknown': [{ raw: '{"type":"x"}' }, 'not understood: {"type":"x"}'],
   'workspace.changed': [{ summary: '1 file changed, 2 insertions(+)', files: 1 }, '1 file changed, 2 insertions(+)'],
+  'workspace.quarantined': [
+    { paths: ['a/.envrc', 'b'], keptAt: '/q/files' },
+    'moved out of the workspace to /q/files: a/.envrc, b',
+  ],
+  'workspace.flagged': [{ paths: ['Makefile'] }, 'changed what will be executed one day: Makefile'],
+  'permission.decided': [
+    { verdict: 'denied', tool: 'Bash', call: 'Bash(git push)', from: 'rules.deny', why: 'A rule says no.' },
+    'denied: Bash(git push) (A rule says no.)',
+  ],
+  'network.decided': [
+    { host: 'example.com', port: 443, verdict: 'deny', why: 'no rule names it', via: 'connect' },
+    'network: may not reach example.com:443 (no rule names it)',
+  ],
+  'network.used': [
+    {
+      hosts: [
+        { host: 'a.example', port: 443, verdict: 'allow', times: 2, sent: 10, received: 90 },
+        { host: 'b.example', port: 443, verdict: 'deny', times: 1, sent: 0, received: 0 },
+      ],
+      others: 0,
+    },
+    'network: 1 host reached, 100 bytes; 1 refused',
+  ],
   'question.asked': [
     { questionId: 'q_0123456789abcdefgh', kind: 'free', text: 'Which?', options: ['this', 'that'] },
     'asks (q_0123456789abcdefgh): Which?\n  1. this\n  2. that',

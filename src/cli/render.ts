@@ -85,6 +85,15 @@ const lines = {
   'session.adopted': ({ data }) => `goes on with session ${oneLine(data.vendorId)} of the agent program`,
   'message.sent': ({ data }) => `message: ${plain(data.text)}`,
   'workspace.changed': ({ data }) => oneLine(data.summary),
+  'workspace.quarantined': ({ data }) => `moved out of the workspace to ${oneLine(data.keptAt)}: ${list(data.paths)}`,
+  'workspace.flagged': ({ data }) => `changed what will be executed one day: ${list(data.paths)}`,
+  'permission.decided': ({ data }) => `${oneLine(data.verdict)}: ${oneLine(data.call, 160)} (${oneLine(data.why)})`,
+  'network.decided': ({ data }) => `network: ${reached[data.verdict]} ${oneLine(data.host)}:${data.port} (${oneLine(data.why)})`,
+  'network.used': ({ data }) => {
+    const allowed = data.hosts.filter((host) => host.verdict === 'allow')
+    const bytes = allowed.reduce((sum, { sent, received }) => sum + sent + received, 0)
+    return `network: ${allowed.length} ${allowed.length === 1 ? 'host' : 'hosts'} reached, ${bytes} bytes; ${data.hosts.length - allowed.length + data.others} refused`
+  },
   'question.asked': ({ data, ...event }) =>
     [
       `${data.kind === 'permission' ? 'asks for permission' : 'asks'} (${data.questionId ?? event.seq}): ${plain(data.text)}`,
@@ -93,6 +102,9 @@ const lines = {
   'question.answered': ({ data }) => `answered by ${oneLine(data.by)}: ${plain(data.answer)}`,
   'question.closed': ({ data }) => `question ${oneLine(data.state)}`,
 } satisfies Renderers
+
+const reached = { allow: 'may reach', ask: 'asked about', deny: 'may not reach' }
+const list = (paths: readonly string[]) => paths.map((path) => oneLine(path)).join(', ')
 
 const requeued: Record<Extract<Event, { type: 'task.requeued' }>['data']['why'], string> = {
   retry: 'queued for another try',

@@ -4,8 +4,10 @@ import { trustFile } from '../config/trust.ts'
 import { type Config, type ConfigFlags, loadConfig, type Untrusted } from '../config.ts'
 import { pickDefaultAgent } from '../describe.ts'
 import { invalid, PawlError } from '../domain/error.ts'
+import { rightsNamed, rightsOf } from '../domain/profile-resolve.ts'
 import type { NewTask } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
+import { sayOpenWalls } from './open-walls.ts'
 import { oneLine, plain } from './plain.ts'
 
 // Reading all settings costs as much as starting the rest, so commands import this file only when they need it.
@@ -77,13 +79,21 @@ export async function resolveAgent(
   cli: Cli,
   config: Config,
   named: string | undefined,
-): Promise<Required<Pick<NewTask, 'agent' | 'agentConfig'>>> {
+  profile?: string | undefined,
+): Promise<Required<Pick<NewTask, 'agent' | 'agentConfig'>> & Pick<NewTask, 'profile'>> {
   const { source, ...agentConfig } = findNamed(config, named ?? (await pickDefaultAgent(config)))
   if (named === undefined && config.defaultAgent === undefined && source === 'builtin')
     cli.say(`No agent is configured; using "${agentConfig.name}", the first that works here. "pawl agents" lists them.`)
   else if (named === undefined && config.defaultAgent === undefined && !cli.globals.json)
     cli.say(cli.style('faint', `No agent was named; using "${agentConfig.name}", the first configured.`))
-  return { agent: agentConfig.name, agentConfig }
+  if (profile === undefined) {
+    sayOpenWalls(cli, rightsOf(agentConfig))
+    return { agent: agentConfig.name, agentConfig }
+  }
+  // Decided here, because a profile of this folder is unknown to a daemon of another.
+  const rights = rightsNamed(profile, config.profiles, { env: config.env })
+  sayOpenWalls(cli, rightsOf({ profile, rights }))
+  return { agent: agentConfig.name, agentConfig: { ...agentConfig, profile, rights }, profile: undefined }
 }
 
 function findNamed(config: Config, name: string) {

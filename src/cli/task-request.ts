@@ -4,8 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { invalid, PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { type ProfileName, profileNames } from '../domain/profile.ts'
-import { maxPromptBytes, priorities } from '../domain/task.ts'
+import { maxPromptBytes, priorities, workspaceModes } from '../domain/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
@@ -18,6 +17,8 @@ export interface TaskOptions {
   agent?: string
   model?: string
   workspace?: string
+  workspaceMode?: string
+  bringBack?: string
   session?: string
   resetSession?: boolean
   outputSchema?: string
@@ -38,6 +39,8 @@ export function defineTask(command: Command): Command {
     .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
     .option('--model <name>', 'which model the agent uses')
     .option('--workspace <dir>', 'where it works; this folder, or where the session works, if left out')
+    .option('--workspace-mode <mode>', 'direct, copy (changes are brought back) or clone (a branch of its own)')
+    .option('--bring-back <what>', 'with a clone: "branch" puts its branch into your repository at the end')
     .option('--session <id>', 'go on with that conversation, with its agent; "pawl session ls" lists them')
     .option('--reset-session', 'with --session: begin a new conversation in it')
     .option('--output-schema <file>', 'a JSON schema that the answer must fit: a file, or the schema itself as JSON')
@@ -45,15 +48,15 @@ export function defineTask(command: Command): Command {
     .option('--tag <name>', 'a label to find it by; may be repeated', collect)
     .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
     .option('--agent-arg <arg>', 'passed on to the agent program; write --agent-arg=--flag for a flag; may be repeated', collect)
-    .option('--profile <name>', 'the walls: guarded, strict, trusted-repo, unattended-open')
+    .option('--profile <name>', 'what it may see and do: guarded, strict, trusted-repo, unattended-open, or one of yours')
 }
 
-/** Checks what can be checked before anything is made. Everything but the agent, which the settings decide. */
+/** Checks what can be checked before anything is made. Everything but the agent and its profile, which the settings decide. */
 export async function taskRequest(
   cli: Cli,
   words: string[],
   options: TaskOptions,
-): Promise<Omit<NewTask, 'agent' | 'agentConfig'>> {
+): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile'>> {
   const { session, outputSchema } = options
   const prompt = await promptOf(words)
   if (options.resetSession && session === undefined)
@@ -67,20 +70,20 @@ export async function taskRequest(
     session: session === undefined ? undefined : sessionOf(session),
     resetSession: options.resetSession,
     outputSchema: outputSchema === undefined ? undefined : await readOutputSchema(cli.cwd, outputSchema),
+    workspaceMode: oneOf('--workspace-mode', options.workspaceMode, workspaceModes),
+    bringBack: oneOf('--bring-back', options.bringBack, ['branch'] as const),
     model: options.model,
     priority: options.priority === undefined ? undefined : priorityOf(options.priority),
     tags: options.tag,
     timeoutMs: options.timeout === undefined ? undefined : await timeoutOf(options.timeout),
     extraArgs: options.agentArg,
-    profile: options.profile === undefined ? undefined : profileOf(options.profile),
   }
 }
 
-function profileOf(name: string): ProfileName {
-  const found = profileNames.find((known) => known === name)
-  if (!found)
-    throw invalid(`There is no profile "${name}"${didYouMean(name, profileNames)} Profiles are: ${profileNames.join(', ')}.`)
-  return found
+function oneOf<const T extends string>(option: string, given: string | undefined, known: readonly T[]): T | undefined {
+  const found = known.find((one) => one === given)
+  if (given === undefined || found !== undefined) return found
+  throw invalid(`"${oneLine(given)}" is not known to ${option}${didYouMean(given, known)} There is: ${known.join(', ')}.`)
 }
 
 const collect = (value: string, before: string[] | undefined) => [...(before ?? []), value]
@@ -143,13 +146,13 @@ async function timeoutOf(written: string): Promise<number> {
 /** The agent of a new task: the one that was named, else that of the session it goes on with, else as the settings say. */
 export async function agentOf(
   { runtime, chooseAgent }: Connection,
-  { agent, session }: TaskOptions,
-): Promise<Pick<NewTask, 'agent' | 'agentConfig'>> {
-  if (agent !== undefined || session === undefined) return chooseAgent(agent)
+  { agent, session, profile }: TaskOptions,
+): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>> {
+  if (agent !== undefined || session === undefined) return chooseAgent(agent, profile)
   const found = await runtime.getSession(session).catch((error: unknown) => {
     throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
   })
-  return chooseAgent(found.agent)
+  return chooseAgent(found.agent, profile)
 }
 
 /** Makes the task. What is not found was named on the command line, so it is a mistake of usage. */

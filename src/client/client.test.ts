@@ -6,6 +6,9 @@ import { unavailable } from '../domain/error.ts'
 import type { Event, NewEvent } from '../domain/event.ts'
 import { createClient } from './index.ts'
 
+/** The owner of the home, as the runtime is told of them. */
+const owner = { by: 'api', user: 'local', token: 'home', standing: 'admin' }
+
 const stops: (() => unknown)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
@@ -46,11 +49,11 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   await client.ready()
   expect(runtime.calls.filter(([verb]) => /cancel|retry|list(Tasks|Questions)|answer|stop/.test(verb))).toEqual([
     ['listTasks', { states: ['queued', 'running'], agent: 'demo', limit: 1 }],
-    ['cancelTask', task.id, { by: 'api', now: true }],
-    ['retryTask', task.id, { by: 'api', fresh: true }],
-    ['stopSession', adopted.id, { by: 'api', now: true }],
+    ['cancelTask', task.id, { ...owner, now: true }],
+    ['retryTask', task.id, { ...owner, fresh: true }],
+    ['stopSession', adopted.id, { ...owner, now: true }],
     ['listQuestions', { state: 'pending', task: task.id }],
-    ['answerQuestion', question.id, 'this', { by: 'api' }],
+    ['answerQuestion', question.id, 'this', owner],
   ])
 })
 
@@ -63,9 +66,9 @@ test('a client is named in the journal, unless the name is none', async () => {
     await client.cancelTask(task.id)
   }
   expect(runtime.calls.filter(([verb]) => verb === 'cancelTask').map(([, , options]) => options)).toEqual([
-    { by: 'cli', now: false },
-    { by: 'api', now: false },
-    { by: 'api', now: false },
+    { ...owner, by: 'cli', now: false },
+    { ...owner, now: false },
+    { ...owner, now: false },
   ])
 })
 

@@ -1,7 +1,12 @@
+import type { AuditVerdict, AuditView } from '../domain/audit.ts'
 import type { Event } from '../domain/event.ts'
+import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile-view.ts'
+import type { SecretView } from '../domain/secret.ts'
 import type { TaskState } from '../domain/task.ts'
+import type { MadeToken, Me, NewToken, NewUser, SignInCode, TokenView, UserChanges, UserView } from '../domain/token.ts'
 import type {
   AgentView,
+  HaltView,
   HealthView,
   NewTask,
   Page,
@@ -13,9 +18,10 @@ import type {
   TaskSummary,
   TaskView,
 } from '../domain/view.ts'
+import type { KeptWorkspaceView, QuarantineView } from '../domain/workspace-view.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
 import { problemError } from './problem.ts'
-import type { Transport } from './transport.ts'
+import type { Transport, WireRequest } from './transport.ts'
 
 /** The verbs of a daemon, over HTTP. Each rejects with the `PawlError` the daemon refused with, or `unavailable` if none answers. */
 export interface Client {
@@ -36,10 +42,40 @@ export interface Client {
   readEvents(task: string, options?: { after?: number | undefined; limit?: number | undefined }): Promise<Page<Event>>
   followEvents(task: string, options?: FollowOptions): AsyncIterable<Event>
   listAgents(): Promise<AgentView[]>
+  listProfiles(): Promise<ProfileSummary[]>
+  getProfile(name: string): Promise<ProfileView>
+  /** What would become of a tool call under that profile; nothing is run. */
+  explainCall(profile: string, call: CallToExplain): Promise<DecisionView>
+  listQuarantine(): Promise<QuarantineView[]>
+  /** Puts what a run planted back into its workspace, all of it or one path. */
+  restoreQuarantine(run: string, options?: { path?: string | undefined }): Promise<{ restored: string[] }>
+  listWorkspaces(): Promise<KeptWorkspaceView[]>
+  removeWorkspace(name: string): Promise<KeptWorkspaceView>
   health(): Promise<HealthView>
   /** Rejects with `unavailable` and the reason if no work can be taken. */
   ready(): Promise<void>
   shutdown(): Promise<void>
+  /** Ends every run of every worker and keeps the queue from starting any more until `resume`. */
+  stopAll(options?: { reason?: string | undefined }): Promise<{ halt: HaltView; stopping: string[] }>
+  resume(): Promise<{ resumed: boolean }>
+  /** As whom this client comes in. */
+  me(): Promise<Me>
+  listUsers(): Promise<UserView[]>
+  createUser(user: NewUser): Promise<UserView>
+  setUser(name: string, changes: UserChanges): Promise<UserView>
+  removeUser(name: string): Promise<void>
+  listTokens(filter?: { user?: string | undefined; all?: boolean | undefined }): Promise<TokenView[]>
+  /** The text of the token is in the answer and nowhere else. */
+  createToken(token: NewToken): Promise<MadeToken>
+  revokeToken(id: string): Promise<TokenView>
+  createSignInCode(): Promise<SignInCode>
+  /** Names and scopes; a value that went in never comes out. Scopes are `global`, `agent:NAME` and `user:NAME`. */
+  listSecrets(): Promise<SecretView[]>
+  getSecret(scope: string, name: string): Promise<SecretView>
+  setSecret(scope: string, name: string, value: string): Promise<SecretView>
+  removeSecret(scope: string, name: string): Promise<void>
+  listAudit(filter?: ListAudit): Promise<Page<AuditView>>
+  verifyAudit(options?: { contains?: string | undefined }): Promise<AuditVerdict>
   /** Lets go of idle connections. */
   close(): void
 }
@@ -60,6 +96,13 @@ export interface ListSessions {
   readonly cursor?: string | undefined
 }
 
+export interface ListAudit {
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
 export interface ClientOptions {
   readonly signal?: AbortSignal | undefined
   /** At most 32 lower-case letters, digits and dashes; the daemon ignores any other. */
@@ -72,7 +115,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
   const { signal } = options
   const self: Record<string, string> = options.name === undefined ? {} : { 'X-Pawl-Client': options.name }
 
-  async function call<T>(method: 'GET' | 'POST', path: string, extra: Extra = {}): Promise<{ status: number; value: T }> {
+  async function call<T>(method: WireRequest['method'], path: string, extra: Extra = {}): Promise<{ status: number; value: T }> {
     const answer = await transport.send({
       method,
       path: `${path}${query(extra.query)}`,
@@ -83,12 +126,15 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     })
     if (answer.status < 200 || answer.status > 299) throw problemError(answer.status, answer.body)
     // What a daemon of the same protocol says is trusted, so that no schema has to be loaded here.
-    return { status: answer.status, value: JSON.parse(answer.body) as T }
+    return { status: answer.status, value: (answer.body === '' ? undefined : JSON.parse(answer.body)) as T }
   }
   const get = async <T>(path: string, asked?: Query) => (await call<T>('GET', path, { query: asked })).value
   const post = async <T>(path: string, body: unknown, repeatable = true) =>
     (await call<T>('POST', path, { body, repeatable })).value
   const taskPath = (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
+  const userPath = (name: string) => `${api}/users/${encodeURIComponent(name)}`
+  const secretPath = (scope: string, name: string) => `${api}/secrets/${encodeURIComponent(scope)}/${encodeURIComponent(name)}`
+  const profilePath = (name: string) => `${api}/profiles/${encodeURIComponent(name)}`
   const sessionPath = (id: string) => `${api}/sessions/${encodeURIComponent(id)}`
 
   return {
@@ -114,9 +160,36 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
       return followEvents(transport, `${taskPath(task)}/events`, { ...asked, signal: either })
     },
     listAgents: async () => (await get<Page<AgentView>>(`${api}/agents`)).items,
+    listProfiles: async () => (await get<Page<ProfileSummary>>(`${api}/profiles`)).items,
+    getProfile: (name) => get(profilePath(name)),
+    explainCall: (profile, asked) => post(`${profilePath(profile)}/explain`, asked),
+    listQuarantine: async () => (await get<Page<QuarantineView>>(`${api}/quarantine`)).items,
+    restoreQuarantine: (run, { path } = {}) =>
+      post(`${api}/quarantine/${encodeURIComponent(run)}/restore`, path === undefined ? {} : { path }, false),
+    listWorkspaces: async () => (await get<Page<KeptWorkspaceView>>(`${api}/workspaces`)).items,
+    removeWorkspace: async (name) =>
+      (await call<KeptWorkspaceView>('DELETE', `${api}/workspaces/${encodeURIComponent(name)}`, { repeatable: false })).value,
     health: () => get(`${api}/health`),
     ready: async () => void (await get('/readyz')),
     shutdown: async () => void (await post(`${api}/shutdown`, {})),
+    stopAll: ({ reason } = {}) => post(`${api}/stop-all`, reason === undefined ? {} : { reason }),
+    resume: () => post(`${api}/resume`, {}, false),
+    me: () => get(`${api}/me`),
+    listUsers: async () => (await get<Page<UserView>>(`${api}/users`)).items,
+    createUser: (user) => post(`${api}/users`, user, false),
+    setUser: async (name, body) => (await call<UserView>('PATCH', userPath(name), { body })).value,
+    removeUser: async (name) => void (await call('DELETE', userPath(name), { repeatable: false })),
+    listTokens: async ({ user, all } = {}) =>
+      (await get<Page<TokenView>>(`${api}/tokens`, { user, all: all ? 'true' : undefined })).items,
+    createToken: (token) => post(`${api}/tokens`, token, false),
+    revokeToken: async (id) => (await call<TokenView>('DELETE', `${api}/tokens/${encodeURIComponent(id)}`)).value,
+    createSignInCode: () => post(`${api}/sign-in-codes`, {}, false),
+    listSecrets: async () => (await get<Page<SecretView>>(`${api}/secrets`)).items,
+    getSecret: (scope, name) => get(secretPath(scope, name)),
+    setSecret: async (scope, name, value) => (await call<SecretView>('PUT', secretPath(scope, name), { body: { value } })).value,
+    removeSecret: async (scope, name) => void (await call('DELETE', secretPath(scope, name), { repeatable: false })),
+    listAudit: (filter = {}) => get(`${api}/audit`, { ...filter }),
+    verifyAudit: ({ contains } = {}) => get(`${api}/audit/verify`, { contains }),
     close: () => transport.close(),
   }
 }

@@ -1,10 +1,14 @@
 import { type Client, createClientOver } from './client.ts'
 import { createNodeTransport } from './node-transport.ts'
 
-/** A client of one daemon. `signal` ends everything it does; `name` is written into the journal as the one who asked. */
+/**
+ * A client of one daemon. `signal` ends everything it does; `name` is written into the journal as the one who asked; with `certificate`, a daemon that speaks TLS must
+ * show exactly that one, whoever issued it and whatever it is called.
+ */
 export function createClient(options: {
   url: string
   token: string
+  certificate?: string | undefined
   signal?: AbortSignal | undefined
   name?: string | undefined
 }): Client {

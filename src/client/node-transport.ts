@@ -9,10 +9,10 @@ const loadHttps = () => process.getBuiltinModule('node:https')
 /** How long a daemon that took the request may be silent. A stream beats every 15 s. */
 const silenceMs = 60_000
 
-export function createNodeTransport(options: { url: string; token: string }): Transport {
+export function createNodeTransport(options: { url: string; token: string; certificate?: string | undefined }): Transport {
   const base = new URL(options.url)
   const wire = base.protocol === 'https:' ? loadHttps() : http
-  const agent = new wire.Agent({ keepAlive: true, maxSockets: 64 })
+  const agent = new wire.Agent({ keepAlive: true, maxSockets: 64, ...pinned(options.certificate) })
 
   const connect = (request: WireRequest, repeated = false): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -67,3 +67,16 @@ export function createNodeTransport(options: { url: string; token: string }): Tr
 
 /** Node puts a character that was split between two chunks together again. */
 const textOf = (answer: IncomingMessage): AsyncIterable<string> => answer.setEncoding('utf8')
+
+/** Trusts one certificate, by its content, and no other. */
+function pinned(certificate: string | undefined) {
+  if (certificate === undefined) return {}
+  const { X509Certificate } = process.getBuiltinModule('node:crypto')
+  const expected = new X509Certificate(certificate).fingerprint256
+  return {
+    ca: certificate,
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_host: string, shown: { fingerprint256: string }) =>
+      shown.fingerprint256 === expected ? undefined : new Error('it shows another certificate than the one in its run file'),
+  }
+}

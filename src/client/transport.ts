@@ -8,7 +8,7 @@ export interface Transport {
 }
 
 export interface WireRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>

@@ -1,7 +1,10 @@
-import { type ProfileName, profileNames } from '../domain/profile.ts'
+import type { Profile } from '../domain/profile.ts'
+import { defaultProfile, isBuiltin, resolveProfile } from '../domain/profile-resolve.ts'
+import { isNotWider } from '../domain/profile-width.ts'
 import type { AgentEntry } from './layers.ts'
 import type { Path } from './problems.ts'
-import { defaultBudget, defaultProfile, type FileSettings } from './schema.ts'
+import { profilesOf } from './resolve.ts'
+import { defaultBudget, type FileSettings } from './schema.ts'
 
 export interface Guarded {
   /** What a project may say without being trusted: choose among the agents that are there, and lower limits. */
@@ -61,7 +64,7 @@ function guardAgent(
   const harmless: Partial<Record<keyof AgentEntry, () => boolean>> = {
     model: () => true,
     adapter: () => entry.adapter === lower.adapter,
-    profile: () => width(entry.profile) <= width(lower.profile),
+    profile: () => isNarrower(entry.profile, [lower.profile], below),
     timeout: () => isLower(entry.timeout, lower.timeout === undefined ? below.timeouts?.total : lower.timeout),
     idleTimeout: () => isLower(entry.idleTimeout, lower.idleTimeout === undefined ? below.timeouts?.idle : lower.idleTimeout),
     retries: () => isLower(entry.retries, lower.retries ?? (below.retry?.attempts ?? 1) - 1),
@@ -90,7 +93,20 @@ function isLower(wanted: unknown, inForce: number | null | undefined): boolean {
 /** Choosing an agent with wider walls than one would get otherwise is widening, not choosing. An agent that is not there harms nobody. */
 function mayChoose(name: string, below: FileSettings): boolean {
   const otherwise = below.agents?.[below.defaultAgent ?? '']?.profile
-  return width(below.agents?.[name]?.profile) <= Math.max(width(otherwise), width(defaultProfile))
+  return isNarrower(below.agents?.[name]?.profile, [otherwise, defaultProfile], below)
 }
 
-const width = (profile: ProfileName | undefined) => profileNames.indexOf(profile ?? defaultProfile)
+/** Not wider than one of those in force, as the settings without the project know them: a profile that only the project knows is none. */
+function isNarrower(wanted: string | undefined, inForce: readonly (string | undefined)[], below: FileSettings): boolean {
+  const { profiles, ground } = profilesOf(below)
+  const named = (name: string = defaultProfile): Profile | undefined =>
+    isBuiltin(name) || Object.hasOwn(profiles, name) ? resolveProfile(name, profiles, ground) : undefined
+  const profile = named(wanted)
+  return (
+    profile !== undefined &&
+    inForce.some((name) => {
+      const other = named(name)
+      return other !== undefined && isNotWider(profile, other)
+    })
+  )
+}

@@ -3,6 +3,7 @@ import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
 import { absolute } from './places.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
+import { mountFault, placeProfile } from './profile-settings.ts'
 import { agentShape, FileSettings } from './schema.ts'
 
 export type LayerKind = 'builtin' | 'home' | 'project' | 'override'
@@ -51,6 +52,21 @@ export function checkDocument(
   const settings = parsed.data
   for (const [name, entry] of Object.entries(settings.agents ?? {}))
     settings.agents![name] = gatherOptions(name, entry, { document, userHome, problems })
+  for (const [name, entry] of Object.entries(settings.profiles ?? {})) {
+    const placed = placeProfile(entry, dirname(document.file), userHome)
+    settings.profiles![name] = placed
+    const folders = (placed.directories ?? []).map((path) => ({ path, source: path }))
+    for (const [key, mounts] of [
+      ['mounts', placed.mounts ?? []],
+      ['directories', folders],
+    ] as const)
+      for (const [index, mount] of mounts.entries()) {
+        const fault = mountFault(mount)
+        const path = ['profiles', name, key, index]
+        const sentence: Fault['sentence'] = (where, shown) => `${formatPath(shown)} in ${where} ${fault}.`
+        if (fault !== undefined) problems.push(locate({ path, sentence }, path, document))
+      }
+  }
   return { settings, problems }
 }
 
@@ -106,7 +122,7 @@ function merge(
 
 /** Values that only make sense as one: half a provider from one file and half from another would be nobody's intention. */
 function isWhole(path: Path): boolean {
-  if (path[0] === 'providers' || path[0] === 'models') return path.length >= 2
+  if (path[0] === 'providers' || path[0] === 'models' || path[0] === 'profiles') return path.length >= 2
   return path[0] === 'agents' && path[2] === 'options' && path.length > 3
 }
 

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { notFound, PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import type { Environment, UserProfiles } from '../domain/profile-resolve.ts'
 import { readDocument, type SettingsDocument } from './document.ts'
 import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
 import { guardProject } from './guard.ts'
@@ -55,10 +56,23 @@ export interface Config {
     readonly graceMs: number
     readonly warmMs: number
   }
+  /** Your own profiles, as they are written; `resolveProfile` makes them whole. */
+  readonly profiles: UserProfiles
+  /** Variables of every run, and those of single users, which win over all others. */
+  readonly env: Environment
+  readonly users: Readonly<Record<string, { readonly env: Environment }>>
+  /** Where the key that seals the secrets is kept. */
+  readonly secrets: NonNullable<FileSettings['secrets']>
   readonly providers: Readonly<NonNullable<FileSettings['providers']>>
   readonly models: Readonly<NonNullable<FileSettings['models']>>
   /** `allowedHosts`: names, with port, under which others reach a daemon that listens beyond loopback. */
-  readonly server: { readonly host: string; readonly port: number; readonly allowedHosts: readonly string[] }
+  readonly server: {
+    readonly host: string
+    readonly port: number
+    readonly allowedHosts: readonly string[]
+    /** Paths of PEM files. */
+    readonly tls: { readonly cert: string; readonly key: string } | null
+  }
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'auto' | 'json' | 'text' }
   readonly database: { readonly url?: string | undefined }
   readonly noColor: boolean
@@ -193,9 +207,13 @@ function flagLayer(flags: ConfigFlags, problems: Problem[]): Layer {
   }
 }
 
-function plainSettings({ settings, agents }: Resolution) {
+function plainSettings({ settings, agents, profiles, ground }: Resolution) {
+  const users = Object.entries(settings.users ?? {}).map(([name, { env }]) => [name, { env: env ?? noVariables }] as const)
   return {
     agents,
+    profiles,
+    env: ground.env ?? noVariables,
+    users: Object.fromEntries(users),
     defaultAgent: settings.defaultAgent ?? undefined,
     limits: settings.limits,
     retry: { attempts: settings.retry.attempts, baseDelayMs: settings.retry.baseDelay, maxDelayMs: settings.retry.maxDelay },
@@ -208,10 +226,13 @@ function plainSettings({ settings, agents }: Resolution) {
     providers: settings.providers ?? {},
     models: settings.models ?? {},
     server: settings.server,
+    secrets: settings.secrets ?? {},
     log: settings.log,
     database: settings.database ?? {},
   }
 }
+
+const noVariables: Environment = { pass: [], set: {} }
 
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

@@ -68,7 +68,7 @@ test.for([
   [
     'a wrong profile',
     'agents:\n  demo: { profile: loose }\n',
-    'agents.demo.profile in pawl.yaml:2:11 must be one of strict, guarded, trusted-repo, unattended-open.',
+    'agents.demo.profile in pawl.yaml:2:11 names a profile "loose", which does not exist.',
   ],
   [
     'a wrong duration',
@@ -81,10 +81,56 @@ test.for([
     'agents.demo.budget.usd in pawl.yaml:2:21 must be at least 0.',
   ],
   [
-    'profiles of its own',
-    'profiles: { mine: {} }\n',
-    'profiles in pawl.yaml:1:1 cannot be set: this version has only the built-in profiles (strict, guarded, trusted-repo, unattended-open); choose one with "profile" on an agent.',
+    'a built-in profile that is to be changed',
+    'profiles: { guarded: {} }\n',
+    'profiles.guarded in pawl.yaml:1:13 cannot be changed: it is built in; choose another name for your profile and let it extend this one.',
   ],
+  [
+    'an unknown key of a profile',
+    'profiles:\n  mine: { netwrok: {} }\n',
+    'Unknown key "netwrok" at profiles.mine in pawl.yaml:2:11; did you mean "network"?',
+  ],
+  [
+    'an unknown key deep in a profile',
+    'profiles:\n  mine: { rules: { alow: [Read] } }\n',
+    'Unknown key "alow" at profiles.mine.rules in pawl.yaml:2:20; did you mean "allow"?',
+  ],
+  [
+    'a profile on top of one that is not there',
+    'profiles:\n  mine: { extends: gaurded }\n',
+    'profiles.mine in pawl.yaml:2:3: Profile "mine" extends "gaurded", which does not exist; did you mean "guarded"? Profiles are: strict, guarded, trusted-repo, unattended-open, mine.',
+  ],
+  [
+    'a rule that names no tool',
+    'profiles:\n  mine: { rules: { deny: [Bahs] } }\n',
+    'profiles.mine.rules.deny[0] in pawl.yaml:2:27 cannot name a tool "Bahs" (did you mean "Bash"?).',
+  ],
+  [
+    'a host with a scheme',
+    'profiles:\n  mine: { network: { allow: ["https://a.b/c"] } }\n',
+    /^profiles\.mine\.network\.allow\[0\] in pawl\.yaml:2:30 cannot be used: .* is no network rule; .*\.$/,
+  ],
+  [
+    'a size that is none',
+    'profiles:\n  mine: { limits: { memory: much } }\n',
+    'profiles.mine.limits.memory in pawl.yaml:2:21 must be a size such as 512m, 4g or 1.5g (a bare number means megabytes).',
+  ],
+  [
+    'walls that are taken down',
+    'profiles:\n  mine: { walls: false }\n',
+    'profiles.mine in pawl.yaml:2:3: Profile "mine" cannot take the walls down: only one that extends unattended-open has none.',
+  ],
+  [
+    'a mount of the whole machine',
+    'profiles:\n  mine: { mounts: [/] }\n',
+    'profiles.mine.mounts[0] in pawl.yaml:2:20 cannot be the whole machine; name what the agent needs.',
+  ],
+  [
+    'a mount without a place',
+    'profiles:\n  mine: { mounts: [{ mode: ro }] }\n',
+    'profiles.mine.mounts[0] in pawl.yaml:2:20 must be written /path, /path:ro, /path:rw, or as a map with a path or a source.',
+  ],
+  ['a variable of ours in every run', 'env: [PAWL_X]\n', /^env in pawl\.yaml:1:1 must be .*PAWL_\.$/],
   [
     'a key in clear',
     'providers: { a: { kind: x, key: sk-123 } }\n',

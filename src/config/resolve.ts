@@ -1,9 +1,13 @@
 import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { profileNames } from '../domain/profile.ts'
+import { defaultProfile, type Ground, resolveProfile, rightsNamed, type UserProfiles } from '../domain/profile-resolve.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
 import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
-import { agentShape, type Decided, defaultBudget, defaultProfile, defaults, type FileSettings } from './schema.ts'
+import { profileSettings } from './profile-settings.ts'
+import { agentShape, type Decided, defaultBudget, defaults, type FileSettings } from './schema.ts'
 
 export type AgentSource = 'project' | 'home' | 'builtin'
 
@@ -16,6 +20,8 @@ export interface ConfiguredAgent extends ResolvedAgent {
 export interface Resolution {
   readonly settings: Decided
   readonly agents: readonly ConfiguredAgent[]
+  readonly profiles: UserProfiles
+  readonly ground: Ground
   /** Path as `formatPath` writes it → where it was decided. */
   readonly sources: Readonly<Record<string, string>>
   readonly problems: readonly Problem[]
@@ -44,17 +50,46 @@ export function resolveLayers(
   const sources: Record<string, string> = {}
   for (const [path, origin] of merged.origins) sources[path] = origin.layer.sourceOf(origin.path)
 
+  const { profiles, ground } = profilesOf(settings)
+  const sound = checkProfiles(profiles, report)
   const order = agentOrder(layers)
   const agents: ConfiguredAgent[] = []
   for (const [name, source] of order) {
     const agent = resolveAgent(name, settings, adapters, report)
     if (!agent) continue
-    agents.push({ ...agent, source })
+    const { profile } = agent
+    // Copied, so that a daemon of another folder has it too.
+    const rights = sound.includes(profile) ? rightsNamed(profile, profiles, ground) : undefined
+    agents.push({ ...agent, ...(rights ? { rights } : {}), source })
     for (const [own, inherited] of inheritance)
       sources[formatPath(['agents', name, ...own])] ??= (inherited && sources[inherited]) ?? 'default'
   }
   checkReferences(settings, [...order.keys(), ...alsoKnown], report)
-  return { settings, agents, sources, problems }
+  return { settings, agents, profiles, ground, sources, problems }
+}
+
+/** The profiles that the settings bring, and what lies under all of them. */
+export function profilesOf({ profiles, env }: Pick<FileSettings, 'profiles' | 'env'>): {
+  profiles: UserProfiles
+  ground: Ground
+} {
+  const users = Object.fromEntries(Object.entries(profiles ?? {}).map(([name, entry]) => [name, profileSettings(entry)]))
+  return { profiles: users, ground: env ? { env } : {} }
+}
+
+/** The names of those that can be resolved; the others are reported where they stand. */
+function checkProfiles(profiles: UserProfiles, report: Report): string[] {
+  const own = Object.keys(profiles).filter((name) => {
+    try {
+      resolveProfile(name, profiles)
+      return true
+    } catch (error) {
+      if (!(error instanceof PawlError)) throw error
+      report(['profiles', name], (where, shown) => `${formatPath(shown)} in ${where}: ${error.message}`)
+      return false
+    }
+  })
+  return [...profileNames, ...own]
 }
 
 type Report = (path: Path, sentence: Fault['sentence']) => void
@@ -151,6 +186,9 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
         `${formatPath(shown)}${where && ` in ${where}`} names ${kind} "${wanted}", which does not exist${didYouMean(wanted, known)}`,
     )
   }
+  const profiles = [...profileNames, ...Object.keys(settings.profiles ?? {})]
+  for (const [name, { profile }] of Object.entries(settings.agents ?? {}))
+    if (profile !== undefined) missing(['agents', name, 'profile'], 'a profile', profile, profiles)
   if (settings.defaultAgent) missing(['defaultAgent'], 'an agent', settings.defaultAgent, agents)
   for (const name of Object.keys(settings.limits?.perAgent ?? {})) missing(['limits', 'perAgent', name], 'an agent', name, agents)
   for (const [name, model] of Object.entries(settings.models ?? {}))

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { Budget, ProfileName } from '../domain/agent-config.ts'
+import { Budget } from '../domain/agent-config.ts'
 import { Duration, DurationLimit } from './duration.ts'
+import { Env, variable } from './env-schema.ts'
+import { ProfileEntry, ProfileKey } from './profile-entry.ts'
 
 const nameRule = 'must be a name of letters, digits and . _ - : / @, starting with a letter or digit'
 /** A name people type on a command line. It becomes a key of a map, so what every JavaScript object already has is refused. */
@@ -10,57 +12,17 @@ const name = z
   .refine((key) => !(key in Object.prototype), { error: 'must be a name that JavaScript does not use itself' })
 
 const text = z.string().min(1, { error: 'must not be empty' })
+const absolute = text.startsWith('/', { error: 'must be an absolute path' })
 const count = z.int({ error: 'must be a whole number' })
 const atLeastOne = 'must be a whole number of at least 1'
 const positive = z.int({ error: atLeastOne }).min(1, { error: atLeastOne })
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
-const variable = /^[A-Za-z_][A-Za-z0-9_]*$/
-const isOurs = (name: string) => name.startsWith('PAWL_')
-const listed = 'must be a list of variable names to pass on (NAME) or to set (NAME=value), none of them starting with PAWL_'
-const mapped = 'must be a map of variable names to fixed values, none of them starting with PAWL_'
-const isPlain = (value: string) => !value.includes('\0')
-
-/** What an agent's program finds in its environment: a list (`NAME` passes on, `NAME=value` sets) or a map of fixed values. */
-const Env = z.union(
-  [
-    z
-      .array(z.string())
-      .refine((items) => items.every((item) => variable.test(item.split('=')[0]!) && !isOurs(item) && isPlain(item)), {
-        error: listed,
-      })
-      .transform((items) => ({
-        pass: items.filter((item) => !item.includes('=')),
-        set: Object.fromEntries(
-          items
-            .filter((item) => item.includes('='))
-            .map((item) => [item.slice(0, item.indexOf('=')), item.slice(item.indexOf('=') + 1)]),
-        ),
-      })),
-    z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-      .refine(
-        (map) => Object.entries(map).every(([key, value]) => variable.test(key) && !isOurs(key) && isPlain(String(value))),
-        {
-          error: mapped,
-        },
-      )
-      .transform((map) => ({
-        pass: [] as string[],
-        set: Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)])),
-      })),
-  ],
-  {
-    error:
-      'must be a list (NAME passes a variable on, NAME=value sets it) or a map of fixed values; names start with a letter, not with PAWL_',
-  },
-)
-
 /** The settings every agent has. Any other key of an agent belongs to its adapter, whose own schema decides about it. */
 export const agentShape = {
   adapter: text.optional().describe('Which kind of program this agent is.'),
   model: text.optional().describe('The model, as the program calls it.'),
-  profile: ProfileName.optional().describe('The walls around its runs; guarded if left out.'),
+  profile: text.optional().describe('What its runs may see and do: a built-in profile or one of yours; guarded if left out.'),
   baseUrl: httpUrl.optional().describe('The model endpoint its program talks to.'),
   env: Env.optional().describe('Variables for its program: names to pass on, or fixed values.'),
   auth: z
@@ -148,14 +110,48 @@ export const FileSettings = z.strictObject({
     .nullish()
     .describe('Which provider serves a model.'),
   profiles: z
-    .never({
-      error: `cannot be set: this version has only the built-in profiles (${ProfileName.options.join(', ')}); choose one with "profile" on an agent`,
+    .record(
+      ProfileKey,
+      ProfileEntry.nullable().transform((entry) => entry ?? {}),
+    )
+    .nullish()
+    .describe('Your own profiles by name: what runs may see and do.'),
+  secrets: z
+    .strictObject({
+      key: z
+        .union(
+          [
+            z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable' }) }),
+            z.strictObject({ file: absolute }),
+            z.strictObject({ command: z.array(text).min(1, { error: 'must name a program' }) }),
+            z.strictObject({ keychain: z.enum(['secret-service', 'macos']) }),
+          ],
+          {
+            error:
+              'must be one of { env: NAME }, { file: path }, { command: [program, …] }, { keychain: secret-service | macos }',
+          },
+        )
+        .optional()
+        .describe('Where the key that seals the secrets is kept; a file in Pawl’s home if left out.'),
     })
-    .optional(),
+    .nullish(),
+  env: Env.nullish().describe('Variables for the programs of all agents: names to pass on, or fixed values.'),
+  users: z
+    .record(name, z.strictObject({ env: Env.nullish().describe('Variables for this user’s runs; they win over all others.') }))
+    .nullish()
+    .describe('Settings for the runs of single users.'),
   server: z
     .strictObject({
       host: text.optional(),
       allowedHosts: z.array(text).optional(),
+      tls: z
+        .strictObject({
+          cert: absolute.describe('The certificate chain, a PEM file.'),
+          key: absolute.describe('Its key, a PEM file.'),
+        })
+        .nullable()
+        .optional()
+        .describe('Speak TLS; needed to listen beyond this machine.'),
       port: count
         .min(0, { error: 'must be a port between 0 and 65535' })
         .max(65535, { error: 'must be a port between 0 and 65535' })
@@ -186,9 +182,8 @@ export const defaults = {
   limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
   timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
-  server: { host: '127.0.0.1', port: 7295, allowedHosts: [] },
+  server: { host: '127.0.0.1', port: 7295, allowedHosts: [], tls: null },
   log: { level: 'info', format: 'auto' },
 } as const satisfies FileSettings
 
-export const defaultProfile: ProfileName = 'guarded'
 export const defaultBudget: Budget = { usd: 5 }

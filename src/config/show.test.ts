@@ -101,7 +101,13 @@ test('the published schema accepts what is accepted and refuses what is refused'
   expect(accepts({ agents: { a: { adapter: 'custom', modle: 'x' } } })).toBe(false)
   expect(accepts({ agents: { a: { adapter: 'custom', options: { modle: 'x' } } } })).toBe(false)
   expect(accepts({ timeouts: { total: 'soon' } })).toBe(false)
-  expect(accepts({ profiles: {} })).toBe(false)
+  expect(
+    accepts({
+      profiles: { mine: { extends: 'strict', mounts: ['/data:ro', { path: '/a', mode: 'rw' }], limits: { memory: '4g' } } },
+    }),
+  ).toBe(true)
+  expect(accepts({ profiles: { mine: { netwrok: {} } } })).toBe(false)
+  expect(accepts({ env: ['A', 'B=1'], users: { ann: { env: { C: 1 } } } })).toBe(true)
 })
 
 test('the file that pawl init writes changes nothing as it stands', async () => {

@@ -26,7 +26,7 @@ export function showConfig(config: Config): ConfigRow[] {
   }
   add(['home'], config.home)
   add(['defaultAgent'], config.defaultAgent)
-  for (const { name, source: _, timeoutMs, idleTimeoutMs, graceMs, retry, ...agent } of config.agents)
+  for (const { name, source: _, rights: __, timeoutMs, idleTimeoutMs, graceMs, retry, ...agent } of config.agents)
     add(['agents', name], {
       ...agent,
       timeout: limit(timeoutMs),
@@ -46,7 +46,10 @@ export function showConfig(config: Config): ConfigRow[] {
     grace: formatDuration(config.timeouts.graceMs),
     warm: formatDuration(config.timeouts.warmMs),
   })
-  for (const block of ['providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
+  add(['profiles'], config.profiles)
+  add(['env'], config.env)
+  add(['users'], config.users)
+  for (const block of ['secrets', 'providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
   return rows
 }
 
@@ -73,7 +76,9 @@ function mask(path: Path, value: unknown): unknown {
   const steps = path.filter((step) => typeof step === 'string')
   // A provider's key is only ever the name of where the key is kept.
   if (steps[0] === 'providers' && steps[2] === 'key') return value
-  if (steps[0] === 'agents' && steps[2] === 'env' && steps[3] === 'set') return masked
+  if (steps[steps.indexOf('env') + 1] === 'set' && steps.includes('env')) return masked
+  // Names and places, which whoever trusts a file must see.
+  if (steps[0] === 'profiles' && ['mounts', 'secrets', 'trust', 'trusted', 'ssh'].includes(steps[2] ?? '')) return value
   // A number (maxTokens) is a limit, not a secret; and an agent may be called "token".
   if (typeof value === 'number') return value
   if (steps.slice(steps[0] === 'agents' ? 2 : 1).some(namesSecret)) return masked

@@ -12,7 +12,7 @@ export function initTemplate(adapters: readonly Pick<Adapter, 'name' | 'builtin'
 ## Keys that run something, point somewhere or widen rights count only after "pawl trust".
 ## What is in force, and from where: pawl config show
 ${builtin.length > 0 ? `\n## Agents that are there without any settings: ${builtin.join(', ')}.` : ''}
-${hasCustom ? customExample : agentsExample(adapters)}
+${hasCustom ? customExample : agentsExample(adapters)}${profileExample}
 ## How many runs at once, in all.
 # limits:
 #   running: ${defaults.limits.running}
@@ -29,6 +29,19 @@ ${hasCustom ? customExample : agentsExample(adapters)}
 #   maxDelay: ${formatDuration(defaults.retry.maxDelay)}
 `
 }
+
+const profileExample = `
+## What runs may see and do. Built in: strict, guarded (used where none is named), trusted-repo, unattended-open.
+## "pawl profile show guarded" prints one whole; "pawl profile explain 'Bash(git push)'" says which rule decides.
+# profiles:
+#   careful:
+#     extends: guarded
+#     rules:
+#       ask: ["Bash(git push:*)"]
+#       deny: ["Write(**/.env)"]
+#     network: { allow: [docs.example.com] }
+#     limits: { memory: 2g, processes: 256 }
+`
 
 const customExample = `
 ## Any command can be an agent. The prompt comes to it on stdin, as a file, or as an argument; what it prints is the answer.

@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import { profileNames } from './profile.ts'
-
-export const ProfileName = z.enum(profileNames)
-export type ProfileName = z.infer<typeof ProfileName>
+import { ProfileSchema } from './profile-schema.ts'
 
 /** What one task, run, or day may cost. A part that is missing has no cap of its own. */
 export const Budget = z.object({
@@ -26,7 +23,9 @@ export const ResolvedAgent = z.object({
   name: z.string(),
   adapter: z.string(),
   model: z.string().optional(),
-  profile: ProfileName.default('guarded'),
+  profile: z.string().min(1).max(100).default('guarded'),
+  /** The profile itself, if it is not a built-in one as it is: `rightsOf` gives what is in force. */
+  rights: ProfileSchema.optional(),
   /** As the adapter's own schema parsed them. */
   options: z.record(z.string(), z.unknown()).default({}),
   /** `pass` names variables of Pawl's own environment; `set` holds fixed values. */

@@ -1,5 +1,14 @@
 /** The closed list of ways in which Pawl itself refuses. Each surface maps every one of them. */
-export const errorCodes = ['invalid', 'not_found', 'conflict', 'denied', 'unsupported', 'unavailable', 'internal'] as const
+export const errorCodes = [
+  'invalid',
+  'not_found',
+  'conflict',
+  'denied',
+  'limited',
+  'unsupported',
+  'unavailable',
+  'internal',
+] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
 /** A refusal for the person who must act: the message says what, which one, and what to do. */
@@ -20,6 +29,10 @@ export const invalid = (message: string, details?: Record<string, unknown>) =>
 export const notFound = (message: string) => new PawlError('not_found', message)
 export const conflict = (message: string, details?: Record<string, unknown>) =>
   new PawlError('conflict', message, details ? { details } : {})
+/** Too much or too often: the same would be taken later. */
+export const limited = (message: string, retryAfterSeconds: number) =>
+  new PawlError('limited', message, { details: { retryAfterSeconds } })
+export const denied = (message: string) => new PawlError('denied', message)
 export const unavailable = (message: string, cause?: unknown) => new PawlError('unavailable', message, { cause })
 
 /** The sentence of any thrown thing, for a message or a log line. */

@@ -46,6 +46,7 @@ export const eventData = {
       walls: z.string(),
       enforced: z.boolean(),
       resumed: z.boolean(),
+      profile: z.string().optional(),
     })
     .describe('A worker took the run and is about to start the agent. `enforced` says whether the walls hold.'),
   'run.ended': z
@@ -96,6 +97,47 @@ export const eventData = {
   'workspace.changed': z
     .object({ summary: z.string(), files: z.number() })
     .describe('What the run changed in the workspace, in one line.'),
+  'workspace.quarantined': z
+    .object({ paths: z.array(z.string()), keptAt: z.string() })
+    .describe('Files that other programs would execute were planted in the workspace; they were moved out of it and kept.'),
+  'workspace.flagged': z
+    .object({ paths: z.array(z.string()) })
+    .describe('The run changed files of the work that will be executed one day: build files, scripts, workflows.'),
+  'permission.decided': z
+    .object({
+      verdict: z.enum(['allowed', 'denied']),
+      tool: z.string(),
+      call: z.string(),
+      rule: z.string().optional(),
+      from: z.string(),
+      why: z.string(),
+    })
+    .describe('The agent was refused something, or a person allowed it. What a rule allows is told by the call itself.'),
+  'network.decided': z
+    .object({
+      host: z.string(),
+      port: z.number(),
+      verdict: z.enum(['allow', 'ask', 'deny']),
+      rule: z.string().optional(),
+      why: z.string(),
+      via: z.enum(['http', 'connect', 'socks4', 'socks5', 'fetch']),
+    })
+    .describe('The agent wanted to reach a host, for the first time in this run, and what was decided.'),
+  'network.used': z
+    .object({
+      hosts: z.array(
+        z.object({
+          host: z.string(),
+          port: z.number(),
+          verdict: z.enum(['allow', 'ask', 'deny']),
+          times: z.number(),
+          sent: z.number(),
+          received: z.number(),
+        }),
+      ),
+      others: z.number(),
+    })
+    .describe('Every host the run wanted to reach, how often, and how many bytes went each way.'),
   'question.asked': z
     .object({ questionId: QuestionId, kind: z.enum(questionKinds), text: z.string(), options: z.array(z.string()) })
     .describe('The agent asked something only a person or another agent can decide.'),

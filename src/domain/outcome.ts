@@ -39,6 +39,7 @@ export const categories = {
   checks_failed: { retry: 'never', session: 'keep', says: 'The work did not pass its checks.' },
   output_limit: { retry: 'never', session: 'keep', says: 'The agent printed more than is allowed.' },
   oom: { retry: 'never', session: 'keep', says: 'The agent used more memory than is allowed.' },
+  disk_limit: { retry: 'never', session: 'keep', says: 'The agent wrote more to the disk than is allowed.' },
   no_progress: { retry: 'never', session: 'keep', says: 'Several tries ended the same way.' },
   auth_failed: { retry: 'never', session: 'keep', says: 'The agent is not logged in, or its key was refused.' },
   bad_config: { retry: 'never', session: 'keep', says: 'The agent is configured in a way its program refuses.' },

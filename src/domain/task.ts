@@ -74,6 +74,13 @@ export interface Reason {
 
 export const priorities = { high: 1, normal: 0, low: -1 } as const
 
+/** Where the agent works: in the folder itself, in a copy from which changes are brought back, or in a clone of the repository with a branch of its own. */
+export const workspaceModes = ['direct', 'copy', 'clone'] as const
+export interface WorkspaceHow {
+  readonly mode: (typeof workspaceModes)[number]
+  readonly bringBack?: 'branch'
+}
+
 export const maxPromptBytes = 1_000_000
 
 const hourMs = 3_600_000

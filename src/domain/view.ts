@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { ProfileName, ResolvedAgent } from './agent-config.ts'
+import { ResolvedAgent } from './agent-config.ts'
 import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question.ts'
-import { maxPromptBytes, priorities, taskStates } from './task.ts'
+import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task.ts'
 import { Usage } from './usage.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
@@ -44,7 +44,16 @@ export const NewTask = z.strictObject({
   tags: z.array(Name).max(50).optional(),
   timeoutMs: z.number().int().min(0).optional().describe('Total time of one run; 0 means none.'),
   extraArgs: z.array(z.string().max(4096)).max(100).optional().describe('Passed on to the agent program as they are.'),
-  profile: ProfileName.optional(),
+  profile: Name.optional().describe(
+    'What its runs may see and do: a profile of the daemon’s configuration; that of the agent if left out.',
+  ),
+  workspaceMode: z
+    .enum(workspaceModes)
+    .optional()
+    .describe(
+      'Where it works: in the workspace itself, in a copy, or in a clone of the repository. Left out: directly where the agent may write, else in a copy.',
+    ),
+  bringBack: z.enum(['branch']).optional().describe('Puts the branch of a clone into the repository at the end.'),
   attended: z.boolean().optional().describe('Somebody sits at a terminal and watches.'),
 })
 export type NewTask = z.infer<typeof NewTask>
@@ -87,6 +96,7 @@ export const RunView = z.object({
   agent: z.string(),
   walls: z.string().nullable(),
   enforced: z.boolean().nullable(),
+  profile: z.string().nullable().describe('The profile that was in force; null before the agent is started.'),
   costUsd: z.number().nullable(),
   usage: Usage.nullable(),
   startedAt: Time.nullable(),
@@ -163,14 +173,33 @@ export type AgentView = z.infer<typeof AgentView>
 export const WarmView = z.object({ session: SessionId, agent: z.string(), pid: z.number(), idleSince: Time })
 export type WarmView = z.infer<typeof WarmView>
 
+export const HaltView = z.object({ at: Time, by: z.string(), reason: z.string().nullable() })
+export type HaltView = z.infer<typeof HaltView>
+
+export const SelfTestView = z.object({
+  profile: z.string(),
+  passed: z.boolean(),
+  at: Time,
+  ms: z.number(),
+  failure: z.string().optional().describe('Why nothing can be said.'),
+  canaries: z.array(z.object({ name: z.string(), verdict: z.enum(['held', 'escaped', 'untested']), detail: z.string() })),
+})
+
 export const HealthView = z.object({
   version: z.string(),
   home: z.string(),
   pid: z.number(),
   startedAt: Time,
   database: z.object({ kind: z.enum(['embedded', 'url']), version: z.string() }),
-  walls: z.object({ name: z.string(), enforced: z.boolean(), detail: z.string(), fix: z.string().nullable() }),
+  walls: z.object({
+    name: z.string(),
+    enforced: z.boolean(),
+    detail: z.string(),
+    fix: z.string().nullable(),
+    selfTests: z.array(SelfTestView).describe('What trying to get out of the walls of each profile has shown.'),
+  }),
   warm: z.array(WarmView).describe('Agent programs that wait for the next turn of their session.'),
+  halt: HaltView.nullable().describe('Set while all agents are stopped: nothing starts until "pawl resume".'),
   tasks: z.record(z.string(), z.number()).describe('How many tasks are in each state.'),
 })
 export type HealthView = z.infer<typeof HealthView>

@@ -73,7 +73,11 @@ export function createAdmission(options: {
         shared,
         worker,
       })
-      const fitting = firstOfEach(candidates).map((task) => admission(task, clock.now()))
+      const apart = firstOfEach(candidates)
+      const within = withinSlots(apart)
+      // Others may have what a user with too few slots could not take.
+      if (within.length < apart.length) wanted = true
+      const fitting = within.map((task) => admission(task, clock.now()))
       const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, { worker, at: new Date(clock.now()) })
       if (chosen.length === 0) return []
       await dispatch.enqueue(
@@ -167,5 +171,15 @@ function firstOfEach(candidates: readonly Candidate[]): Candidate[] {
     workspaces.add(task.workspace)
     sessions.add(task.session_id)
     return true
+  })
+}
+
+/** Of a user with slots of their own no more than are free; the better ranks first. */
+function withinSlots(candidates: readonly Candidate[]): Candidate[] {
+  const taken = new Map<string, number>()
+  return candidates.filter(({ user_name: user, user_free: free }) => {
+    const count = (taken.get(user) ?? 0) + 1
+    taken.set(user, count)
+    return free === null || count <= free
   })
 }

@@ -14,6 +14,8 @@ export interface Topics {
   dispatch: undefined
   /** A running task was asked to stop. */
   cancel: string
+  /** All agents are to be stopped, also those that wait for a next turn. */
+  halt: undefined
   /** A task has new events that another process stored. */
   events: string
 }
@@ -37,7 +39,7 @@ const maxPayloadBytes = 7_000
 export function createBus(options: { database: Database; log: Log; self: string }): Bus {
   const { database, log, self } = options
   const listeners = new Map<Topic, Set<(value: never) => void>>()
-  const outgoing = { admission: false, dispatch: false, cancel: new Set<string>(), events: new Set<string>() }
+  const outgoing = { admission: false, dispatch: false, halt: false, cancel: new Set<string>(), events: new Set<string>() }
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -51,10 +53,11 @@ export function createBus(options: { database: Database; log: Log; self: string 
       from: self,
       admission: outgoing.admission,
       dispatch: outgoing.dispatch,
+      halt: outgoing.halt,
       cancel: [...outgoing.cancel],
       events: [...outgoing.events],
     }
-    outgoing.admission = outgoing.dispatch = false
+    outgoing.admission = outgoing.dispatch = outgoing.halt = false
     outgoing.cancel.clear()
     outgoing.events.clear()
     let payload = JSON.stringify(message)
@@ -73,7 +76,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
   const receive = (payload: string) => {
     const message = payload === '' ? undefined : readMessage(payload)
     if (!message) {
-      for (const topic of ['admission', 'dispatch'] as const) deliver(topic, undefined)
+      for (const topic of ['admission', 'dispatch', 'halt'] as const) deliver(topic, undefined)
       deliver('cancel', '*')
       deliver('events', '*')
       return
@@ -81,6 +84,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
     if (message.from === self) return
     if (message.admission) deliver('admission', undefined)
     if (message.dispatch) deliver('dispatch', undefined)
+    if (message.halt) deliver('halt', undefined)
     for (const task of message.cancel) deliver('cancel', task)
     for (const task of message.events) deliver('events', task)
   }
@@ -96,6 +100,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
       // Others cannot know what we know of the slots: they look.
       if (topic === 'admission' || topic === 'queued' || topic === 'parked') outgoing.admission = true
       else if (topic === 'dispatch') outgoing.dispatch = true
+      else if (topic === 'halt') outgoing.halt = true
       else outgoing[topic as 'cancel' | 'events'].add(value!)
       soon()
       deliver(topic, value)
@@ -119,6 +124,7 @@ interface Message {
   readonly from: string
   readonly admission: boolean
   readonly dispatch: boolean
+  readonly halt?: boolean
   readonly cancel: readonly string[]
   readonly events: readonly string[]
 }

@@ -1,31 +1,30 @@
 import { join } from 'node:path'
-import type { Adapter, Verdict } from '../agent.ts'
-import { sleep } from '../clock.ts'
+import type { Verdict } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
-import { fp } from '../failpoint.ts'
-import type { Log } from '../log.ts'
-import type { Exit } from '../process/child.ts'
-import type { Sandbox, Walls } from '../sandbox.ts'
-import { isDiskFull, isPassing } from '../store/database.ts'
-import { learnVendorSession, type TakenRun } from '../store/runs.ts'
+import { rightsOf } from '../domain/profile-resolve.ts'
+import { writeHomeFile } from '../files/home-files.ts'
+import type { TakenRun } from '../store/runs.ts'
 import { failingAs } from './failure.ts'
-import type { LiveAgent } from './program/live-agent.ts'
+import { readyMounts } from './profile-mounts.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
-import { type FoundAgent, findAgent } from './program/start-agent.ts'
+import { wallsOf } from './program/walls.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
-import { runVerbs } from './run-verbs.ts'
-import { archiveSession } from './session/archive.ts'
-import { checkAnswer } from './structured-output.ts'
+import { haveTurn, type TurnResult } from './turn.ts'
 import { watchChanges } from './workspace/changes.ts'
-import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
+import { sessionGitConfig } from './workspace/git.ts'
+import { type Guard, guardWorkspace } from './workspace/guard.ts'
+import { prepareWorkspace } from './workspace/workspace.ts'
 
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
 export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<TurnResult> {
   const { run, task } = taken
   const adapter = parts.adapterNamed(task.agent_config.adapter)
-  const { sandbox, health } = await parts.wallsFor(task.agent_config.profile)
-  refuseOpenWalls(taken, adapter, health)
-  const user = health.enforced ? health.user : undefined
+  const profile = rightsOf(task.agent_config)
+  const { sandbox, health } = await parts.wallsFor(profile)
+  const { enforced } = health
+  refuseOpenWalls(taken, { adapter, profile, health })
+  if (enforced) await failingAs('sandbox_error', () => parts.selfTests.assertHolds(profile))
+  const user = enforced ? health.user : undefined
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
   await makeDirectories(records, home, user)
@@ -33,11 +32,14 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     prepareWorkspace({
       path: task.workspace,
       own: task.workspace_own,
+      mode: task.workspace_how?.mode,
+      bringBackBranch: task.workspace_how?.bringBack === 'branch',
       user,
       folder: join(parts.home, 'workspaces'),
       task: task.id,
       fence: run.fence,
       without: parts.home,
+      paths: parts.codePaths,
       signal: voice.watch.signal,
       onCopy: () =>
         void voice.note(
@@ -46,46 +48,81 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
         ),
     }),
   )
+  if (workspace.cost) void voice.note('workspace_cost', workspace.cost)
+  const ready = await readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user })
+  for (const mount of ready.missing)
+    void voice.note('mount_missing', `The mount "${mount.name}", ${mount.source}, does not exist; the run goes on without it.`)
 
-  const walls = {
+  const guard = await failingAs('workspace_error', () =>
+    guardWorkspace({ run: run.id, home: parts.home, workspace, paths: parts.codePaths, profile, enforced, user, records }),
+  ).then(inOrder)
+  const gitConfig = await sessionGitConfig(parts.userHome, workspace.path)
+  await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
+  for (const note of guard.notes) void voice.note('workspace_guard', note)
+  const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
     workspace: { source: workspace.source, path: workspace.path },
     home,
     hidden: [parts.home],
     user,
-    network: 'host',
-    limits: { processes: 512, openFiles: 4_096 },
-  } as const
+    enforced,
+    mounts: [...ready.mounts, ...guard.mounts],
+    masks: guard.masks,
+  })
   const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
   let result: TurnResult | undefined
   let left: string | undefined
   try {
-    result = await haveTurn(taken, parts, { voice, adapter, sandbox, walls, records, workspace, enforced: health.enforced })
+    result = await haveTurn(taken, parts, { voice, adapter, profile, sandbox, walls, records, workspace, guard, enforced })
   } finally {
     // Whoever has the task now takes the copy over and brings it back.
-    if (!isLost(voice.watch)) left = await changes.finish(isLast(result, voice))
+    if (isLost(voice.watch)) await guard.leave()
+    else left = sentences(await settleGuard(guard, result, voice), await changes.finish(isLast(result, voice)))
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
 
-export interface TurnResult {
-  readonly verdict: Verdict
-  /** Undefined while the program lives on for the session's next turn. */
-  readonly exit?: Exit | undefined
-  /** Another run can go on with the conversation. */
-  readonly canResume: boolean
+/** A program that is kept may end at any time: nothing is released that is still to be settled, and nothing stays for one that is gone. */
+function inOrder(guard: Guard): Guard & { leave(): Promise<void> } {
+  let isSettled = false
+  let isGone = false
+  let last: Promise<unknown> = Promise.resolve()
+  const next = <T>(act: () => Promise<T>): Promise<T> => {
+    const done = last.then(act)
+    last = done.catch(() => undefined)
+    return done
+  }
+  return {
+    ...guard,
+    settle: (how) =>
+      next(async () => {
+        isSettled = true
+        return guard.settle({ stays: how?.stays === true && !isGone })
+      }),
+    release() {
+      isGone = true
+      return next(async () => (isSettled ? guard.release() : undefined))
+    },
+    leave: guard.release,
+  }
 }
 
-/** What a turn needs to know about where it happens. */
-export interface Place {
-  readonly voice: Voice
-  readonly adapter: Adapter
-  readonly sandbox: Sandbox
-  readonly walls: Omit<Walls, 'door'>
-  readonly enforced: boolean
-  readonly workspace: PreparedWorkspace
-  readonly records: string
+/** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
+async function settleGuard(guard: Guard, result: TurnResult | undefined, voice: Voice): Promise<string | undefined> {
+  try {
+    const { quarantined, keptAt, flagged, sentence } = await guard.settle({ stays: result?.stays === true })
+    if (quarantined.length > 0 && keptAt !== undefined)
+      await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: [...quarantined], keptAt } })
+    if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: [...flagged] } })
+    return sentence
+  } catch (error) {
+    const sentence = `The workspace could not be looked through for what the agent may have planted: ${messageOf(error)}`
+    await voice.note('workspace_guard', sentence)
+    return sentence
+  }
 }
+
+const sentences = (...parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ') || undefined
 
 /** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
 const isLast = (result: TurnResult | undefined, { watch }: Voice) =>
@@ -95,137 +132,4 @@ const isLast = (result: TurnResult | undefined, { watch }: Voice) =>
 function lowered(verdict: Verdict, left: string): Verdict {
   if (verdict.outcome !== 'succeeded' && verdict.outcome !== 'partial') return verdict
   return { ...verdict, outcome: 'partial', message: verdict.message ? `${verdict.message} ${left}` : left }
-}
-
-async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<TurnResult> {
-  const { task } = taken
-  const { voice } = place
-  const { watch } = voice
-  const found = await findAgent(taken, parts, place)
-  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false }
-  const { agent } = found
-  let stays = false
-  try {
-    let vendorId: string | undefined
-    let learning: Promise<void> = Promise.resolve()
-    const verbs = runVerbs(taken, parts, voice)
-    const said = await agent.serve({
-      watch,
-      graceMs: task.agent_config.graceMs,
-      records: {
-        directory: place.records,
-        redactor: parts.redactor,
-        onLimit: () => watch.stop({ kind: 'output_limit' }),
-        onLost: (error) => void voice.note('raw_log_lost', error.message),
-      },
-      door: verbs,
-      turn: {
-        prompt: found.prompt,
-        signal: watch.signal,
-        emit(event) {
-          watch.sawEvent()
-          if (event.type === 'agent.session') {
-            vendorId = event.data.vendorId
-            learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
-          }
-          return voice.recordEvent(event)
-        },
-        ask: async (question) => void (await verbs.ask(question)),
-        // What the walls allow is allowed: where they do not hold, somebody watches or a profile says so.
-        permit: async () => ({ allow: true }),
-      },
-    })
-    await fp('exit.observe')
-    await learning
-    const verdict = checkAnswer(task.output_schema, said)
-    vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
-    stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
-    const exit = stays ? undefined : await leave(agent)
-    // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
-    if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
-      await archive(taken, parts, place, vendorId)
-    // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
-    if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
-    return { verdict, exit, canResume: found.canResume }
-  } catch (error) {
-    stays = false
-    throw error
-  } finally {
-    if (!stays || watch.reason) await leave(agent)
-  }
-
-  /** What the turn has brought stands, whether or not the program can be kept. */
-  async function keep(agent: LiveAgent, found: FoundAgent, vendorId: string | undefined): Promise<boolean> {
-    try {
-      await agent.returnLogin()
-      const likeness = await found.likeness(vendorId)
-      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness })
-      return true
-    } catch (error) {
-      await trouble('login_not_returned', error)
-      return false
-    }
-  }
-  async function leave(agent: LiveAgent): Promise<Exit | undefined> {
-    return agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000).catch(async (error: unknown) => {
-      await trouble('not_ended_cleanly', error)
-      return undefined
-    })
-  }
-  async function trouble(code: string, error: unknown): Promise<void> {
-    voice.log.warn('a program was not left cleanly', { error: messageOf(error), reason: code })
-    await voice.note(code, messageOf(error))
-  }
-}
-
-/** A copy of a workspace is gone after its run, and only a namespace of processes is sure to die with us. */
-const mayStay = ({ workspace, walls }: Place) => workspace.source === workspace.path && walls.unit.enforced
-
-/** A conversation that could not be archived is still on disk; the run has ended all the same. */
-async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice }: Place, vendorId: string): Promise<void> {
-  if (!adapter.sessions) return
-  try {
-    await fp('session.archive.before')
-    const conversation = {
-      db: parts.db,
-      home: walls.home,
-      files: adapter.sessions,
-      session: taken.task.session_id,
-      vendorId,
-      run: taken.run,
-      at: new Date(parts.clock.now()),
-    }
-    const archived = await whenDatabaseIsBack(parts, voice, () => archiveSession(conversation))
-    await fp('session.archive.after')
-    for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
-  } catch (error) {
-    voice.log.warn('a conversation was not archived', {
-      session: taken.task.session_id,
-      error: messageOf(error),
-      reason: 'not_archived',
-    })
-    await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
-  }
-}
-
-const databaseBackWithinMs = 15_000
-
-/** The end of the run waits for the database all the same. One that is full, or that stays away, is not waited for: the files are still on disk. */
-async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
-  const deadline = clock.monotonic() + databaseBackWithinMs
-  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isPassing(error) || isDiskFull(error) || watch.reason || clock.monotonic() > deadline) throw error
-      await sleep(clock, delayMs)
-    }
-  }
-}
-
-/** Stored as soon as it is known: a crash a moment later can resume the conversation. */
-async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
-  await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
-    log.warn('the session id will be stored at the end of the run', { error: String(error) }),
-  )
 }

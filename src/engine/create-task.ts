@@ -4,24 +4,33 @@ import { isAbsolute, join, normalize, sep } from 'node:path'
 import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import { conflict, invalid, PawlError, unavailable } from '../domain/error.ts'
-import { newId } from '../domain/id.ts'
+import { conflict, denied, invalid, limited, PawlError, unavailable } from '../domain/error.ts'
+import { newId, SessionId } from '../domain/id.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { rankOf } from '../domain/task.ts'
+import { rightsNamed } from '../domain/profile-resolve.ts'
+import { localUser } from '../domain/role.ts'
+import { rankOf, type WorkspaceHow } from '../domain/task.ts'
 import type { NewTask } from '../domain/view.ts'
 import { fp } from '../failpoint.ts'
-import type { Db } from '../store/database.ts'
+import type { Db, Tx } from '../store/database.ts'
+import { takeQuota } from '../store/quotas.ts'
 import { findSession } from '../store/runs.ts'
 import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
+import { findUser } from '../store/users.ts'
+import type { Audit, Caller } from './audit.ts'
+import { dayOf } from './entrance.ts'
 import { guarded } from './guarded.ts'
+import { assertMayAsk } from './may-ask.ts'
+import type { ProfileVerbParts } from './profile-verbs.ts'
 import type { Probe } from './program/probes.ts'
 import { assertSchema } from './structured-output.ts'
 import { assertUsable } from './workspace/workspace.ts'
 
-export interface TaskCreatorParts {
+export interface TaskCreatorParts extends ProfileVerbParts {
   readonly db: Db
   readonly clock: Clock
+  readonly audit: Audit
   readonly home: string
   readonly adapterNamed: (name: string) => Adapter
   readonly agents: readonly ResolvedAgent[]
@@ -40,7 +49,7 @@ export type Made =
   | { readonly isNew: false; readonly row: { readonly id: string } }
 
 /** Checks a task whole before anything of it is written, then writes it in one statement. */
-export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: string | undefined) => Promise<Made> {
+export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: string | undefined, caller: Caller) => Promise<Made> {
   const { db, clock } = parts
   const assertTaking = onceASecond(clock, async () => {
     await parts.assertRoom()
@@ -48,12 +57,17 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     if (queued >= parts.maxQueued)
       throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
   })
+  /** When the programs of agents were last found, by the agents' own options: looking at a file waits for another thread. */
+  const foundAt = new WeakMap<object, number>()
   const assertInstalled = async (agent: ResolvedAgent, folder: string | undefined) => {
+    const isFresh = folder === undefined && clock.monotonic() - (foundAt.get(agent.options) ?? Number.NEGATIVE_INFINITY) < holdsMs
+    if (isFresh) return
     const { installed, detail, fix } = await parts.probe(agent, folder)
+    if (installed && folder === undefined) foundAt.set(agent.options, clock.monotonic())
     if (!installed) throw new PawlError('unsupported', `Agent "${agent.name}" cannot run here: ${detail}${fix ? ` ${fix}` : ''}`)
   }
 
-  return async (input, key) => {
+  return async (input, key, caller) => {
     const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex')
     const earlier = async (): Promise<Made | undefined> => {
       const seen = key === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, key))
@@ -63,7 +77,7 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
       return { isNew: false, row: { id: seen.task_id } }
     }
     try {
-      return (await write(input, key, bodyHash)) ?? (await earlier()) ?? lost(key)
+      return (await write(input, key, bodyHash, caller)) ?? (await earlier()) ?? lost(key)
     } catch (error) {
       // What is refused today may have been accepted when it was sent first: a workspace can be gone by now.
       const found = error instanceof PawlError ? await earlier() : undefined
@@ -73,7 +87,8 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
   }
 
   /** Undefined if the key is taken: then nothing was written. */
-  async function write(input: NewTask, key: string | undefined, bodyHash: string): Promise<Made | undefined> {
+  async function write(input: NewTask, key: string | undefined, bodyHash: string, caller: Caller): Promise<Made | undefined> {
+    assertMayAsk(caller.standing, input)
     const session = await givenSession(db, input.session)
     const agent = await resolveAgent(parts, input, session)
     const id = newId('task', clock.now())
@@ -83,15 +98,18 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     await assertTaking()
     const priority = input.priority ?? 0
     await fp('task.create.before')
+    const user = caller.user ?? localUser
+    const detail = { agent: agent.name, profile: agent.profile, workspace: workspace.path }
     const row = await guarded(() =>
-      tasks
-        .insertTask(db, {
+      withinQuota(user, (to) =>
+        tasks.insertTask(to, {
           id,
           session: { id: session?.id ?? newId('session', clock.now()), isNew: session === undefined },
           agent,
           prompt: input.prompt,
           workspace: workspace.path,
           workspaceOwn: workspace.isOwn,
+          workspaceHow: howToWork(input, workspace.isOwn),
           priority,
           rank: rankOf(clock.now(), priority),
           tags: input.tags ?? [],
@@ -100,19 +118,52 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
           continuation: input.resetSession ? { kind: 'retry', fresh: true } : undefined,
           attended: input.attended ?? false,
           boundTo: parts.boundTo,
+          user,
           at: new Date(clock.now()),
+          audit: parts.audit.entry(caller, 'task.create', id, detail),
           idempotency: key === undefined ? undefined : { key, bodyHash },
-        })
-        .catch((error: unknown) => {
-          // Two requests with one key at the same moment: the primary key lets one through.
-          if (key !== undefined && (error as { code?: unknown }).code === '23505') return undefined
-          throw error
         }),
+      ).catch((error: unknown) => {
+        // Two requests with one key at the same moment: the primary key lets one through.
+        if (key !== undefined && (error as { code?: unknown }).code === '23505') return undefined
+        throw error
+      }),
     )
     await fp('task.create.after')
     return row && { isNew: true, row }
   }
+
+  /** One more task of a user who has only so many a day is counted with the task itself. The owner of the home is not counted. */
+  async function withinQuota(user: string, insert: (to: Db | Tx) => Promise<TaskRow | undefined>): Promise<TaskRow | undefined> {
+    if (user === localUser) return insert(db)
+    const found = await findUser(db, user)
+    if (!found) throw denied(`The user "${user}" was removed meanwhile.`)
+    const { daily_tasks: most } = found
+    if (most === null) return insert(db)
+    return db
+      .transaction()
+      .execute(async (tx) => {
+        if (!(await takeQuota(tx, user, dayOf(clock.now()), most)))
+          throw limited(
+            `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
+            secondsOfDayLeft(clock.now()),
+          )
+        const row = await insert(tx)
+        if (!row) throw new NotCounted()
+        return row
+      })
+      .catch((error: unknown) => {
+        if (error instanceof NotCounted) return undefined
+        throw error
+      })
+  }
 }
+
+/** Rolls back what was counted for a task that an earlier request had made already. */
+class NotCounted extends Error {}
+
+const dayMs = 86_400_000
+const secondsOfDayLeft = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
 function lost(key: string | undefined): never {
   throw new Error(`a task was not stored, and no other has its key ${key}`)
@@ -133,10 +184,16 @@ async function resolveAgent(parts: TaskCreatorParts, task: NewTask, session: Ses
   return {
     ...agent,
     ...(task.model === undefined ? {} : { model: task.model }),
-    ...(task.profile === undefined ? {} : { profile: task.profile }),
+    ...(task.profile === undefined ? {} : chosenProfile(parts, task.profile)),
     ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
   }
 }
+
+/** The profile that was asked for by name, instead of the agent's own. */
+const chosenProfile = ({ profiles, ground }: TaskCreatorParts, name: string): Pick<ResolvedAgent, 'profile' | 'rights'> => ({
+  profile: name,
+  rights: rightsNamed(name, profiles, ground),
+})
 
 export function agentNamed(agents: readonly ResolvedAgent[], name: string): ResolvedAgent {
   const agent = agents.find((known) => known.name === name)
@@ -147,7 +204,8 @@ export function agentNamed(agents: readonly ResolvedAgent[], name: string): Reso
 
 async function givenSession(db: Db, id: string | undefined): Promise<SessionRow | undefined> {
   if (id === undefined) return undefined
-  const session = await guarded(() => findSession(db, id))
+  // What is no id names none; the database would refuse some of it in its own words.
+  const session = SessionId.safeParse(id).success ? await guarded(() => findSession(db, id)) : undefined
   if (!session) throw invalid(`There is no session ${id}; "pawl session ls" lists those there are.`)
   return session
 }
@@ -167,11 +225,23 @@ export async function usableWorkspace(path: string): Promise<string> {
   return realpath(path)
 }
 
+/** A folder that is the task's own needs neither a copy nor a clone. */
+function howToWork({ workspaceMode: mode, bringBack }: NewTask, isOwn: boolean): WorkspaceHow | undefined {
+  if (bringBack !== undefined && mode !== 'clone')
+    throw invalid('Only the work of a clone can be brought back as a branch; choose the workspace mode "clone" as well.')
+  if (mode === undefined) return undefined
+  if (isOwn && mode !== 'direct') throw invalid(`Name the workspace that the agent is to work on in a ${mode} of.`)
+  return { mode, ...(bringBack === undefined ? {} : { bringBack }) }
+}
+
+/** For how long a good answer to a check is believed; what changes meanwhile a run finds out for itself. */
+const holdsMs = 1_000
+
 /** A check that costs as much as a query and whose answer holds for a moment. Only a good answer is kept. */
 function onceASecond(clock: Clock, check: () => Promise<void>): () => Promise<void> {
   let goodAt = Number.NEGATIVE_INFINITY
   return async () => {
-    if (clock.monotonic() - goodAt < 1_000) return
+    if (clock.monotonic() - goodAt < holdsMs) return
     await check()
     goodAt = clock.monotonic()
   }

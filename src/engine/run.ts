@@ -1,7 +1,9 @@
 import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
+import type { CodePath } from '../domain/code-paths.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { Profile } from '../domain/profile.ts'
 import type { Secret } from '../domain/redact/names.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
@@ -10,7 +12,7 @@ import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import { type Db, isPassing } from '../store/database.ts'
 import type { TakenRun } from '../store/runs.ts'
 import type { Leftovers } from './access/leftovers.ts'
-import { converse, type TurnResult } from './conversation.ts'
+import { converse } from './conversation.ts'
 import { RunFailure } from './failure.ts'
 import type { Journal } from './journal.ts'
 import type { ToolServing } from './program/door.ts'
@@ -18,7 +20,10 @@ import { explainFailure } from './program/explain.ts'
 import type { Probe } from './program/probes.ts'
 import type { Warm } from './program/warm.ts'
 import type { Ended } from './retry.ts'
+import type { GivenSecret } from './secrets.ts'
+import type { SelfTests } from './self-test/self-tests.ts'
 import type { Settler } from './settle.ts'
+import type { TurnResult } from './turn.ts'
 import { type StopReason, Watch } from './watch.ts'
 
 /** One run, from its lease to its outcome. */
@@ -38,14 +43,22 @@ export interface RunParts {
   readonly log: Log
   readonly home: string
   readonly adapterNamed: (name: string) => Adapter
-  /** The walls for a profile, and whether they hold. */
-  readonly wallsFor: (profile: string) => Promise<{ sandbox: Sandbox; health: SandboxHealth }>
+  /** The walls for a profile, and whether they can be built. */
+  readonly wallsFor: (profile: Pick<Profile, 'walls'>) => Promise<{ sandbox: Sandbox; health: SandboxHealth }>
+  /** Whether they hold. */
+  readonly selfTests: Pick<SelfTests, 'assertHolds'>
+  /** The files that programs execute or obey, wherever they find them. */
+  readonly codePaths: readonly CodePath[]
   /** The search path of agents, and variables of Pawl's own environment by name. */
   readonly path: string
   readonly environment: (names: readonly string[]) => Record<string, string>
+  /** What the settings give the agents of one user. */
+  readonly userEnvironment: (user: string) => Profile['env'] | undefined
   /** The home of Pawl's own user, where programs keep their logins. */
   readonly userHome: string
   readonly redactor: Redactor
+  /** The secrets that a profile names, for a run of this agent and this user. Refuses if one is not set. */
+  readonly secretsFor: (wanted: Profile['secrets'], run: { agent: string; user: string }) => Promise<readonly GivenSecret[]>
   readonly probe: Probe
   readonly warm: Warm
   readonly leftovers: Leftovers
@@ -183,8 +196,10 @@ function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'mess
       return { outcome: 'lost' }
     case 'timed_out':
       return { outcome: 'timed_out', category: reason.category, message: reason.message }
-    case 'output_limit':
-      return { outcome: 'failed', category: 'output_limit', message: 'The agent printed more than 256 MiB.' }
+    case 'limit':
+      return { outcome: 'failed', category: reason.category, message: reason.message }
+    case 'denied':
+      return { outcome: 'denied', category: 'permission_denied', message: reason.message }
   }
 }
 

@@ -4,25 +4,28 @@ import { Answer } from '../domain/question.ts'
 import { rankOf, type TaskState } from '../domain/task.ts'
 import type { AgentView, HealthView, NewTask, Page, QuestionView, TaskSummary, TaskView } from '../domain/view.ts'
 import { whatItWaitsFor } from '../store/admission.ts'
+import { insertAudit } from '../store/audit.ts'
+import { findHalt } from '../store/halt.ts'
 import * as questions from '../store/questions.ts'
 import { runsOfTask } from '../store/runs.ts'
 import * as tasks from '../store/tasks.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
+import type { Audit, Caller } from './audit.ts'
 import type { Bus } from './bus.ts'
 import { type TaskCreatorParts, taskCreator } from './create-task.ts'
 import { guarded } from './guarded.ts'
+import { type HaltVerbs, haltVerbs, haltView } from './halt-verbs.ts'
 import type { Journal } from './journal.ts'
+import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './profile-verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
 import { questionView, taskSummary, taskView } from './views.ts'
+import { type WorkspaceVerbs, workspaceVerbs } from './workspace/verbs.ts'
 
-/** Who asked: written into the journal. */
-export interface Caller {
-  readonly by: string
-}
+export type { Caller } from './audit.ts'
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
-export interface Runtime extends SessionVerbs {
+export interface Runtime extends SessionVerbs, HaltVerbs, ProfileVerbs, WorkspaceVerbs {
   /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. */
   createTask(
     task: NewTask,
@@ -58,17 +61,18 @@ export interface TaskFilter {
   readonly cursor?: string | undefined
 }
 
-export interface RuntimeParts extends TaskCreatorParts, SessionVerbParts {
+export interface RuntimeParts extends TaskCreatorParts, SessionVerbParts, ProfileVerbParts {
   readonly journal: Journal
   readonly bus: Bus
+  readonly audit: Audit
   /** So that a queued task can say that it waits for a slot. */
   readonly limits?: Limits
   readonly describeAgents: () => Promise<AgentView[]>
-  readonly describeSelf: () => Promise<Omit<HealthView, 'tasks'>>
+  readonly describeSelf: () => Promise<Omit<HealthView, 'tasks' | 'halt'>>
 }
 
 export function createRuntime(parts: RuntimeParts): Runtime {
-  const { db, journal, bus, clock } = parts
+  const { db, journal, bus, clock, audit } = parts
   const now = () => new Date(clock.now())
 
   const existing = async (id: string) => {
@@ -96,9 +100,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   const runtime: Runtime = {
     ...sessionVerbs(parts, (id, options) => runtime.cancelTask(id, options)),
+    ...profileVerbs(parts),
+    ...workspaceVerbs(parts),
+    ...haltVerbs(parts, (id, options) => runtime.cancelTask(id, options)),
 
-    async createTask(input, { idempotencyKey }) {
-      const made = await create(input, idempotencyKey)
+    async createTask(input, { idempotencyKey, ...caller }) {
+      const made = await create(input, idempotencyKey, caller)
       if (!made.isNew) return { task: await view(made.row.id), created: false }
       journal.announce(made.row.id)
       bus.tell('queued')
@@ -118,7 +125,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       }
     },
 
-    async cancelTask(id, { now: atOnce, by }) {
+    async cancelTask(id, { now: atOnce, ...caller }) {
+      const { by } = caller
       await existing(id)
       await guarded(() =>
         journal.transact('task.cancel', async (tx, record) => {
@@ -129,14 +137,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
             record({ task: id, event: { type: 'task.cancelled', data: { by } } })
           } else if (await tasks.requestCancel(tx, id, { now: atOnce, by, at: now() })) {
             record({ task: id, event: { type: 'task.cancel_requested', data: { now: atOnce, by } } })
-          }
+          } else return
+          await insertAudit(tx, audit.entry(caller, 'task.cancel', id, { now: atOnce }))
         }),
       )
       bus.tell('cancel', id)
       return view(id)
     },
 
-    async retryTask(id, { fresh }) {
+    async retryTask(id, { fresh, ...caller }) {
       const before = await existing(id)
       await guarded(() =>
         journal.transact('task.retry', async (tx, record) => {
@@ -160,6 +169,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           })
           if (!moved) throw conflict(`Task ${id} is ${before.state}; only a task that has come to rest can be retried.`)
           await closeQuestions(tx, record, id)
+          await insertAudit(tx, audit.entry(caller, 'task.retry', id, { fresh }))
           record({
             task: id,
             event: { type: 'task.requeued', data: { why: 'again', ...(fresh ? { detail: 'with a new conversation' } : {}) } },
@@ -174,7 +184,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return (await guarded(() => questions.listQuestions(db, filter))).map(questionView)
     },
 
-    async answerQuestion(id, answer, { by }) {
+    async answerQuestion(id, answer, caller) {
+      const { by } = caller
       const parsed = Answer.safeParse(answer)
       if (!parsed.success) throw invalid('An answer has between 1 and 65,536 characters.')
       const question = await guarded(() => questions.findQuestion(db, id))
@@ -189,6 +200,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
               `Question ${id} is ${current?.state ?? 'gone'} already${current?.answer ? `: "${current.answer}"` : ''}.`,
             )
           }
+          await insertAudit(tx, audit.entry(caller, 'question.answer', id, { task: question.task_id }))
           record({ task: question.task_id, event: { type: 'question.answered', data: { questionId: id, answer, by } } })
           const asked = await questions.questionsOfTask(tx, question.task_id)
           const next = asked.find((other) => other.state === 'pending')
@@ -224,7 +236,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
     listAgents: parts.describeAgents,
     async health() {
-      return { ...(await parts.describeSelf()), tasks: await guarded(() => tasks.countByState(db)) }
+      const [self, counts, halt] = await guarded(() => Promise.all([parts.describeSelf(), tasks.countByState(db), findHalt(db)]))
+      return { ...self, tasks: counts, halt: halt ? haltView(halt) : null }
     },
     async ready() {
       await guarded(() => tasks.countByState(db))

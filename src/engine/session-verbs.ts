@@ -3,14 +3,16 @@ import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { invalid, notFound, PawlError } from '../domain/error.ts'
 import { SessionId } from '../domain/id.ts'
 import type { Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
+import type { AgentUser } from '../process/agent-user.ts'
 import { listSessions, runningTask } from '../store/sessions.ts'
 import { listTasks } from '../store/tasks.ts'
+import type { Caller } from './audit.ts'
 import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
 import { guarded } from './guarded.ts'
+import { assertMayAsk } from './may-ask.ts'
 import { adoptSession } from './session/adopt.ts'
 import { isIdOf } from './session/home.ts'
 import { sessionSummary, taskSummary } from './views.ts'
-import type { AgentUser } from './workspace/workspace.ts'
 
 /** What can be asked of sessions: conversations with agents, each a line of tasks. */
 export interface SessionVerbs {
@@ -18,9 +20,9 @@ export interface SessionVerbs {
   listSessions(filter: SessionFilter): Promise<Page<SessionSummary>>
   getSession(id: string): Promise<SessionView>
   /** Makes a session of a conversation that was begun in the agent program itself, whose files stay as they are. */
-  adoptSession(adoption: SessionAdoption): Promise<SessionView>
+  adoptSession(adoption: SessionAdoption, caller?: Caller): Promise<SessionView>
   /** Cancels the task that runs on the session now; those that wait stay. Nothing runs: nothing is done. */
-  stopSession(id: string, options: { by: string; now: boolean }): Promise<SessionStop>
+  stopSession(id: string, options: Caller & { now: boolean }): Promise<SessionStop>
 }
 
 export interface SessionFilter {
@@ -30,7 +32,7 @@ export interface SessionFilter {
 }
 
 export interface SessionVerbParts
-  extends Pick<TaskCreatorParts, 'db' | 'clock' | 'home' | 'adapterNamed' | 'agents' | 'defaultAgent'> {
+  extends Pick<TaskCreatorParts, 'db' | 'clock' | 'audit' | 'home' | 'adapterNamed' | 'agents' | 'defaultAgent'> {
   /** The home of Pawl's own user, where programs keep the conversations that are begun in them. */
   readonly userHome: string
   /** Whom the files of agents belong to, if not to us. */
@@ -41,7 +43,7 @@ const shownTasks = 50
 
 export function sessionVerbs(
   parts: SessionVerbParts,
-  cancel: (task: string, options: { by: string; now: boolean }) => Promise<TaskView>,
+  cancel: (task: string, options: Caller & { now: boolean }) => Promise<TaskView>,
 ): SessionVerbs {
   const { db } = parts
 
@@ -66,7 +68,8 @@ export function sessionVerbs(
       return { items: items.map(sessionSummary), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
     },
 
-    async adoptSession({ vendorId, agent, agentConfig, workspace }) {
+    async adoptSession({ vendorId, agent, agentConfig, workspace }, caller = { by: 'api' }) {
+      assertMayAsk(caller.standing, { agentConfig })
       const path = await usableWorkspace(workspace)
       const named = agentConfig ?? (agent === undefined ? undefined : agentNamed(parts.agents, agent))
       const user = await parts.agentUser()
@@ -85,6 +88,7 @@ export function sessionVerbs(
           }),
         )
       const { session } = await firstThatFinds(named ? [named] : await whoMayKnow(parts, vendorId), adopt)
+      await parts.audit.record(caller, 'session.adopt', session, { vendorId, workspace: path })
       return getSession(session)
     },
 

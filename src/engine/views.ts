@@ -43,6 +43,7 @@ export function runView(row: RunRow): RunView {
     agent: row.agent,
     walls: row.walls,
     enforced: row.enforced,
+    profile: row.profile,
     costUsd: row.cost_usd,
     usage: row.usage,
     startedAt: time(row.started_at),

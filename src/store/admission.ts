@@ -12,6 +12,9 @@ export interface Candidate {
   readonly workspace: string
   readonly fence: number
   readonly attempts: number
+  readonly user_name: string
+  /** How many more of this user may run; null for as many as there are slots. */
+  readonly user_free: number | null
 }
 
 /** Whether a round could do anything: asked without a lock, because most of the time the answer is no. Whoever changes it later tells admission. */
@@ -21,7 +24,7 @@ export async function lookAround(
 ): Promise<{ readonly hasDue: boolean; readonly hasQueued: boolean; readonly isFull: boolean }> {
   const { rows } = await sql<{ hasDue: boolean; hasQueued: boolean; isFull: boolean }>`
     select exists (select 1 from pawl.tasks where state = 'parked' and resume_at <= ${options.now}) as "hasDue",
-      exists (select 1 from pawl.tasks where state = 'queued') as "hasQueued",
+      exists (select 1 from pawl.tasks where state = 'queued') and not exists (select 1 from pawl.halt where is_set) as "hasQueued",
       (select count(*) from pawl.tasks where state = 'running') >= ${options.running} as "isFull"
   `.execute(db)
   return rows[0]!
@@ -48,7 +51,9 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const mine = (alias: 't' | 'o') => {
     const bound = sql.ref(`${alias}.bound_to`)
-    return options.shared ? sql`(${bound} is null or ${bound} = ${options.worker})` : sql`${bound} = ${options.worker}`
+    const isOurs = options.shared ? sql`(${bound} is null or ${bound} = ${options.worker})` : sql`${bound} = ${options.worker}`
+    // A user whose slots are all taken stands in nobody's way.
+    return sql`${isOurs} and ${sql.ref(`${alias}.user_name`)} <> all(array(select name from limited where free <= 0))`
   }
   const { rows } = await sql<Candidate>`
     with recursive lanes as (
@@ -59,13 +64,16 @@ export async function findCandidates(
       select agent, count(*)::int as count from pawl.tasks where state = 'running' group by agent
     ), spare as materialized (
       select greatest(${options.running}::int - coalesce(sum(count), 0)::int, 0) as slots from running
+    ), limited as materialized (
+      select u.name, u.slots - (select count(*)::int from pawl.tasks t where t.state = 'running' and t.user_name = u.name) as free
+      from pawl.users u where u.slots is not null
     ), room as (
       select lanes.agent, least(spare.slots, (${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int - coalesce(running.count, 0)) as free
       from spare cross join lanes left join running on running.agent = lanes.agent
-      where lanes.agent is not null
+      where lanes.agent is not null and not exists (select 1 from pawl.halt where is_set)
     )
-    select c.* from room cross join lateral (
-      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank from pawl.tasks t
+    select c.*, (select free from limited where name = c.user_name) as user_free from room cross join lateral (
+      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank, t.user_name from pawl.tasks t
       where t.state = 'queued' and t.agent = room.agent and ${mine('t')}
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.workspace = t.workspace and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.session_id = t.session_id and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
@@ -120,17 +128,28 @@ export async function admitTasks(
 /** What keeps a queued task from running at this moment; null if nothing does and its turn is about to come. */
 export async function whatItWaitsFor(
   db: Db,
-  task: { agent: string; workspace: string; session_id: string },
+  task: { agent: string; workspace: string; session_id: string; user_name: string },
   limits: { running: number; perAgent: Readonly<Record<string, number>> } | undefined,
 ): Promise<Reason | null> {
-  const { rows } = await sql<{ workspace: string | null; session: string | null; running: number; lane: number }>`
-    select min(id) filter (where workspace = ${task.workspace}) as workspace, min(id) filter (where session_id = ${task.session_id}) as session,
+  const { rows } = await sql<{
+    workspace: string | null
+    session: string | null
+    running: number
+    lane: number
+    is_halted: boolean
+    is_crowded: boolean
+  }>`
+    select exists (select 1 from pawl.halt where is_set) as is_halted,
+      coalesce(count(*) filter (where user_name = ${task.user_name}) >= (select slots from pawl.users where name = ${task.user_name}), false) as is_crowded,
+      min(id) filter (where workspace = ${task.workspace}) as workspace, min(id) filter (where session_id = ${task.session_id}) as session,
       count(*) as running, count(*) filter (where agent = ${task.agent}) as lane
     from pawl.tasks where state = 'running'
   `.execute(db)
-  const { workspace, session, running, lane } = rows[0]!
+  const { workspace, session, running, lane, is_halted: isHalted, is_crowded: isCrowded } = rows[0]!
+  if (isHalted) return { kind: 'halted', detail: 'all agents were stopped; "pawl resume" lets the queue go on' }
   if (session !== null) return { kind: 'session', detail: session }
   if (workspace !== null) return { kind: 'workspace', detail: workspace }
+  if (isCrowded) return { kind: 'user_slots', detail: task.user_name }
   const laneLimit = limits?.perAgent[task.agent] ?? Number.POSITIVE_INFINITY
   return limits && (running >= limits.running || lane >= laneLimit) ? { kind: 'slot' } : null
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Category, Outcome } from '../domain/outcome.ts'
+import type { Profile } from '../domain/profile.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
 import type { Db, Tx } from './database.ts'
@@ -68,6 +69,36 @@ export async function recordKillUnit(
     from pawl.leases l where r.id = ${run.id} and l.run_id = r.id and l.fence = ${run.fence} returning r.id
   `.execute(db)
   return rows.length === 1
+}
+
+/**
+ * What the run is allowed, by what it says; the name is only how people call it. Written when the agent is about to be started, in the transaction of `recordKillUnit`.
+ */
+export async function recordProfile(
+  db: Db | Tx,
+  run: { id: string },
+  { profile, digest, at }: { profile: Profile; digest: string; at: Date },
+): Promise<void> {
+  await sql`
+    with kept as (
+      insert into pawl.profiles (digest, profile, first_used_at) values (${digest}, ${jsonText(profile)}::jsonb, ${at}) on conflict do nothing
+    )
+    update pawl.runs set profile = ${profile.name}, profile_digest = ${digest} where id = ${run.id}
+  `.execute(db)
+}
+
+/** What holds each limit of a run, known once its walls stand. */
+export async function recordHeldLimits(db: Db | Tx, run: { id: string }, held: Readonly<Record<string, string>>): Promise<void> {
+  await sql`update pawl.runs set limits_held = ${jsonText(held)}::jsonb where id = ${run.id}`.execute(db)
+}
+
+/** What was in force for a run, under the name it had then; undefined for a run that never came so far. */
+export async function profileOfRun(db: Db | Tx, run: string): Promise<{ profile: Profile; digest: string } | undefined> {
+  const { rows } = await sql<{ name: string; profile: Profile; digest: string }>`
+    select r.profile as name, p.profile, p.digest from pawl.runs r join pawl.profiles p on p.digest = r.profile_digest where r.id = ${run}
+  `.execute(db)
+  const found = rows[0]
+  return found && { profile: { ...found.profile, name: found.name }, digest: found.digest }
 }
 
 export interface RunEnd {

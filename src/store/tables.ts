@@ -1,6 +1,8 @@
 import type { Generated } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import type { Reason, TaskState } from '../domain/task.ts'
+import type { Role } from '../domain/role.ts'
+import type { Reason, TaskState, WorkspaceHow } from '../domain/task.ts'
+import type { TokenKind } from '../domain/token.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
 
@@ -14,6 +16,8 @@ export interface Tables {
   'pawl.leases': LeaseRow
   'pawl.questions': QuestionRow
   'pawl.session_files': SessionFileRow
+  'pawl.users': UserRow
+  'pawl.tokens': TokenRow
   'pawl.session_chunks': { file_id: number; start: number; length: number; bytes: Buffer }
 }
 
@@ -78,6 +82,7 @@ export interface TaskRow {
   continuation: Continuation | null
   workspace: string
   workspace_own: boolean
+  workspace_how: WorkspaceHow | null
   session_id: string
   parent_id: string | null
   priority: number
@@ -86,6 +91,8 @@ export interface TaskRow {
   extra_args: string[]
   output_schema: Record<string, unknown> | null
   attended: boolean
+  /** Who asked for it. */
+  user_name: string
   bound_to: string | null
   fence: number
   attempts: number
@@ -121,6 +128,10 @@ export interface RunRow {
   kill_unit: KillUnit | null
   walls: string | null
   enforced: boolean | null
+  /** The name of the profile that is in force; null before the agent is started. */
+  profile: string | null
+  profile_digest: string | null
+  limits_held: Readonly<Record<string, string>> | null
   resumed: boolean
   outcome: string | null
   category: string | null
@@ -155,4 +166,32 @@ export interface QuestionRow {
   heard: boolean
   asked_at: Date
   answered_at: Date | null
+}
+
+export interface UserRow {
+  name: string
+  role: Role
+  is_disabled: boolean
+  slots: number | null
+  daily_tasks: number | null
+  created_at: Date
+}
+
+/** Whatever lets somebody in. */
+export interface TokenRow {
+  id: string
+  /** SHA-256 of its text, which is stored nowhere. */
+  hash: Buffer
+  user_name: string
+  kind: TokenKind
+  role: Role | null
+  name: string | null
+  /** Of an agent: the task it may read, and the run with which it dies. */
+  task_id: string | null
+  run_id: string | null
+  created_at: Date
+  created_by: string
+  expires_at: Date | null
+  last_used_at: Date | null
+  revoked_at: Date | null
 }

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import { type MoveName, moves, type Reason, type TaskState } from '../domain/task.ts'
+import type { AuditEntry } from '../domain/audit.ts'
+import { localUser } from '../domain/role.ts'
+import { type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task.ts'
+import { auditInsert } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { Continuation, TaskResult, TaskRow } from './tables.ts'
@@ -12,6 +15,7 @@ export interface TaskToInsert {
   readonly prompt: string
   readonly workspace: string
   readonly workspaceOwn: boolean
+  readonly workspaceHow?: WorkspaceHow | undefined
   readonly priority: number
   readonly rank: number
   readonly tags: readonly string[]
@@ -21,6 +25,9 @@ export interface TaskToInsert {
   readonly attended: boolean
   readonly boundTo: string | null
   readonly at: Date
+  /** Who asks for it; the owner of the home if left out. */
+  readonly user?: string | undefined
+  readonly audit?: AuditEntry | undefined
   readonly idempotency?: { readonly key: string; readonly bodyHash: string } | undefined
 }
 
@@ -39,10 +46,10 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
       select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
-      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, bound_to, created_at, updated_at)
-      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.session.id},
+      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
+      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
         ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[],
-        ${task.outputSchema ? jsonText(task.outputSchema) : null}::jsonb, ${task.continuation ? jsonText(task.continuation) : null}::jsonb, ${task.attended}, ${task.boundTo}, ${task.at}, ${task.at} from free
+        ${task.outputSchema ? jsonText(task.outputSchema) : null}::jsonb, ${task.continuation ? jsonText(task.continuation) : null}::jsonb, ${task.attended}, ${row.user_name}, ${task.boundTo}, ${task.at}, ${task.at} from free
       returning id
     ), key as (
       insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
@@ -51,7 +58,7 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.journal_heads (task_id, seq) select id, 1 from task
     ), event as (
       insert into pawl.events (task_id, seq, type, at, data) select id, 1, 'task.queued', ${task.at}, ${queued}::jsonb from task
-    )
+    )${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
     select id from task
   `.execute(db)
   return rows.length === 1 ? row : undefined
@@ -69,6 +76,7 @@ function newRow(task: TaskToInsert): TaskRow {
     continuation: task.continuation ?? null,
     workspace: task.workspace,
     workspace_own: task.workspaceOwn,
+    workspace_how: task.workspaceHow ?? null,
     session_id: task.session.id,
     parent_id: null,
     priority: task.priority,
@@ -77,6 +85,7 @@ function newRow(task: TaskToInsert): TaskRow {
     extra_args: [...task.extraArgs],
     output_schema: task.outputSchema ?? null,
     attended: task.attended,
+    user_name: task.user ?? localUser,
     bound_to: task.boundTo,
     fence: 0,
     attempts: 0,

@@ -10,7 +10,8 @@ import {
 import { messageOf, PawlError } from '../domain/error.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
-import { type ToolVerbs, toolNamed, tools } from './tools.ts'
+import type { Tool, ToolVerbs } from './tool.ts'
+import { tools as always, toolNamed } from './tools.ts'
 
 /** What goes back over HTTP; the body is JSON or empty. */
 export interface Answer {
@@ -20,40 +21,47 @@ export interface Answer {
 }
 
 export interface Protocol {
-  exchange(message: unknown, headers: IncomingHttpHeaders): Promise<Answer>
+  /** What a tool does for this message winds down when `signal` aborts. */
+  exchange(message: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<Answer>
 }
 
 /** Speaks MCP in every revision that the SDK knows: those that begin with `initialize`, and those that describe themselves in each request. */
-export function createProtocol(verbs: ToolVerbs, log: Log): Protocol {
+export function createProtocol(verbs: ToolVerbs, { log, more }: { log: Log; more: readonly Tool[] }): Protocol {
+  const tools = [...always, ...more]
   const onerror = (error: Error) => log.debug('the tool server refused a message', { error: error.message })
-  const serverOf = () => createServer(verbs, log)
-  const later = createMcpHandler(serverOf, { legacy: 'reject', onerror })
   return {
-    async exchange(message, headers) {
+    async exchange(message, headers, signal) {
+      const serverOf = () => createServer(verbs, { log, tools, signal })
       const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers: forSdk(headers) })
       // A stream that stays open would outlive the run. Nothing that could be subscribed to ever changes here.
       if (methodOf(message) === 'subscriptions/listen') return methodNotFound(message)
       const isLegacy = await isLegacyRequest(request, message)
       const response = isLegacy
         ? await exchangeOnce(serverOf(), request, message)
-        : await later.fetch(request, { parsedBody: message })
+        : await createMcpHandler(serverOf, { legacy: 'reject', onerror }).fetch(request, { parsedBody: message })
       return { status: response.status, body: await response.text() }
     },
   }
 }
 
-function createServer(verbs: ToolVerbs, log: Log): Server {
+interface ServerParts {
+  readonly log: Log
+  readonly tools: readonly Tool[]
+  readonly signal: AbortSignal
+}
+
+function createServer(verbs: ToolVerbs, { log, tools, signal }: ServerParts): Server {
   const server = new Server(
     { name: 'pawl', title: 'Pawl', version },
     { capabilities: { tools: {} }, instructions: 'Reaches the person who gave you this task: ask_user, send_message_to_user.' },
   )
   server.setRequestHandler('tools/list', () => ({
-    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema, annotations })),
+    tools: tools.map(({ name, description, inputSchema, annotations }) => ({ name, description, inputSchema, annotations })),
   }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = found(params.name)
+    const tool = found(params.name, tools)
     try {
-      return { content: [{ type: 'text', text: await tool.call(params.arguments ?? {}, verbs) }] }
+      return { content: [{ type: 'text', text: await tool.call(params.arguments ?? {}, verbs, signal) }] }
     } catch (error) {
       if (!(error instanceof PawlError)) log.error('a tool failed', { tool: tool.name, error: messageOf(error) })
       const text = error instanceof PawlError ? error.message : 'Pawl could not do this; its log says why.'
@@ -63,12 +71,9 @@ function createServer(verbs: ToolVerbs, log: Log): Server {
   return server
 }
 
-/** Talking to the user changes nothing and reaches nobody else: programs that ask before risky tools need not ask here. */
-const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
-
-function found(name: string) {
+function found(name: string, tools: readonly Tool[]) {
   try {
-    return toolNamed(name)
+    return toolNamed(name, tools)
   } catch (error) {
     throw error instanceof PawlError ? new ProtocolError(ProtocolErrorCode.InvalidParams, error.message) : error
   }

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { conflict } from '../domain/error.ts'
 import { version } from '../version.ts'
 import { createToolServer, type ToolServer } from './serve.ts'
-import type { ToolVerbs } from './tools.ts'
+import { reading, type ToolVerbs, tool } from './tool.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -204,6 +206,57 @@ describe('the tool server', () => {
     await closed
     expect((await answer).result.content[0].text).toBe('sent')
     await tools.close()
+  })
+
+  it('offers more tools to the runs that have them, and tells those under way that the run is over', async () => {
+    const begun = Promise.withResolvers<void>()
+    const waits = tool({
+      name: 'Wait',
+      description: 'Waits until nobody waits for it.',
+      input: z.strictObject({ what: z.string() }),
+      annotations: reading,
+      async run({ what }, _, signal) {
+        begun.resolve()
+        await once(signal, 'abort')
+        return `${what} ended`
+      },
+    })
+    const verbs: ToolVerbs = { ask: async () => ({ id: 'question_1' }), notify: async () => undefined }
+    const tools = createToolServer(verbs, { more: [waits] })
+    const { post, call } = await listen(tools)
+    const listed = (await post(request('tools/list'))).json.result.tools
+    expect(listed.map((each: { name: string }) => each.name)).toEqual(['ask_user', 'send_message_to_user', 'Wait'])
+    expect(listed[2].annotations.readOnlyHint).toBe(true)
+    const answer = call('Wait', { what: 'it' })
+    await begun.promise
+    await tools.close()
+    expect((await answer).result.content[0].text).toBe('it ended')
+  })
+
+  it('lets a tool wind down when the program has hung up', async () => {
+    const begun = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    const waits = tool({
+      name: 'Wait',
+      description: 'Waits until nobody waits for it.',
+      input: z.strictObject({}),
+      async run(_, __, signal) {
+        begun.resolve()
+        await once(signal, 'abort')
+        ended.resolve()
+        return 'ended'
+      },
+    })
+    const verbs: ToolVerbs = { ask: async () => ({ id: 'question_1' }), notify: async () => undefined }
+    const { url } = await listen(createToolServer(verbs, { more: [waits] }))
+    const hangUp = new AbortController()
+    const body = JSON.stringify(request('tools/call', { name: 'Wait', arguments: {} }))
+    const headers = { 'content-type': 'application/json' }
+    const call = fetch(url, { method: 'POST', headers, body, signal: hangUp.signal }).catch((error: Error) => error.name)
+    await begun.promise
+    hangUp.abort()
+    await ended.promise
+    expect(await call).toBe('AbortError')
   })
 
   it('loads the protocol only when the first message comes', async () => {

@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../domain/error.ts'
 import { type Log, silentLog } from '../log.ts'
 import type { Answer, Protocol } from './protocol.ts'
-import type { ToolVerbs } from './tools.ts'
+import type { Tool, ToolVerbs } from './tool.ts'
 
 export interface ToolServer {
   /** Answers one HTTP request whose sender is already known to be the agent. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Refuses every message that has not arrived whole, and resolves when the calls under way have been answered. Closing twice is fine. */
+  /** Refuses every message that has not arrived whole, tells what takes long to wind down, and resolves when the calls under way have been answered. Closing twice is fine. */
   close(): Promise<void>
+}
+
+export interface ToolServerOptions {
+  readonly log?: Log
+  /** Offered besides those that every run has. */
+  readonly more?: readonly Tool[]
 }
 
 const maxBodyBytes = 1024 * 1024
@@ -17,14 +23,16 @@ const maxDrainedBytes = 8 * maxBodyBytes
 
 /**
  * Our tools as an MCP server over streamable HTTP. It has no sessions, so that a program which outlives a run goes on with the next one,
- * and it never streams: no tool of ours takes long.
+ * and it never streams: whoever calls a tool waits for its whole answer.
  */
-export function createToolServer(verbs: ToolVerbs, { log = silentLog }: { log?: Log } = {}): ToolServer {
+export function createToolServer(verbs: ToolVerbs, options: ToolServerOptions = {}): ToolServer {
+  const { log = silentLog, more = [] } = options
+  const closing = new AbortController()
   const underWay = new Set<Promise<Answer>>()
   let protocol: Promise<Protocol> | undefined
   let isClosed = false
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function answer(request: IncomingMessage, gone: AbortSignal): Promise<Answer> {
     if (request.method !== 'POST') return { ...refusal(405, -32000, 'Send messages with POST.'), headers: { allow: 'POST' } }
     const text = await readText(request)
     if (text === undefined) return refusal(413, -32000, `The message is larger than ${maxBodyBytes} bytes.`)
@@ -34,15 +42,17 @@ export function createToolServer(verbs: ToolVerbs, { log = silentLog }: { log?: 
     // Batches are no part of the protocol since 2025-06-18, and nobody sends them.
     if (Array.isArray(message)) return refusal(400, -32600, 'Send one message per request.')
     // Loaded by whoever calls first: most runs call no tool, and the start of Pawl is not to wait for it.
-    protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(verbs, log))
-    const exchange = protocol.then(({ exchange }) => exchange(message, request.headers))
+    protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(verbs, { log, more }))
+    const exchange = protocol.then(({ exchange }) => exchange(message, request.headers, AbortSignal.any([closing.signal, gone])))
     underWay.add(exchange)
     return exchange.finally(() => underWay.delete(exchange))
   }
 
   return {
     async handle(request, response) {
-      const { status, headers, body } = await answer(request).catch((error: unknown) => {
+      const gone = new AbortController()
+      response.once('close', () => response.writableEnded || gone.abort())
+      const { status, headers, body } = await answer(request, gone.signal).catch((error: unknown) => {
         // A sender that went away in the middle is nothing to worry about.
         if (request.complete) log.error('a message to the tool server could not be answered', { error: messageOf(error) })
         return refusal(500, -32603, 'Pawl could not serve this; its log says why.')
@@ -52,6 +62,7 @@ export function createToolServer(verbs: ToolVerbs, { log = silentLog }: { log?: 
     },
     async close() {
       isClosed = true
+      closing.abort()
       await Promise.allSettled(underWay)
     },
   }

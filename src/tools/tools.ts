@@ -2,24 +2,9 @@ import { z } from 'zod'
 import { PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { QuestionAsked } from '../domain/question.ts'
-import { refusalOf } from './refusal.ts'
+import { type Tool, tool } from './tool.ts'
 
-/** What the engine does for the tools of the run that calls them. A resolved promise means: it is stored. */
-export interface ToolVerbs {
-  ask(question: QuestionAsked): Promise<{ id: string }>
-  /** A message to the user beside the answer. */
-  notify(text: string): Promise<void>
-}
-
-/** A tool as the model sees it, and what it does. */
-export interface Tool {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown }
-  /** The text for the model. Refuses input that does not fit with a sentence that says how it should be. */
-  call(input: unknown, verbs: ToolVerbs): Promise<string>
-}
-
+/** What every run is offered. */
 export const tools: readonly Tool[] = [
   tool({
     name: 'ask_user',
@@ -52,31 +37,9 @@ export const tools: readonly Tool[] = [
   }),
 ]
 
-export function toolNamed(name: string): Tool {
-  const found = tools.find((tool) => tool.name === name)
+export function toolNamed(name: string, offered: readonly Tool[] = tools): Tool {
+  const found = offered.find((tool) => tool.name === name)
   if (found) return found
-  const names = tools.map((tool) => tool.name)
+  const names = offered.map((tool) => tool.name)
   throw new PawlError('not_found', `There is no tool "${name}"${didYouMean(name, names)} There are: ${names.join(', ')}.`)
-}
-
-function tool<Shape extends z.ZodRawShape>(definition: {
-  name: string
-  description: string
-  input: z.ZodObject<Shape, z.core.$strict>
-  run(input: z.infer<z.ZodObject<Shape, z.core.$strict>>, verbs: ToolVerbs): Promise<string>
-}): Tool {
-  const { name, description, input, run } = definition
-  // Programs hand this on to models; some of these refuse a schema that names its dialect.
-  const { $schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
-  return {
-    name,
-    description,
-    inputSchema: { ...inputSchema, type: 'object' },
-    async call(given, verbs) {
-      const parsed = input.safeParse(given)
-      if (!parsed.success)
-        throw new PawlError('invalid', refusalOf(parsed.error.issues, { tool: name, keys: Object.keys(input.shape) }))
-      return run(parsed.data, verbs)
-    },
-  }
 }

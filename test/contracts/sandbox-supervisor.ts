@@ -13,8 +13,12 @@ const { name, command, walls, once } = JSON.parse(process.argv[2] ?? '') as Orde
 const sandbox = sandboxes.find((candidate) => candidate.name === name)
 if (!sandbox) throw new Error(`no sandbox ${name}`)
 console.log('launching')
-const { child } = await sandbox.launch(command, walls)
+const { child, onLimit } = await sandbox.launch(command, walls)
+onLimit?.((limit) => console.log(`over its limit of ${limit}`))
 child.stderr.pipe(process.stderr)
 child.stdout.pipe(process.stdout)
-if (once) await child.exited.then(() => child.stop({ graceMs: 0 }))
-else setInterval(() => {}, 60_000)
+if (once) {
+  const { code } = await child.exited
+  await child.stop({ graceMs: 0 })
+  process.exitCode = code ?? 1
+} else setInterval(() => {}, 60_000)

@@ -216,8 +216,8 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
       parent.kill('SIGKILL')
       await once(parent, 'exit')
       if (enforced) {
-        await expect.poll(() => inside(token), { timeout: 2000, interval: 20 }).toEqual([])
-        expect(await endKillUnit(walls.unit)).toBe(0)
+        const living = async () => [...inside(token), ...(await processesOf(walls.unit))]
+        await expect.poll(living, { timeout: 2000, interval: 20 }).toEqual([])
       } else {
         expect(walls.unit.enforced).toBe(false)
         expect(inside(token).length).toBeGreaterThanOrEqual(2)

@@ -25,7 +25,7 @@ beforeAll(async () => {
     [
       'agents:',
       '  work: { adapter: claude-code, auth: { env: [WORK_KEY] } }',
-      '  fixed: { adapter: claude-code, auth: { env: [FIXED_KEY] }, env: { FIXED_KEY: "k" } }',
+      '  fixed: { adapter: claude-code, auth: { env: [FIXED] }, env: { FIXED: "k" } }',
       `  team: { adapter: claude-code, auth: { file: ${join(home.path, 'team.key')} } }`,
       '',
     ].join('\n'),

@@ -21,7 +21,7 @@ describe('pawl without a daemon', () => {
         'agents:',
         '  helper: { adapter: custom, command: [cat] }',
         '  failing: { adapter: custom, command: [sh, -c, "echo partly; echo broken >&2; exit 7"] }',
-        '  slow: { adapter: custom, command: [sh, -c, "echo begun; touch begun; sleep 100"], timeout: 1s }',
+        '  slow: { adapter: custom, command: [sh, -c, "echo begun; touch begun; sleep 100"], timeout: 4s }',
         '  patient: { adapter: custom, command: [sh, -c, "echo begun; touch begun; sleep 100"] }',
         '  missing: { adapter: custom, command: [no-such-program-here] }',
         '  silent: { adapter: custom, command: ["true"] }',

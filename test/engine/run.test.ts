@@ -153,6 +153,7 @@ describe('a run', () => {
     expect(
       names.filter(
         (name) =>
+          !/_?proxy$|^NODE_USE_ENV_PROXY$/i.test(name) &&
           !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|KILL_UNIT))$/.test(
             name,
           ),

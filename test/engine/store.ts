@@ -45,8 +45,8 @@ export async function makeParts(onEnd: (close: () => Promise<void>) => void = on
     await registerWorker(db, { id, host: 'here', bootId, pid, startTime: String(startTime) }, new Date())
     return id
   }
-  const addTask = async () => {
-    const [id, session] = [newId('task', Date.now()), newId('session', Date.now())]
+  const addTask = async (id = newId('task', Date.now())) => {
+    const session = newId('session', Date.now())
     const task = {
       id,
       session: { id: session, isNew: true },

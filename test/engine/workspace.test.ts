@@ -72,6 +72,17 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     expect((await readdir(copies())).filter((name) => name.startsWith(id))).toEqual([])
   })
 
+  it('is worked in by two at once where everybody may write: what covers it for the one is no reason to copy it for the other', async () => {
+    const workspace = await folder('shared', {}, 0o777)
+    const one = await create(workspace, 'touch started; until [ -e go ]; do sleep 0.02; done')
+    await until(() => existsSync(join(workspace, 'started')))
+    const { events, task } = await finished((await create(workspace, 'touch go')).id)
+    expect(task.state).toBe('completed')
+    expect(events.filter((event) => event.type === 'run.noted')).toEqual([])
+    await finished(one.id)
+    expect((await readdir(workspace)).toSorted()).toEqual(['go', 'started'])
+  })
+
   it('is copied although everybody may write the folder, when a file in it is closed', async () => {
     const workspace = await folder('open', { 'root.txt': 'old' }, 0o777)
     await finished((await create(workspace, 'echo new > root.txt')).id)

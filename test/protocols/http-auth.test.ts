@@ -1,44 +1,83 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { newId } from '../../src/domain/id.ts'
-import { bearer, exchange, type Listening, listening, request, token } from '../http-peer.ts'
+import { mayUse, type Right, type Standing } from '../../src/domain/role.ts'
+import { createAudit } from '../../src/engine/audit.ts'
+import { createEntrance } from '../../src/engine/entrance.ts'
+import { declaredRights } from '../../src/surfaces/http/needs.ts'
+import { makeParts } from '../engine/store.ts'
+import { fakeRuntime } from '../fake-runtime.ts'
+import { bearer, exchange, type Listening, listening, request, surfaceOver, token } from '../http-peer.ts'
 
-/** Every route with a request that a holder of the token may make. A route without a row makes the first test fail. */
-const unknownTask = newId('task', 0)
-const unknownSession = newId('session', 0)
-const unknownQuestion = newId('question', 0)
-const rows: Record<string, { path: string; status: number; body?: string }> = {
-  'POST /api/v1/tasks': { path: '/api/v1/tasks', status: 201, body: '{"prompt":"p"}' },
-  'GET /api/v1/tasks': { path: '/api/v1/tasks', status: 200 },
-  'GET /api/v1/tasks/:id': { path: `/api/v1/tasks/${unknownTask}`, status: 404 },
-  'POST /api/v1/tasks/:id/cancel': { path: `/api/v1/tasks/${unknownTask}/cancel`, status: 404, body: '{}' },
-  'POST /api/v1/tasks/:id/retry': { path: `/api/v1/tasks/${unknownTask}/retry`, status: 404, body: '{}' },
-  'GET /api/v1/tasks/:id/events': { path: `/api/v1/tasks/${unknownTask}/events`, status: 404 },
-  'GET /api/v1/sessions': { path: '/api/v1/sessions', status: 200 },
-  'POST /api/v1/sessions/adopt': { path: '/api/v1/sessions/adopt', status: 201, body: '{"vendorId":"v","workspace":"/w"}' },
-  'GET /api/v1/sessions/:id': { path: `/api/v1/sessions/${unknownSession}`, status: 404 },
-  'POST /api/v1/sessions/:id/stop': { path: `/api/v1/sessions/${unknownSession}/stop`, status: 404, body: '{}' },
-  'GET /api/v1/questions': { path: '/api/v1/questions', status: 200 },
-  'POST /api/v1/questions/:id/answer': {
-    path: `/api/v1/questions/${unknownQuestion}/answer`,
-    status: 404,
-    body: '{"answer":"a"}',
-  },
-  'GET /api/v1/agents': { path: '/api/v1/agents', status: 200 },
-  'GET /api/v1/health': { path: '/api/v1/health', status: 200 },
-  'GET /healthz': { path: '/healthz', status: 200 },
-  'GET /readyz': { path: '/readyz', status: 200 },
-  'POST /api/v1/shutdown': { path: '/api/v1/shutdown', status: 202, body: '{}' },
-  'GET /api/v1/openapi.json': { path: '/api/v1/openapi.json', status: 200 },
+/**
+ * Every route × every way to ask for it. The routes, and the right that each needs, are read from the surface itself: a route that names no right is red, and one
+ * that is new is tried without anybody writing a row for it.
+ */
+const declared = declaredRights(surfaceOver(fakeRuntime()).app)
+const [ownTask, otherTask] = [newId('task', 0), newId('task', 1)]
+const ids: Record<string, string> = {
+  tasks: ownTask,
+  sessions: newId('session', 0),
+  questions: newId('question', 0),
+  tokens: newId('token', 0),
 }
+const routes = [...declared].map(([route, right]) => {
+  const [method, pattern] = route.split(' ') as [string, string]
+  const path = pattern.replace(/:\w+/g, (_, at: number) => ids[pattern.slice(0, at).split('/').at(-2)!] ?? 'some-name')
+  return { route, right: right as Right, method, path, body: method === 'GET' ? undefined : '{}' }
+})
 
 let peer: Listening
 let shutdowns = 0
-beforeAll(async () => {
-  peer = await listening({ shutdown: () => void shutdowns++ })
-})
-afterAll(() => peer.surface.stop())
+let close: () => Promise<void>
+/** What somebody might show, by name. */
+const shown: Record<string, string> = {}
 
-const send = (line: string, headers: string[], body?: string) =>
+beforeAll(async () => {
+  const { db, log, addTask, addWorker, admit } = await makeParts((end) => {
+    close = end
+  })
+  const audit = createAudit({ db, log, clock: systemClock })
+  const entrance = createEntrance({ db, log, audit, clock: systemClock, homeToken: token })
+  peer = await listening({ entrance, audit, shutdown: () => void shutdowns++ })
+  const local = { by: 'test' }
+  for (const role of ['viewer', 'operator', 'admin'] as const) {
+    await entrance.createUser({ name: role, role }, local)
+    shown[role] = (await entrance.createToken({ user: role }, local)).token
+  }
+  shown.hook = (await entrance.createToken({ kind: 'hook' }, local)).token
+  const worker = await addWorker()
+  for (const [name, id] of [
+    ['agent', ownTask],
+    ['agent of another task', otherTask],
+    ['agent after its run', newId('task', 2)],
+  ] as const) {
+    const task = await addTask(id)
+    const run = await admit(task, 1, worker)
+    shown[name] = (await entrance.createToken({ kind: 'agent', task: id }, local)).token
+    if (name === 'agent after its run') await sql`update pawl.runs set state = 'ended' where id = ${run.id}`.execute(db)
+  }
+  const spoilt = async (name: string, spoil: (id: string) => Promise<unknown>) => {
+    const made = await entrance.createToken({ user: 'admin' }, local)
+    await spoil(made.id)
+    shown[name] = made.token
+  }
+  await spoilt('revoked', (id) => entrance.revokeToken(id, local))
+  await spoilt('expired', (id) => sql`update pawl.tokens set expires_at = created_at where id = ${id}`.execute(db))
+  await entrance.createUser({ name: 'disabled', role: 'admin' }, local)
+  shown['of a disabled user'] = (await entrance.createToken({ user: 'disabled' }, local)).token
+  await entrance.setUser('disabled', { isDisabled: true }, local)
+  shown['of another home'] = `pawl_${'x'.repeat(43)}`
+  shown.code = (await entrance.createSignInCode(local)).code
+  shown.session = (await entrance.signIn((await entrance.createSignInCode(local)).code))!.session
+})
+afterAll(async () => {
+  await peer.surface.stop()
+  await close()
+})
+
+const send = (line: string, headers: readonly string[], body?: string) =>
   exchange(
     peer.port,
     request(
@@ -53,29 +92,56 @@ const send = (line: string, headers: string[], body?: string) =>
   )
 
 const auth = (value: string) => [`Authorization: ${value}`]
-const flip = token.replace(/[a-z]/g, (letter) => letter.toUpperCase())
-const noEntry: Record<string, { headers?: string[]; query?: string }> = {
-  none: {},
-  empty: { headers: auth('') },
-  'scheme alone': { headers: auth('Bearer') },
-  'scheme and a space': { headers: auth('Bearer ') },
-  'token without scheme': { headers: auth(token) },
-  'other scheme': { headers: auth(`Basic ${Buffer.from(`pawl:${token}`).toString('base64')}`) },
-  wrong: { headers: auth('Bearer wrong-token-of-about-the-right-length') },
-  truncated: { headers: auth(bearer.slice(0, -1)) },
-  extended: { headers: auth(`${bearer}0`) },
-  'other case': { headers: auth(`Bearer ${flip}`) },
-  'in the query': { query: `token=${token}&access_token=${token}&authorization=Bearer%20${token}` },
-  'in a cookie only': { headers: [`Cookie: token=${token}; Authorization=${bearer}`] },
-  'in other headers': { headers: [`X-Api-Key: ${token}`, `Proxy-Authorization: ${bearer}`, `X-Authorization: ${bearer}`] },
-  'right twice': { headers: [...auth(bearer), ...auth(bearer)] },
-  'wrong, then right': { headers: [...auth('Bearer wrong'), ...auth(bearer)] },
-  'two in one header': { headers: auth(`${bearer}, ${bearer}`) },
-  'peer claims to be local': { headers: ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1', 'Forwarded: for=127.0.0.1'] },
-  'method override': { headers: ['X-HTTP-Method-Override: GET', 'X-HTTP-Method: GET'] },
-  'upgrade to WebSocket': {
+const as = (name: string) => auth(`Bearer ${shown[name]}`)
+const swapCase = (text: string) =>
+  text.replace(/[a-z]/gi, (sign) => (sign === sign.toLowerCase() ? sign.toUpperCase() : sign.toLowerCase()))
+const cookie = () => `Cookie: pawl-session=${shown.session}`
+const ownOrigin = () => `Origin: http://127.0.0.1:${peer.port}`
+
+/** Nobody comes in by any of these. */
+const strangers: Record<string, () => { headers?: string[]; query?: string }> = {
+  none: () => ({}),
+  empty: () => ({ headers: auth('') }),
+  'scheme alone': () => ({ headers: auth('Bearer') }),
+  'scheme and a space': () => ({ headers: auth('Bearer ') }),
+  'token without scheme': () => ({ headers: auth(token) }),
+  'other scheme': () => ({ headers: auth(`Basic ${Buffer.from(`pawl:${token}`).toString('base64')}`) }),
+  wrong: () => ({ headers: auth('Bearer wrong-token-of-about-the-right-length') }),
+  truncated: () => ({ headers: auth(bearer.slice(0, -1)) }),
+  'made token, truncated': () => ({ headers: auth(`Bearer ${shown.admin!.slice(0, -1)}`) }),
+  extended: () => ({ headers: auth(`${bearer}0`) }),
+  'other case': () => ({ headers: auth(`Bearer ${swapCase(token)}`) }),
+  'made token in other case': () => ({ headers: auth(`Bearer ${swapCase(shown.admin!)}`) }),
+  expired: () => ({ headers: as('expired') }),
+  'after revoke': () => ({ headers: as('revoked') }),
+  'after the run ended': () => ({ headers: as('agent after its run') }),
+  'of a disabled user': () => ({ headers: as('of a disabled user') }),
+  'of another home': () => ({ headers: as('of another home') }),
+  'a sign-in code as token': () => ({ headers: as('code') }),
+  'a browser’s session as token': () => ({ headers: as('session') }),
+  'in the query': () => ({ query: `token=${token}&access_token=${token}&authorization=Bearer%20${token}` }),
+  'token in a cookie only': () => ({
+    headers: [`Cookie: token=${token}; Authorization=${bearer}; pawl-session=${token}`, ownOrigin()],
+  }),
+  'made token as cookie': () => ({ headers: [`Cookie: pawl-session=${shown.admin}`, ownOrigin()] }),
+  'session cookie alone': () => ({ headers: [cookie()] }),
+  'session cookie by typed address': () => ({ headers: [cookie(), 'Sec-Fetch-Site: none'] }),
+  'session cookie twice': () => ({ headers: [`${cookie()}; pawl-session=${shown.session}`, ownOrigin()] }),
+  'session cookie under the name for TLS': () => ({ headers: [`Cookie: __Host-pawl=${shown.session}`, ownOrigin()] }),
+  'in other headers': () => ({
+    headers: [`X-Api-Key: ${token}`, `Proxy-Authorization: ${bearer}`, `X-Authorization: ${bearer}`],
+  }),
+  'right twice': () => ({ headers: [...auth(bearer), ...auth(bearer)] }),
+  'wrong, then right': () => ({ headers: [...auth('Bearer wrong'), ...auth(bearer)] }),
+  'bad token and good cookie': () => ({ headers: [...auth('Bearer wrong'), cookie(), ownOrigin()] }),
+  'two in one header': () => ({ headers: auth(`${bearer}, ${bearer}`) }),
+  'peer claims to be local': () => ({
+    headers: ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1', 'Forwarded: for=127.0.0.1'],
+  }),
+  'method override': () => ({ headers: ['X-HTTP-Method-Override: GET', 'X-HTTP-Method: GET'] }),
+  'upgrade to WebSocket': () => ({
     headers: ['Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'],
-  },
+  }),
 }
 
 const disguises: Record<string, (path: string) => string> = {
@@ -88,37 +154,73 @@ const disguises: Record<string, (path: string) => string> = {
       .replace('%2F', '/')
       .replace(/^(\/[^%]*)$/, '$1%2F'),
   'matrix dots': (path) => `/..;${path}`,
-  'upper case': (path) => path.replace(/^(\/api\/v1\/[a-z]+|\/[a-z]+)/, (known) => known.toUpperCase()),
+  'upper case': (path) => path.replace(/^(\/api\/v1\/[a-z]+|\/[a-z-]+)/, (known) => known.toUpperCase()),
   'a dot at the end': (path) => `${path}.`,
 }
 
-test('every route has a row in this table, and every row a route', () => {
-  const routes = peer.surface.app.routes.filter((route) => route.method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
-  expect([...new Set(routes)].sort()).toEqual(Object.keys(rows).sort())
+/** Who comes in by what they show, and stands for what. */
+const standings: Record<string, Standing> = {
+  admin: 'admin',
+  operator: 'operator',
+  viewer: 'viewer',
+  hook: 'hook',
+  agent: 'agent',
+  'agent of another task': 'agent',
+}
+const gateClosed = [401, 403, 421, 429]
+
+test('every route names the right it needs', () => {
+  expect([...declared].filter(([, right]) => right === undefined).map(([route]) => route)).toEqual([])
+  expect(routes.length).toBeGreaterThan(30)
 })
 
-for (const [route, { path, body }] of Object.entries(rows)) {
-  const method = route.split(' ')[0]!
-  const isLiveness = path === '/healthz'
+test('users, tokens, secrets, the audit and stopping are for admins; nothing that writes is for those who only read', () => {
+  const nouns = new Set(routes.filter(({ right }) => right === 'administer').map(({ path }) => path.split('/')[3]!))
+  for (const noun of ['audit', 'resume', 'secrets', 'shutdown', 'stop-all', 'tokens', 'users'])
+    expect(
+      routes.filter(({ path, right }) => path.split('/')[3] === noun && right !== 'administer'),
+      noun,
+    ).toEqual([])
+  expect([...nouns]).toEqual(expect.arrayContaining(['audit', 'secrets', 'tokens', 'users']))
+  expect(routes.filter(({ right }) => right === 'open').map(({ route }) => route)).toEqual([
+    'GET /healthz',
+    'GET /sign-in',
+    'POST /sign-in',
+  ])
+  const written = routes.filter(({ right, method }) => method !== 'GET' && (right === 'read' || right === 'read_task'))
+  // It only says what would be decided.
+  expect(written.map(({ route }) => route)).toEqual(['POST /api/v1/profiles/:name/explain'])
+})
 
-  test(`${route}: only the token opens it`, async () => {
+for (const { route, right, method, path, body } of routes) {
+  const isOpen = right === 'open'
+
+  test(`${route}: nobody comes in without a good token`, async () => {
     peer.runtime.calls.length = 0
     const unexpected: string[] = []
-    for (const [name, { headers = [], query }] of Object.entries(noEntry)) {
-      const answer = await send(`${method} ${path}${query ? `?${query}` : ''}`, headers, body)
-      if (answer.status !== (isLiveness ? 200 : 401)) unexpected.push(`${name}: ${answer.status}`)
-      if (answer.text.includes(token)) unexpected.push(`${name}: the answer holds the token`)
+    const expectStranger = (name: string, { status, text }: { status: number; text: string }) => {
+      if (isOpen ? status >= 500 || gateClosed.includes(status) : status !== 401) unexpected.push(`${name}: ${status}`)
+      for (const secret of [token, ...Object.values(shown)])
+        if (text.includes(secret)) unexpected.push(`${name}: the answer holds a token`)
+    }
+    for (const [name, make] of Object.entries(strangers)) {
+      const { headers = [], query } = make()
+      if (isOpen && query) continue
+      expectStranger(name, await send(`${method} ${path}${query ? `?${query}` : ''}`, headers, body))
     }
     for (const other of ['HEAD', 'OPTIONS', 'TRACE', 'PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'PROPFIND']) {
-      const answer = await send(`${other} ${path}`, [])
-      const open = isLiveness && (other === 'GET' || other === 'HEAD')
-      if (answer.status !== (open ? 200 : 401)) unexpected.push(`${other} without token: ${answer.status}`)
+      const { status } = await send(`${other} ${path}`, [])
+      if (status !== 401 && !(isOpen && status < 500)) unexpected.push(`${other} without token: ${status}`)
     }
     for (const [name, disguise] of Object.entries(disguises)) {
-      const answer = await send(`${method} ${disguise(path)}`, [], body)
-      if (answer.status !== 401) unexpected.push(`${name} (${disguise(path)}) without token: ${answer.status}`)
+      // Another name is no disguise.
+      if (name === 'a dot at the end' && route.endsWith(':name')) continue
+      const without = await send(`${method} ${disguise(path)}`, [], body)
+      if (without.status !== 401) unexpected.push(`${name} (${disguise(path)}) without token: ${without.status}`)
+      const reached = peer.runtime.calls.length
       const withToken = await send(`${method} ${disguise(path)}`, auth(bearer), body)
-      if (withToken.status !== 404) unexpected.push(`${name} (${disguise(path)}) with token: ${withToken.status}`)
+      peer.runtime.calls.length = reached
+      if (![404, 405].includes(withToken.status)) unexpected.push(`${name} (${disguise(path)}) with token: ${withToken.status}`)
     }
     const oldClient = await exchange(peer.port, `${method} ${path} HTTP/1.0\r\nAuthorization: ${bearer}\r\n\r\n`)
     if (oldClient.status !== 400) unexpected.push(`HTTP/1.0 without Host: ${oldClient.status}`)
@@ -128,17 +230,32 @@ for (const [route, { path, body }] of Object.entries(rows)) {
   })
 }
 
-for (const [route, { path, status, body }] of Object.entries(rows)) {
-  test(`${route}: the token opens it, whatever the case of the scheme`, async () => {
-    const [method] = route.split(' ')
+for (const { route, right, method, path, body } of routes) {
+  test(`${route}: open to those who have the right "${right}", closed to all others`, async () => {
+    const unexpected: string[] = []
+    for (const [name, standing] of Object.entries(standings)) {
+      peer.runtime.calls.length = 0
+      const { status } = await send(`${method} ${path}`, as(name), body)
+      const isOthers = name === 'agent of another task' && right === 'read_task'
+      const mayPass = mayUse(right, standing) && !isOthers
+      if (mayPass ? gateClosed.includes(status) || status >= 500 : status !== 403) unexpected.push(`${name}: ${status}`)
+      if (!mayPass && peer.runtime.calls.length > 0) unexpected.push(`${name}: refused, and done all the same`)
+    }
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-      expect((await send(`${method} ${path}`, auth(`${scheme} ${token}`), body)).status).toBe(status)
+      const { status } = await send(`${method} ${path}`, auth(`${scheme} ${token}`), body)
+      if (gateClosed.includes(status) || status >= 500) unexpected.push(`${scheme}: ${status}`)
     }
-    for (const other of ['OPTIONS', 'TRACE', 'DELETE']) {
+    // Leaving would end what the other rows come in by; http-sign-in.test.ts has it.
+    if (route !== 'POST /sign-out') {
+      const { status } = await send(`${method} ${path}`, [cookie(), ownOrigin(), 'Sec-Fetch-Site: same-origin'], body)
+      if (gateClosed.includes(status) || status >= 500) unexpected.push(`cookie with own origin: ${status}`)
+    }
+    for (const other of ['OPTIONS', 'TRACE', 'PROPFIND']) {
       const refused = await send(`${other} ${path}`, auth(bearer))
-      expect(refused.status).toBe(405)
-      expect(refused.text).toMatch(/^Allow: .*(GET|POST)/im)
-      expect(refused.text).not.toMatch(/access-control/i)
+      if (refused.status !== 405 || !/^Allow: .*(GET|POST|PATCH|DELETE)/im.test(refused.text))
+        unexpected.push(`${other}: ${refused.status}`)
+      if (/access-control/i.test(refused.text)) unexpected.push(`${other}: a CORS header`)
     }
+    expect(unexpected).toEqual([])
   })
 }

@@ -71,6 +71,8 @@ const requests: Record<string, { line: () => string; headers: string[]; body?: s
   },
   SSE: { line: () => `GET /api/v1/tasks/${task}/events?until=rest`, headers: ['Accept: text/event-stream'], status: 200 },
   WebSocket: { line: () => 'GET /api/v1/tasks', headers: ['Upgrade: websocket', 'Sec-WebSocket-Version: 13'], status: 200 },
+  'sign-in page': { line: () => 'GET /sign-in', headers: [], status: 200 },
+  'another method': { line: () => 'PATCH /api/v1/tasks', headers: [], status: 405 },
   liveness: { line: () => 'GET /healthz', headers: [], status: 200 },
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { adapterNamed } from '../../src/agents/index.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { resolveProfile } from '../../src/domain/profile-resolve.ts'
 import { fingerprint } from '../model-server/record.ts'
 import { installedAgents } from './install.ts'
 import { claudeLogin, codexLogin, madeUpToken, startTokenEndpoint, type TokenEndpoint } from './logins.ts'
@@ -40,12 +41,9 @@ function logIn(program: Program, text: string): void {
   mkdirSync(dirname(sourceOf(program)), { recursive: true })
   writeFileSync(sourceOf(program), text, { mode: 0o600 })
 }
-/** Without a key. Whatever the program might want from its maker ends at a closed port of this machine. */
-const keyless = (program: Program, scenario: string, changes: Partial<ResolvedAgent> = {}, set: Record<string, string> = {}) =>
-  machine.agent(program, scenario, {
-    env: { pass: [], set: { HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1,localhost', ...set } },
-    ...changes,
-  })
+/** Without a key. Whatever the program might want from its maker ends at the walls. */
+const keyless = (program: Program, scenario: string, changes: Partial<ResolvedAgent> = {}) =>
+  machine.agent(program, scenario, { env: { pass: [], set: {} }, ...changes })
 /** What the model was shown by the last request for this agent. */
 const shownToModel = ({ baseUrl }: ResolvedAgent) => {
   const key = /@([\w-]+)/.exec(baseUrl ?? '')?.[1] ?? ''
@@ -131,8 +129,13 @@ describe('the real codex whose login has to be renewed', () => {
     logIn(codex, codexLogin(expired, 'first-refresh-token', new Date(Date.now() - 60_000)))
     return endpoint.close
   })
-  const renewing = (scenario: string, changes?: Partial<ResolvedAgent>) =>
-    keyless(codex, scenario, changes, { CODEX_REFRESH_TOKEN_URL_OVERRIDE: endpoint.url })
+  /** As somebody who has such an endpoint would write it in the settings. */
+  const renewing = (scenario: string) =>
+    keyless(codex, scenario, {
+      env: { pass: [], set: { CODEX_REFRESH_TOKEN_URL_OVERRIDE: endpoint.url } },
+      profile: 'renewing',
+      rights: resolveProfile('renewing', { renewing: { network: { allow: [new URL(endpoint.url).host] } } }),
+    })
   const tokens = () => JSON.parse(readFileSync(sourceOf(codex), 'utf8')).tokens as { access_token: string; refresh_token: string }
 
   test('renews it for its user too, and nowhere else', async () => {

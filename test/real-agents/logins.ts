@@ -47,6 +47,9 @@ export interface TokenEndpoint {
   close(): Promise<void>
 }
 
+/** This machine, as programs behind walls can speak of it: 127.0.0.1 is the walls' own there. */
+const address = '127.0.0.2'
+
 /** Renews logins as a provider does: each refresh token is good for one renewal, which brings the next. */
 export async function startTokenEndpoint(first: string): Promise<TokenEndpoint> {
   let valid = first
@@ -67,8 +70,8 @@ export async function startTokenEndpoint(first: string): Promise<TokenEndpoint> 
     const id_token = madeUpToken('identity', 3600)
     response.end(JSON.stringify({ access_token: access, refresh_token: valid, id_token }))
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/oauth/token`
+  await new Promise<void>((listening) => server.listen(0, address, listening))
+  endpoint.url = `http://${address}:${(server.address() as AddressInfo).port}/oauth/token`
   endpoint.close = () => new Promise((closed) => server.close(() => closed()))
   return endpoint
 }

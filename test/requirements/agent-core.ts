@@ -89,7 +89,7 @@ export const agentCore = {
   'S2-37': {
     means: 'Files that a program crashes without are seeded into its home.',
     shown: [
-      'src/engine/files/home-files.test.ts > are written with their folders, closed to others, and replace what was there',
+      'src/files/home-files.test.ts > are written with their folders, closed to others, and replace what was there',
       'src/agents/codex/command.test.ts > a home below the folder for temporary files gets another one of its own',
       'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
       'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',

@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { codePaths } from './code-paths.ts'
 import { claudeCommand } from './command.ts'
 import { openConversation } from './conversation.ts'
 import { login } from './login.ts'
@@ -27,6 +28,8 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   builtin: { name: 'claude', options: ClaudeCodeOptions.parse({}) },
   sessions,
   login,
+  hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
+  codePaths,
   probe: probeClaude,
   command: claudeCommand,
   open: openConversation,

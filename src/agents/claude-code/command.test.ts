@@ -101,7 +101,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     IS_SANDBOX: '1',
   })
   expect(files?.['.pawl-system-prompt.txt']).toBe('- Be brief.')
-  expect(JSON.parse(files?.['.pawl-mcp.json'] ?? '')).toEqual({
+  expect(JSON.parse(String(files?.['.pawl-mcp.json']))).toEqual({
     mcpServers: {
       pawl: {
         type: 'http',

@@ -87,6 +87,20 @@ test('a question is stored before the turn ends, the turn is blocked, and the ne
   expect((await take('Red, and S')).verdict).toMatchObject({ outcome: 'succeeded', text: '10 bytes: Red, and S' })
 })
 
+test('a call that a person is asked about ends the turn as blocked, and the next one brings the answer', async () => {
+  const { take } = await open()
+  const steps = [{ use: { id: 'c1', name: 'Bash', input: { command: 'git push' } } }, { say: 'never said' }]
+  const { verdict, events } = await take(steps, {
+    permit: async () => ({ allow: false, message: 'Somebody was asked.', asked: true }),
+  })
+  expect(verdict).toMatchObject({ outcome: 'blocked', text: '', mayGoOn: true })
+  expect(events.at(-1)).toEqual({
+    type: 'agent.tool_returned',
+    data: { callId: 'c1', output: 'Somebody was asked.', isError: true },
+  })
+  expect((await take('Allow once')).verdict.outcome).toBe('succeeded')
+})
+
 test('a question that cannot be stored is denied, and the turn goes on', async () => {
   const { take } = await open()
   const steps = [{ use: { id: 'q', name: 'AskUserQuestion', input: question } }, { say: 'went on' }]

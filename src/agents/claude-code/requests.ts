@@ -20,12 +20,9 @@ export async function answerRequest(request: ControlRequest, turn: Pick<Turn, 'a
     if (tool === 'AskUserQuestion') return await passOn(request, turn)
     // Whole, however long: a rule must see what the tool will see.
     const permission = await turn.permit({ tool, input: fields.input ?? {} })
-    return {
-      reply: answer(
-        request,
-        permission.allow ? { behavior: 'allow', updatedInput: fields.input ?? {} } : deny(permission.message),
-      ),
-    }
+    if (permission.allow) return { reply: answer(request, { behavior: 'allow', updatedInput: fields.input ?? {} }) }
+    const reply = answer(request, deny(permission.message))
+    return permission.asked ? { reply, asked: textOf(fields.tool_use_id) ?? '' } : { reply }
   } catch (thrown) {
     return { reply: answer(request, deny(messageOf(thrown))) }
   }

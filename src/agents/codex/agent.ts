@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { codePaths } from './code-paths.ts'
 import { codexCommand } from './command.ts'
 import { openAppServer } from './conversation.ts'
 import { openExec } from './exec.ts'
@@ -27,6 +28,8 @@ export const codex: Adapter<CodexOptions> = {
   builtin: { name: 'codex', options: CodexOptions.parse({}) },
   sessions: sessionFiles,
   login,
+  hosts: ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
+  codePaths,
   probe: probeCodex,
   command: codexCommand,
   open: (child, spec) => (chooseTransport(spec) === 'exec' ? openExec(child, spec) : openAppServer(child, spec)),

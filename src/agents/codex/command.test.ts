@@ -13,7 +13,8 @@ const spec = (more: Partial<LaunchSpec<CodexOptions>> = {}): LaunchSpec<CodexOpt
   extraArgs: [],
   ...more,
 })
-const config = (more: Partial<LaunchSpec<CodexOptions>> = {}) => codexCommand(spec(more)).files?.['.codex/config.toml'] ?? ''
+const config = (more: Partial<LaunchSpec<CodexOptions>> = {}) =>
+  String(codexCommand(spec(more)).files?.['.codex/config.toml'] ?? '')
 
 test('the program that was probed is started as app-server, and the prompt is nowhere in sight', () => {
   const command = codexCommand(spec({ program: '/opt/codex', extraArgs: ['-c', 'x=1'] }))
@@ -149,4 +150,12 @@ test('other extra arguments are passed on, and a mode of thinking is refused wit
   const { args } = codexCommand(spec({ extraArgs: ['-c', 'mcp_servers.mine.command="x"', '--enable', 'thing'] }))
   expect(args.slice(-4)).toEqual(['-c', 'mcp_servers.mine.command="x"', '--enable', 'thing'])
   expect(() => codexCommand(spec({ model: 'gpt-5:mode=thinking' }))).toThrow(/reasoningEffort/)
+})
+
+test('a model that is served at the door is named in the arguments, where its address is put in, and any other in the file alone', () => {
+  const inside = codexCommand(spec({ baseUrl: '{{PAWL_DOOR_URL}}/model' }))
+  expect(inside.args).toContain('model_providers.pawl.base_url="{{PAWL_DOOR_URL}}/model"')
+  const elsewhere = spec({ baseUrl: 'http://127.0.0.1:1/v1' })
+  expect(codexCommand(elsewhere).args.join(' ')).not.toContain('base_url')
+  expect(config(elsewhere)).toContain('base_url = "http://127.0.0.1:1/v1"')
 })

@@ -1,19 +1,22 @@
+import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { emptyDatabases } from './databases.ts'
 import type { CodexOptions } from './options.ts'
 import { sessionFiles } from './session-files.ts'
-import { settings } from './settings.ts'
+import { providerId, quoted, settings } from './settings.ts'
 import { chooseTransport, type Transport } from './transport.ts'
 
 const schemaFile = '.codex/pawl-output-schema.json'
 const databases = '/tmp/codex-databases'
+const givenDatabases = '.codex/pawl-databases'
 
 /** `codex app-server` or `codex exec`; all settings are in the `config.toml` of the session home, the prompt goes by stdin. */
 export function codexCommand(spec: LaunchSpec<CodexOptions>): Command {
   check(spec)
   const transport = chooseTransport(spec)
-  const files: Record<string, string> = { '.codex/config.toml': settings(spec) }
+  const files: Record<string, string | Uint8Array> = { '.codex/config.toml': settings(spec) }
   if (transport === 'exec' && spec.outputSchema) files[schemaFile] = JSON.stringify(spec.outputSchema)
   const env: Record<string, string> = { CODEX_HOME: posix.join(spec.home, '.codex'), NO_COLOR: '1' }
   if (isTemporary(spec.home)) {
@@ -24,11 +27,23 @@ export function codexCommand(spec: LaunchSpec<CodexOptions>): Command {
   // They only index the conversations and are made anew where they are missing. On a disk that doubles the time of its start; behind the walls' own folder for
   // temporary files there is memory.
   if (spec.walled) env.CODEX_SQLITE_HOME = databases
+  const given = transport === 'app-server' && isFirst(spec) ? emptyDatabases(spec) : undefined
+  if (given) {
+    env.CODEX_SQLITE_HOME = posix.join(spec.home, givenDatabases)
+    for (const [name, bytes] of Object.entries(given)) files[`${givenDatabases}/${name}`] = bytes
+  }
   return { file: spec.program ?? spec.options.command, args: argumentsOf(spec, transport), env, files }
 }
 
+/**
+ * A conversation that is gone on with is not in empty databases; those which the program makes find it. Nor are any put where some have been used: what was
+ * written beside those would be taken for theirs.
+ */
+const isFirst = ({ walled, resume, home }: LaunchSpec<CodexOptions>) =>
+  walled === true && resume === undefined && !existsSync(posix.join(home, givenDatabases))
+
 function argumentsOf(spec: LaunchSpec<CodexOptions>, transport: Transport): string[] {
-  const more = [...toolArgs(spec), ...spec.options.args, ...spec.extraArgs]
+  const more = [...toolArgs(spec), ...modelArgs(spec), ...spec.options.args, ...spec.extraArgs]
   if (transport === 'app-server') return ['app-server', ...more]
   const schema = spec.outputSchema ? ['--output-schema', posix.join(spec.home, schemaFile)] : []
   const all = ['--json', '--skip-git-repo-check', ...schema, ...more]
@@ -44,6 +59,10 @@ const toolArgs = ({ tools }: LaunchSpec<CodexOptions>) =>
         ...['-c', 'mcp_servers.pawl.default_tools_approval_mode="approve"'],
       ]
     : []
+
+/** The same is true of a model that is served at the door; elsewhere the address stands in the file alone. */
+const modelArgs = ({ baseUrl }: LaunchSpec<CodexOptions>) =>
+  baseUrl?.includes('{{PAWL_DOOR_URL}}') ? ['-c', `model_providers.${providerId}.base_url=${quoted(baseUrl)}`] : []
 
 function check(spec: LaunchSpec<CodexOptions>): void {
   if (spec.newSession !== undefined) {

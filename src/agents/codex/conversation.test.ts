@@ -103,6 +103,21 @@ test('several questions are all stored before the turn ends as blocked', async (
   expect(verdict).toMatchObject({ outcome: 'blocked', mayGoOn: true, vendorSession: threadId })
 })
 
+test('a call that a person is asked about is declined, and ends the turn as blocked', async () => {
+  const command = asks('item/commandExecution/requestApproval', { kind: 'command', command: 'git push', cwd: '/w' })
+  const { verdict } = await play(
+    [
+      ...begins,
+      command,
+      hears({ id: 7, result: { decision: 'decline' } }),
+      hears({ id: 4, method: 'turn/interrupt' }),
+      ends('interrupted'),
+    ],
+    { permit: async () => ({ allow: false, message: 'Somebody was asked.', asked: true }) },
+  )
+  expect(verdict).toMatchObject({ outcome: 'blocked', mayGoOn: true })
+})
+
 test('an agent that the agent started neither ends the turn nor speaks for it', async () => {
   const other = { threadId: 'other' }
   const { verdict, events } = await play([

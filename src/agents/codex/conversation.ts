@@ -2,6 +2,7 @@ import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { within } from '../within.ts'
 import { connect, type Reply } from './app-server.ts'
+import { makeDatabases } from './databases.ts'
 import { type Ended, type Hearing, hear, isActivity, isHarmless } from './hearing.ts'
 import { fields, text } from './items.ts'
 import type { CodexOptions } from './options.ts'
@@ -13,6 +14,9 @@ import { answered, endedEarly, type Facts, judgeExit, judgeFailure } from './ver
 /** An interruption was answered within 20 ms wherever it was tried. */
 const interruptMs = 2_000
 
+/** By then whoever wanted only this one turn has let the program go. */
+const restMs = 1_000
+
 const otherProvider = new Set<unknown>(['modelProviderMismatch', 'modelProviderNotConfigured'])
 
 /** Speaks to `codex app-server`: one thread, many turns. */
@@ -23,6 +27,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
   let isReady = false
   let isUnbidden = false
   let tellUnbidden = () => {}
+  let resting: NodeJS.Timeout | undefined
 
   const server = connect(child, {
     async notified(method, params, line) {
@@ -151,12 +156,17 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
       if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
       if (isUnbidden)
         return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
-      return takeTurn(turn)
+      clearTimeout(resting)
+      const verdict = await takeTurn(turn)
+      // While the program waits for its next turn there is time to make the next conversation's start shorter.
+      if (spec.walled && verdict.mayGoOn) resting = setTimeout(() => void makeDatabases(spec), restMs).unref()
+      return verdict
     },
     onUnbidden(tell) {
       tellUnbidden = tell
     },
     async close() {
+      clearTimeout(resting)
       server.close()
     },
   }

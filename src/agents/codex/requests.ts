@@ -31,6 +31,7 @@ export async function answerRequest(
     if (!wanted) return server.refuse(id, `Pawl does not answer ${method}.`)
     const permission = await turn.permit({ tool: wanted.tool, input: harmless(wanted.input) })
     server.answer(id, permission.allow ? wanted.yes : wanted.no(permission.message))
+    if (!permission.allow && permission.asked) asking.blocked()
   } catch (thrown) {
     server.refuse(id, messageOf(thrown))
   }

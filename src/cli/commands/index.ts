@@ -49,12 +49,80 @@ export const commands: Commands = {
     },
     group: 'Work',
   },
+  quarantine: {
+    summary: 'ls, restore: what was moved out of workspaces because it would run',
+    commands: {
+      ls: { summary: 'list what is in quarantine', load: () => import('./quarantine-ls.ts') },
+      restore: { summary: 'put it back', load: () => import('./quarantine-restore.ts') },
+    },
+    group: 'Work',
+  },
+  workspace: {
+    summary: "ls, rm: the folders of Pawl's own in which tasks work",
+    commands: {
+      ls: { summary: 'list them with their sizes', load: () => import('./workspace-ls.ts') },
+      rm: { summary: 'remove one for good', load: () => import('./workspace-rm.ts') },
+    },
+    group: 'Work',
+  },
   serve: { summary: 'start the daemon: queue, workers, HTTP', load: () => import('./serve.ts'), group: 'Daemon' },
-  stop: { summary: "stop this home's daemon and database", load: () => import('./stop.ts'), group: 'Daemon' },
+  stop: {
+    summary: "stop this home's daemon and database; --all-agents every agent",
+    load: () => import('./stop.ts'),
+    group: 'Daemon',
+  },
+  resume: { summary: 'let the queue go on after stop --all-agents', load: () => import('./resume.ts'), group: 'Daemon' },
+  'sign-in': { summary: 'print an address that signs a browser in', load: () => import('./sign-in.ts'), group: 'Daemon' },
+  user: {
+    summary: 'ls, add, set, rm: who may come in, and what they may do',
+    commands: {
+      ls: { summary: 'list users', load: () => import('./user-ls.ts') },
+      add: { summary: 'let somebody in', load: () => import('./user-add.ts') },
+      set: { summary: 'change what a user may do', load: () => import('./user-set.ts') },
+      rm: { summary: 'remove a user and end their tokens', load: () => import('./user-rm.ts') },
+    },
+    group: 'Daemon',
+  },
+  token: {
+    summary: 'ls, create, revoke: what lets them in',
+    commands: {
+      ls: { summary: 'list tokens and signed-in browsers', load: () => import('./token-ls.ts') },
+      create: { summary: 'make a token and print it this once', load: () => import('./token-create.ts') },
+      revoke: { summary: 'end a token', load: () => import('./token-revoke.ts') },
+    },
+    group: 'Daemon',
+  },
+  audit: {
+    summary: 'ls, verify: who did what, in a chain of hashes',
+    commands: {
+      ls: { summary: 'list what was done, newest first', load: () => import('./audit-ls.ts') },
+      verify: { summary: 'check that nothing was changed or removed', load: () => import('./audit-verify.ts') },
+    },
+    group: 'Daemon',
+  },
   agents: { summary: 'list the agents and whether they can work', load: () => import('./agents.ts'), group: 'Setup' },
   doctor: { summary: 'check this machine; --fix repairs what it can', load: () => import('./doctor.ts'), group: 'Setup' },
   init: { summary: 'write a commented pawl.yaml into this folder', load: () => import('./init.ts'), group: 'Setup' },
   trust: { summary: "let this folder's pawl.yaml run things", load: () => import('./trust.ts'), group: 'Setup' },
+  profile: {
+    summary: 'ls, show, explain: what runs may see and do',
+    commands: {
+      ls: { summary: 'list the profiles, narrowest first', load: () => import('./profile-ls.ts') },
+      show: { summary: 'show one profile with every setting decided', load: () => import('./profile-show.ts') },
+      explain: { summary: 'say which rule decides about a tool call', load: () => import('./profile-explain.ts') },
+    },
+    group: 'Setup',
+  },
+  secret: {
+    summary: 'set, ls, rm, rekey: what runs are given and nobody is shown',
+    commands: {
+      set: { summary: 'store a secret, read from standard input', load: () => import('./secret-set.ts') },
+      ls: { summary: 'list the names of the secrets', load: () => import('./secret-ls.ts') },
+      rm: { summary: 'remove a secret for good', load: () => import('./secret-rm.ts') },
+      rekey: { summary: 'seal all secrets with a new key', load: () => import('./secret-rekey.ts') },
+    },
+    group: 'Setup',
+  },
   config: {
     summary: 'show, schema, path: the settings in force',
     commands: {

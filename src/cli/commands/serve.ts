@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { invalid } from '../../domain/error.ts'
+import { invalid, messageOf } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { echoFilter } from '../interrupt.ts'
 import { oneLine } from '../plain.ts'
@@ -9,6 +11,8 @@ interface ServeOptions {
   port?: number
   host?: string
   insecurePlainHttp?: boolean
+  tlsCert?: string
+  tlsKey?: string
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -17,6 +21,8 @@ export function define(command: Command, cli: Cli): void {
     .option('--port <number>', 'listen here (PAWL_PORT); 7295 or a free one if left out', parsePort)
     .option('--host <address>', 'listen on this address (PAWL_HOST); 127.0.0.1 if left out')
     .option('--insecure-plain-http', 'allow an address that others can reach, without encryption')
+    .option('--tls-cert <file>', 'speak TLS with this certificate chain (PEM)')
+    .option('--tls-key <file>', 'its key (PEM)')
     .action(async (options: ServeOptions) => {
       cli.exitCode = await serve(cli, options)
     })
@@ -38,6 +44,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     )
     config = await readSettings(cli, { askTrust: false, flags: { ...flags, trust: true } })
   } else if (config.untrusted) sayUntrusted(cli, config.untrusted)
+  const tls = await readTls(cli, options, config.server.tls)
   const format = config.log.format === 'auto' ? (process.stderr.isTTY ? 'text' : 'json') : config.log.format
   const log = createLog({
     level: cli.globals.quiet ? 'error' : config.log.level,
@@ -62,6 +69,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     log,
     serveShared: true,
     ...(options.insecurePlainHttp ? { insecurePlainHttp: true } : {}),
+    tls,
   })
   if (cli.globals.json) cli.json({ url: daemon.url, home: config.home, pid: process.pid })
   else {
@@ -72,6 +80,25 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     cli.out(`Stop it: Ctrl-C here, or "${pawl} stop".`)
   }
   return (await daemon.stopped) === 'disowned' ? 1 : 0
+}
+
+async function readTls(
+  cli: Cli,
+  { tlsCert, tlsKey }: ServeOptions,
+  configured: { cert: string; key: string } | null,
+): Promise<{ cert: string; key: string } | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) {
+    if (!configured) return undefined
+    return { cert: await read('server.tls.cert', configured.cert), key: await read('server.tls.key', configured.key) }
+  }
+  if (tlsCert === undefined || tlsKey === undefined) throw invalid('TLS needs both: --tls-cert and --tls-key.')
+  return { cert: await read('--tls-cert', tlsCert), key: await read('--tls-key', tlsKey) }
+
+  function read(option: string, file: string): Promise<string> {
+    return readFile(resolve(cli.cwd, file), 'utf8').catch((error: unknown) => {
+      throw invalid(`${option}: ${messageOf(error)}.`)
+    })
+  }
 }
 
 function parsePort(written: string): number {

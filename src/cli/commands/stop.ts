@@ -1,14 +1,27 @@
 import type { Command } from 'commander'
 import { clientSettings } from '../../config.ts'
-import { PawlError } from '../../domain/error.ts'
+import { invalid, PawlError } from '../../domain/error.ts'
+import type { Runtime } from '../../engine/runtime.ts'
 import { findDaemon } from '../../run-file.ts'
 import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
 import { oneLine } from '../plain.ts'
+
+interface StopOptions {
+  allAgents?: boolean
+  reason?: string
+}
 
 export function define(command: Command, cli: Cli): void {
   command
     .description("Stop this home's daemon and database. Tasks that run go back to the queue and lose no attempt.")
-    .action(() => stop(cli))
+    .option('--all-agents', 'end every agent of every worker at once instead, and start none until "pawl resume"')
+    .option('--reason <text>', 'with --all-agents: why, for whoever finds the queue still')
+    .action((options: StopOptions) => {
+      if (options.allAgents) return stopAll(cli, options.reason)
+      if (options.reason !== undefined) throw invalid('--reason goes with --all-agents.')
+      return stop(cli)
+    })
 }
 
 async function stop(cli: Cli): Promise<void> {
@@ -25,6 +38,35 @@ async function stop(cli: Cli): Promise<void> {
   cli.out(`daemon    ${stopped.daemon.replace('_', ' ')}`)
   cli.out(`database  ${stopped.database.replace('_', ' ')}`)
   cli.say(cli.style('faint', `home ${oneLine(home)}`))
+}
+
+/** How long agents may take to be gone. */
+const allGoneMs = 15_000
+
+async function stopAll(cli: Cli, reason: string | undefined): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
+    const startedAt = performance.now()
+    const { halt, stopping } = await runtime.stopAll({ by: 'cli', reason })
+    const left = await waitUntilGone(runtime, startedAt + allGoneMs)
+    if (cli.globals.json) cli.json({ halt, stopping, left })
+    else if (left.length === 0)
+      cli.out(
+        `${stopping.length === 0 ? 'No agent was running' : `${stopping.length} stopped`}; nothing starts until "pawl resume".`,
+      )
+    if (left.length === 0) return
+    cli.exitCode = 1
+    cli.say(
+      `Not gone after ${allGoneMs / 1_000} s: ${left.join(', ')}. A worker that is away ends its own agents within 15 s; look with "pawl ls".`,
+    )
+  })
+}
+
+async function waitUntilGone(runtime: Runtime, until: number): Promise<string[]> {
+  for (;;) {
+    const { items } = await runtime.listTasks({ states: ['running'], limit: 200 })
+    if (items.length === 0 || performance.now() > until) return items.map(({ id }) => id)
+    await new Promise((again) => setTimeout(again, 100))
+  }
 }
 
 async function usesBundledDatabase(home: string): Promise<boolean> {

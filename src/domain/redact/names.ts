@@ -9,7 +9,7 @@ export function secretsIn(environment: Readonly<Record<string, string>>): Secret
   })
 }
 
-const namesSecret = (name: string) =>
+export const namesSecret = (name: string) =>
   /(?:keys?|token|secret|passw(?:or)?d|passphrase|credentials?|(?:^|_)(?:pass|pat|auth))(?:_?\d+)?$/i.test(name) ||
   (/secret|passw(?:or)?d|passphrase|credential/i.test(name) && !/_(?:file|path|dir|name|id|url)$/i.test(name))
 

@@ -1,6 +1,7 @@
 import { formsOf, minSecretLength } from './forms.ts'
 import { createSearch, type Found, type Search } from './search.ts'
 import { redactShapes } from './shapes.ts'
+import { endingRun, findWrapped, wrappedOpenEnd } from './wrapped.ts'
 
 /** Keeps secrets out of what is stored, logged or shown: those it was told, in the forms they are usually written in, and those that look like one. */
 export interface Redactor {
@@ -22,6 +23,8 @@ export interface ByteRedactor {
 
 /** Agents send what they like; what lies deeper than this is not looked at, so it is not kept either. */
 const maxDepth = 200
+const mostKeys = 1_000
+const longestKey = 100
 const tooDeep = '[redacted:too deep to look into]'
 
 const mark = (name: string) => `[redacted:${name}]`
@@ -29,6 +32,17 @@ const mark = (name: string) => `[redacted:${name}]`
 export function createRedactor(): Redactor {
   const search = createSearch()
   const text = (given: string) => (given.length < minSecretLength ? given : redactShapes(replaceFound(given, search), mark))
+
+  /** Keys are the same few again and again. */
+  const knownKeys = new Map<string, string>()
+  const cleanKey = (key: string) => {
+    const known = knownKeys.get(key)
+    if (known !== undefined) return known
+    const clean = text(key)
+    if (knownKeys.size >= mostKeys) knownKeys.clear()
+    if (key.length <= longestKey) knownKeys.set(key, clean)
+    return clean
+  }
 
   const value = (given: unknown, depth: number): unknown => {
     if (typeof given === 'string') return text(given)
@@ -44,7 +58,7 @@ export function createRedactor(): Redactor {
     const entries = Object.entries(given)
     for (const entry of entries) {
       const [key, inner] = entry
-      entry[0] = text(key)
+      entry[0] = cleanKey(key)
       entry[1] = value(inner, depth + 1)
       isChanged ||= entry[0] !== key || entry[1] !== inner
     }
@@ -58,9 +72,11 @@ export function createRedactor(): Redactor {
       const plainName = name.replace(/[^\w .-]/g, '_')
       const forms = formsOf(whole).flatMap((form) => [...new Set([form, asBytes(form)])])
       for (const form of forms) search.add(form, plainName)
+      knownKeys.clear()
       let isKnown = true
       return () => {
         if (isKnown) for (const form of forms) search.remove(form)
+        knownKeys.clear()
         isKnown = false
       }
     },
@@ -76,30 +92,49 @@ const asBytes = (text: string) => Buffer.from(text).toString('latin1')
 
 function createByteRedactor(search: Search): ByteRedactor {
   let held = ''
+  /** Of encoded text, written just before what is held. */
+  let runBefore = 0
+  const openEnd = (text: string) => Math.max(search.openEnd(text), wrappedOpenEnd(text, search, runBefore))
   return {
     write(chunk) {
       const arrived = held === '' ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk])
       const text = arrived.toString('latin1')
-      const openAt = text.length - search.openEnd(text)
+      const openAt = text.length - openEnd(text)
       // A secret may also be the beginning of a longer one; then it waits too.
-      const found = search.find(text).filter(({ start }) => start < openAt)
+      const found = findAll(text, search, runBefore).filter(({ start }) => start < openAt)
       const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
       held = text.slice(holdFrom)
+      runBefore = endingRun(text.slice(0, holdFrom), runBefore)
       if (found.length === 0) return held === '' ? arrived : arrived.subarray(0, holdFrom)
       return Buffer.from(replace(text.slice(0, holdFrom), found), 'latin1')
     },
     end() {
       // Most of a secret is as good as the whole.
-      const isPart = held.length >= minSecretLength && search.openEnd(held) === held.length
-      const last = isPart ? mark('cut off') : replaceFound(held, search)
+      const isPart = held.length >= minSecretLength && openEnd(held) === held.length
+      const last = isPart ? mark('cut off') : replaceFound(held, search, runBefore)
       held = ''
+      runBefore = 0
       return Buffer.from(last, 'latin1')
     },
   }
 }
 
-function replaceFound(text: string, search: Search): string {
+/** Each place once: what is found in lines that were joined may have been found in one of them already. */
+function findAll(text: string, search: Search, runBefore = 0): readonly Found[] {
   const found = search.find(text)
+  const wrapped = findWrapped(text, search, runBefore)
+  if (wrapped.length === 0) return found
+  const places: Found[] = []
+  for (const place of [...found, ...wrapped].sort((a, b) => a.start - b.start)) {
+    const last = places.at(-1)
+    if (!last || place.start >= last.end) places.push(place)
+    else if (place.end > last.end) places[places.length - 1] = { ...last, end: place.end }
+  }
+  return places
+}
+
+function replaceFound(text: string, search: Search, runBefore = 0): string {
+  const found = findAll(text, search, runBefore)
   return found.length === 0 ? text : replace(text, found)
 }
 

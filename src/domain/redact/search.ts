@@ -6,7 +6,7 @@ export interface Search {
   add(text: string, name: string): void
   remove(text: string): void
   /** Every place where one of them stands, from left to right; of two that begin at the same place the longer. Places do not overlap. */
-  find(text: string): Found[]
+  find(text: string): readonly Found[]
   /** How much of the end of a text may be the beginning of one of them. */
   openEnd(text: string): number
 }
@@ -44,6 +44,9 @@ export function createSearch(): Search {
   const byWindow = new Map<number, Pattern[]>()
   const byBeginning = new Map<number, Pattern[]>()
   const shifts = new Uint8Array(tableSize)
+  /** Whether a pattern begins with the signs of a place: asked for every sign at the end of every chunk, so it must cost next to nothing. */
+  const isBeginning = new Uint8Array(tableSize)
+  const isFirst = new Uint8Array(1 << 16)
   /** As wide as the shortest pattern. */
   let window = widest
   let longest = 0
@@ -59,6 +62,8 @@ export function createSearch(): Search {
     }
     put(byWindow, slotAt(text, window - blockLength), pattern)
     put(byBeginning, slotAt(text, 0), pattern)
+    isBeginning[slotAt(text, 0)] = 1
+    isFirst[text.charCodeAt(0)] = 1
   }
   /** What a removed pattern has written into the table makes the search slower, not wrong: it is written anew now and then. */
   const rebuild = () => {
@@ -69,6 +74,8 @@ export function createSearch(): Search {
     shifts.fill(window - blockLength + 1)
     byWindow.clear()
     byBeginning.clear()
+    isBeginning.fill(0)
+    isFirst.fill(0)
     for (const pattern of patterns.values()) enter(pattern)
   }
   rebuild()
@@ -96,16 +103,15 @@ export function createSearch(): Search {
       if (++removed >= stalePatterns || patterns.size === 0) rebuild()
     },
     find(text) {
+      if (patterns.size === 0) return nothing
+      const last = text.length - blockLength
+      let at = nextCandidate(text, window - blockLength, shifts)
+      // Most texts are short and hold nothing: they pay for nothing more.
+      if (at > last) return nothing
       const found: Found[] = []
-      if (patterns.size === 0) return found
       const effort = createEffort(text.length)
-      for (let at = window - blockLength; at <= text.length - blockLength; ) {
+      for (; at <= last; at = nextCandidate(text, at, shifts)) {
         const slot = slotAt(text, at)
-        const shift = shifts[slot]!
-        if (shift > 0) {
-          at += shift
-          continue
-        }
         const start = at - window + blockLength
         if (effort.isTooMuch()) return [...found, ...steady.find(text, start)]
         const hit = byWindow.get(slot)?.find((pattern) => effort.compare(text, start, pattern.text))
@@ -118,7 +124,9 @@ export function createSearch(): Search {
       if (patterns.size === 0) return 0
       const first = Math.max(0, text.length - longest + 1)
       const effort = createEffort(text.length - first)
-      for (let start = first; start <= text.length - blockLength; start++) {
+      for (let start = first; ; start++) {
+        start = nextBeginning(text, start, isBeginning)
+        if (start > text.length - blockLength) break
         const length = text.length - start
         if (effort.isTooMuch()) {
           const open = steady.openEnd(text, start)
@@ -133,10 +141,32 @@ export function createSearch(): Search {
       // Too little to tell by, and little enough to wait for more.
       const few = Math.min(text.length, blockLength - 1)
       const end = text.slice(text.length - few)
-      for (const pattern of patterns.keys()) if (end.includes(pattern[0]!)) return few
+      for (let at = 0; at < few; at++) if (isFirst[end.charCodeAt(at)] === 1) return few
       return 0
     },
   }
+}
+
+const nothing: readonly Found[] = []
+
+/** Where the window comes to stand next, or a place beyond the end. */
+function nextCandidate(text: string, from: number, shifts: Uint8Array): number {
+  const last = text.length - blockLength
+  let at = from
+  while (at <= last) {
+    const shift = shifts[slotAt(text, at)]!
+    if (shift === 0) return at
+    at += shift
+  }
+  return at
+}
+
+/** Where a pattern may begin next, or a place beyond the end. */
+function nextBeginning(text: string, from: number, isBeginning: Uint8Array): number {
+  const last = text.length - blockLength
+  let at = from
+  while (at <= last && isBeginning[slotAt(text, at)] === 0) at++
+  return at
 }
 
 /** Counts comparisons, the long ones more. What an ordinary text needs is far below its length. */

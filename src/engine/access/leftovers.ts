@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { isAbsence } from '../../files/directory-handle.ts'
+import { removeHomeFile, removeUnfinished } from '../../files/home-files.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { withLock } from '../../store/embedded/lock.ts'
-import { isAbsence } from '../files/directory-handle.ts'
-import { removeHomeFile, removeUnfinished } from '../files/home-files.ts'
 
 /**
  * What lets somebody in and lies in a session home while a program needs it: written down before it is put there, so that whoever comes after a kill can remove it.

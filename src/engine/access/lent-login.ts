@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { CredentialFile } from '../../agent.ts'
 import { type Clock, sleep } from '../../clock.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
+import { readHomeFile, writeHomeFile } from '../../files/home-files.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
-import { readHomeFile, writeHomeFile } from '../files/home-files.ts'
-import type { AgentUser } from '../workspace/workspace.ts'
 import type { Leftovers } from './leftovers.ts'
 
 /** A program's own login, lent to a session home. */

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { conflict } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question.ts'
+import { createFetcher, type Fetcher } from '../../egress/fetch.ts'
+import { type Network, type NetworkAccess, openNetwork } from '../../egress/network.ts'
 
 /** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */
 export interface DoorVerbs {
@@ -8,6 +10,14 @@ export interface DoorVerbs {
   ask(question: QuestionAsked): Promise<{ id: string }>
   /** A message to the user beside the answer. */
   notify(text: string): Promise<void>
+  /** The way out for a run whose walls have no other. */
+  readonly network?: NetworkAccess | undefined
+}
+
+/** The verbs as the tools have them: good while the run holds the door. */
+export interface HeldVerbs extends Omit<DoorVerbs, 'network'> {
+  /** Reads a page by the run's own way out, where it has one. */
+  readonly fetch?: Fetcher | undefined
 }
 
 /** Serves tools over HTTP. `close` resolves when no call of them is under way. */
@@ -18,14 +28,15 @@ export interface ToolHandler {
 
 /** One run's hold on a door. */
 export interface Holder {
-  readonly verbs: DoorVerbs
+  readonly verbs: HeldVerbs
   readonly tools: ToolHandler | undefined
+  readonly network: Network | undefined
   /** Nothing gets through from now on; resolves when what got through is done. */
   release(): Promise<void>
 }
 
 /** Wraps the verbs of a run so that they can be taken back from requests which began while it held the door. */
-export function hold(verbs: DoorVerbs, toolsFor: ((verbs: DoorVerbs) => ToolHandler) | undefined): Holder {
+export function hold(verbs: DoorVerbs, toolsFor: ((verbs: HeldVerbs) => ToolHandler) | undefined): Holder {
   const calls = new Set<Promise<unknown>>()
   let isReleased = false
   const refuseAfterRelease = () => {
@@ -37,20 +48,25 @@ export function hold(verbs: DoorVerbs, toolsFor: ((verbs: DoorVerbs) => ToolHand
     calls.add(promise)
     return promise.finally(() => calls.delete(promise))
   }
-  const held: DoorVerbs = {
+  const { network: access } = verbs
+  const network = access && openNetwork({ ...access, ask: (target) => counted(() => access.ask(target)) })
+  const held: HeldVerbs = {
     describe() {
       refuseAfterRelease()
       return verbs.describe()
     },
     ask: (question) => counted(() => verbs.ask(question)),
     notify: (text) => counted(() => verbs.notify(text)),
+    fetch: network && createFetcher(network),
   }
   const tools = toolsFor?.(held)
   return {
     verbs: held,
     tools,
+    network,
     async release() {
       isReleased = true
+      network?.close()
       await Promise.allSettled(calls)
       await tools?.close()
     },

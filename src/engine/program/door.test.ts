@@ -171,7 +171,7 @@ describe('the door', () => {
   it('drops connections above its bound', async () => {
     const { port, listener } = await opened()
     const dropped = new Promise<void>((done) => listener.once('drop', () => done()))
-    const sockets = Array.from({ length: 65 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    const sockets = Array.from({ length: 257 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
     await dropped
     for (const socket of sockets) socket.destroy()
   })

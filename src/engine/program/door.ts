@@ -2,12 +2,13 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { z } from 'zod'
-import { type ErrorCode, messageOf, PawlError } from '../../domain/error.ts'
+import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/error.ts'
 import { QuestionAsked } from '../../domain/question.ts'
+import { createProxy, switchesProtocol } from '../../egress/proxy.ts'
 import { type Log, silentLog } from '../../log.ts'
-import { type DoorVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
+import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
 
-export type { DoorVerbs, ToolHandler } from './door-holder.ts'
+export type { DoorVerbs, HeldVerbs, ToolHandler } from './door-holder.ts'
 
 /** The listener inside the walls of one process. It serves one run at a time: the one that holds it now. Until the first one has it, requests wait. */
 export interface Door {
@@ -22,7 +23,7 @@ export interface Door {
 }
 
 /** Makes the tools of one run. */
-export type ToolServing = (verbs: DoorVerbs, options: { log: Log }) => ToolHandler
+export type ToolServing = (verbs: HeldVerbs, options: { log: Log }) => ToolHandler
 
 export interface DoorOptions {
   /** Whoever connects is the agent; the token guards a loopback that is shared with others. */
@@ -30,22 +31,37 @@ export interface DoorOptions {
   /** Serves `/mcp` for the run with these verbs. */
   readonly tools?: ToolServing | undefined
   readonly log?: Log
+  /** How long a client may take to say what it wants. */
+  readonly patienceMs?: number
 }
 
 const maxBodyBytes = 256 * 1024
 /** A sender that is cut off in the middle of its body does not read the refusal, so a bit more than allowed is taken and thrown away. */
 const maxDrainedBytes = 8 * 1024 * 1024
-const maxConnections = 64
+/** Package managers open dozens at a time. */
+const maxConnections = 256
 
-/** Serves the run's own small API on a listener that the walls handed out. */
+/** Serves the run's own small API, and its way out, on a listener that the walls handed out. */
 export function serveDoor(listener: NetServer, options: DoorOptions): Door {
-  const { token, tools, log = silentLog } = options
+  const { token, tools, log = silentLog, patienceMs = 10_000 } = options
   let holder: Holder | undefined
   // The program inside starts before anybody here can know it, and one that is refused at its start gives up its tools.
   const bound = Promise.withResolvers<void>()
   const currentHolder = () => bound.promise.then(() => holder)
-  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16 * 1024 }
-  const http = createServer(limits, (request, response) => {
+  const currentNetwork = async () => {
+    const current = await currentHolder()
+    if (!current) throw noRun()
+    if (!current.network) throw new PawlError('denied', 'No proxy and no model is served here: this run has its own way out.')
+    return current.network
+  }
+  const limits = {
+    requestTimeout: 300_000,
+    headersTimeout: patienceMs,
+    connectionsCheckingInterval: 5_000,
+    maxHeaderSize: 64 * 1024,
+  }
+  const http = createServer({ ...limits, shouldUpgradeCallback: switchesProtocol }, (request, response) => {
+    if (proxy.takes(request)) return void proxy.serve(request, response)
     // A kept connection that we close while the next request is on its way looks like a failure; connecting anew costs nothing here.
     response.setHeader('connection', 'close')
     serve(request, response, { token, currentHolder }).catch((error: unknown) => {
@@ -58,7 +74,8 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   // Node watches over connections, and can end them all, from the moment at which a server listens; this one is only handed connections.
   http.emit('listening')
   listener.maxConnections = maxConnections
-  listener.on('connection', (socket) => http.emit('connection', socket))
+  const proxy = createProxy(http, currentNetwork, { log, patienceMs })
+  listener.on('connection', proxy.accept)
 
   async function bind(verbs: DoorVerbs | undefined): Promise<void> {
     const before = holder
@@ -71,7 +88,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
     async close() {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
       http.close()
-      http.closeAllConnections()
+      proxy.cut()
       await bind(undefined)
       await closed
     },
@@ -90,7 +107,7 @@ async function serve(
   const holder = await currentHolder()
   if (!holder) {
     await drain(request)
-    throw new PawlError('conflict', 'No run is under way here now, so nothing is served; try again in your next turn.')
+    throw noRun()
   }
   const path = request.url?.split('?')[0]
   if (path === '/mcp' && holder.tools) return holder.tools.handle(request, response)
@@ -104,7 +121,9 @@ async function serve(
   reply(response, status, body)
 }
 
-type Route = (request: IncomingMessage, verbs: DoorVerbs) => Promise<{ status: number; body: unknown }>
+const noRun = () => conflict('No run is under way here now, so nothing is served; try again in your next turn.')
+
+type Route = (request: IncomingMessage, verbs: HeldVerbs) => Promise<{ status: number; body: unknown }>
 
 const Message = z.strictObject({ text: z.string().min(1).max(65_536) })
 
@@ -161,6 +180,7 @@ function parseJson(text: string): unknown {
 const statuses = {
   invalid: 400,
   denied: 403,
+  limited: 429,
   not_found: 404,
   conflict: 409,
   unsupported: 422,

@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os'
 import type { LaunchSpec } from '../../agent.ts'
 import { secretsIn } from '../../domain/redact/names.ts'
 import { fp } from '../../failpoint.ts'
+import { writeHomeFiles } from '../../files/home-files.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Entrance, OpenAccess } from '../access/access.ts'
-import type { Place } from '../conversation.ts'
 import { failingAs } from '../failure.ts'
-import { writeHomeFile } from '../files/home-files.ts'
 import { createGate } from '../gate.ts'
 import type { RunParts } from '../run.ts'
+import type { Place } from '../turn.ts'
 import { serveDoor } from './door.ts'
 import { createLiveAgent, type LiveAgent } from './live-agent.ts'
 import { installed, withEnvironment } from './prepare.ts'
@@ -51,11 +51,16 @@ async function startInside(
   const token = randomBytes(24).toString('base64url')
   const plain = await failingAs('bad_config', () => adapter.command(spec))
   const ids: Record<string, string> = adapter.can.warm ? {} : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
-  const added = { taken, doorToken: token, ids, access: access.variables }
+  const isClosed = walls.network === 'none'
+  const given = await failingAs('bad_config', () =>
+    parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name }),
+  )
+  voice.hide(given)
+  const variables = Object.fromEntries(given.map(({ variable, value }) => [variable, value]))
+  const added = { taken, profile: place.profile, isClosed, doorToken: token, ids, access: access.variables, secrets: variables }
   const command = await installed(withEnvironment(plain, parts, added), workspace.source)
   voice.hide([...secretsIn(command.env), ...access.secrets()])
-  for (const [path, text] of Object.entries(command.files ?? {}))
-    await writeHomeFile({ home: walls.home, path }, text, { user: walls.user })
+  await writeHomeFiles(walls.home, command.files ?? {}, { user: walls.user })
   const walled = await launching(async () => {
     if (voice.watch.reason) return undefined
     await fp('spawn.before')
@@ -71,7 +76,7 @@ async function startInside(
       door: walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log }),
       unit: walls.unit,
       environment: command.env,
-      access,
+      access: { ...access, secrets: () => [...access.secrets(), ...given] },
       clock: parts.clock,
     })
   } catch (error) {

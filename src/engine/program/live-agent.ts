@@ -4,7 +4,7 @@ import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import type { Child, Exit, KillUnit } from '../../process/child.ts'
 import type { Walled } from '../../sandbox.ts'
 import type { OpenAccess } from '../access/access.ts'
-import type { Watch } from '../watch.ts'
+import type { StopReason, Watch } from '../watch.ts'
 import type { Door, DoorVerbs } from './door.ts'
 import type { RecordedChild, RecordOptions } from './raw-log.ts'
 
@@ -12,6 +12,8 @@ import type { RecordedChild, RecordOptions } from './raw-log.ts'
 export interface LiveAgent {
   readonly pid: number
   readonly unit: KillUnit
+  /** What holds each of its limits. */
+  readonly held: Walled['held']
   /** What it was started with and what lets it in: secrets of every run it serves. */
   secrets(): Secret[]
   /** One turn for one run: while it lasts, the door is that run's and what the program prints is kept there. */
@@ -20,6 +22,8 @@ export interface LiveAgent {
   isAlone(): boolean
   hasEnded(): boolean
   onEnd(tell: () => void): void
+  /** `release` is called when the program is gone, and `end` waits for it. It takes the place of the one before, which is called now. */
+  guardedBy(release: () => Promise<void>): Promise<void>
   /** A login that the program refreshed goes back to where it came from. */
   returnLogin(): Promise<void>
   /** Lets the program go and ends whatever of it is left. May be called twice. */
@@ -36,6 +40,11 @@ export interface Service {
 
 /** A program that was asked to stop by its own protocol gets this long to say how far it came. */
 const interruptMs = 3_000
+const overMemory: StopReason = {
+  kind: 'limit',
+  category: 'oom',
+  message: 'The agent and what it started took more memory than limits.memory of its profile allows.',
+}
 /** One that was let go ends by itself, mostly at once. */
 const partingMs = 1_000
 
@@ -56,6 +65,9 @@ export function createLiveAgent(parts: {
   let ending: Promise<Exit> | undefined
   let isServing = false
   let isUnbidden = false
+  let watching: Watch | undefined
+  let release: (() => Promise<void>) | undefined
+  walled.onLimit?.(() => watching?.stop(overMemory))
   void child.exited.then((exit) => {
     ended = exit
   })
@@ -74,6 +86,7 @@ export function createLiveAgent(parts: {
         () => door?.close(),
         () => recorded.into(undefined),
         () => access.close(),
+        () => release?.(),
       ])
     }
   }
@@ -93,11 +106,19 @@ export function createLiveAgent(parts: {
   return {
     pid: child.pid,
     unit: parts.unit,
+    held: walled.held,
     secrets: () => [...secretsIn(parts.environment), ...access.secrets()],
     isAlone: walled.isAlone,
     returnLogin: access.returnLogin,
     hasEnded: () => ended !== undefined || ending !== undefined,
     onEnd: (tell) => void child.exited.then(tell),
+    async guardedBy(next) {
+      const before = release
+      release = next
+      await before?.()
+      // It may have gone before it was told of this.
+      if (ending) await ending.then(next, next)
+    },
     async serve({ turn, watch, graceMs, records, door: verbs }) {
       isServing = true
       await recorded.into(records)
@@ -109,12 +130,14 @@ export function createLiveAgent(parts: {
         await child.stop({ graceMs: watch.graceMs(graceMs) })
       }
       // One that does not die is reported by `end`, which whoever owns the agent calls next.
+      watching = watch
       watch.begin(() => void stop().catch(() => undefined))
       let verdict: Verdict
       try {
         verdict = await conversation.turn(turn)
       } finally {
         done.resolve()
+        watching = undefined
         watch.finish()
         await door?.bind(undefined)
         await recorded.into(undefined)

@@ -1,17 +1,23 @@
 import { chown, mkdir, readFile } from 'node:fs/promises'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { Profile } from '../../domain/profile.ts'
+import { mountLines } from '../../domain/profile-mounts.ts'
+import { mergeEnvironments } from '../../domain/profile-resolve.ts'
+import { proxyEnvironment } from '../../egress/environment.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
 import { findProgram } from '../../process/program.ts'
 import type { SandboxHealth } from '../../sandbox.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs, RunFailure } from '../failure.ts'
 import type { RunParts } from '../run.ts'
-import type { AgentUser } from '../workspace/workspace.ts'
 
 /** Where walls cannot be built, only somebody who watches, our own program, or a profile that says so may go on. */
-export function refuseOpenWalls(taken: TakenRun, adapter: Adapter, health: SandboxHealth): void {
-  const { task } = taken
-  if (health.enforced || task.attended || adapter.isOurs || task.agent_config.profile === 'unattended-open') return
+export function refuseOpenWalls(
+  { task }: TakenRun,
+  { adapter, profile, health }: { adapter: Adapter; profile: Profile; health: SandboxHealth },
+): void {
+  if (health.enforced || task.attended || adapter.isOurs || !profile.walls) return
   const cure = health.fix ? `${health.fix}, or ` : ''
   throw new RunFailure(
     'sandbox_error',
@@ -31,7 +37,7 @@ export type Wanted = Omit<LaunchSpec, 'prompt' | 'resume' | 'newSession' | 'acce
 export async function wantedOf(
   taken: TakenRun,
   adapter: Adapter,
-  place: { workspace: string; home: string; walled: boolean; program: AgentHealth },
+  place: { workspace: string; home: string; profile: Profile; walled: boolean; program: AgentHealth },
 ): Promise<Wanted> {
   const { task } = taken
   const agent = task.agent_config
@@ -44,21 +50,30 @@ export async function wantedOf(
   return {
     options: options.data,
     model: agent.model,
-    systemPrompt: agent.systemPromptFile
-      ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt)
-      : agent.systemPrompt,
+    systemPrompt: withMounts(
+      agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
+      adapter.can.systemPrompt ? mountLines(place.profile) : [],
+    ),
     workspace: place.workspace,
     home: place.home,
     walled: place.walled,
     program: place.program.program,
     version: place.program.version,
-    baseUrl: agent.baseUrl,
+    // There is no network inside: the model is reached through the door.
+    baseUrl: agent.baseUrl && place.walled ? '{{PAWL_DOOR_URL}}/model' : agent.baseUrl,
     outputSchema: adapter.can.structuredOutput ? (task.output_schema ?? undefined) : undefined,
     maxTurns: agent.budget.turns,
     maxUsd: agent.budget.perRunUsd ?? agent.budget.usd,
     tools: adapter.can.mcp,
     extraArgs: task.extra_args,
   }
+}
+
+/** An agent that is not told of a place does not look for it. */
+function withMounts(prompt: string | undefined, lines: readonly string[]): string | undefined {
+  if (lines.length === 0) return prompt
+  const told = `Beside the workspace you have:\n${lines.join('\n')}`
+  return prompt === undefined ? told : `${prompt}\n\n${told}`
 }
 
 /** Read anew for each run; the configured text stands in for a file that is gone. */
@@ -69,15 +84,36 @@ async function readSystemPrompt(file: string, instead: string | undefined): Prom
   })
 }
 
-/** The agent's environment: what the run brings, what the settings pass on or fix, and what the adapter adds. Nothing is inherited. */
+/**
+ * The agent's environment: what the run brings, what the settings pass on or fix, the way out, and what the adapter adds. Nothing is inherited. The way out comes after the
+ * settings, so that none of them can lead elsewhere.
+ */
 export function withEnvironment(command: Command, parts: RunParts, added: EnvironmentParts): Command {
-  const { env } = added.taken.task.agent_config
+  const { task } = added.taken
   const ours = { PATH: parts.path, PAWL_DOOR_TOKEN: added.doorToken, ...added.ids }
-  return { ...command, env: { ...ours, ...parts.environment(env.pass), ...env.set, ...added.access, ...command.env } }
+  const settings = mergeEnvironments(added.profile.env, task.agent_config.env, parts.userEnvironment(task.user_name))
+  const wayOut = added.isClosed ? proxyEnvironment() : {}
+  return {
+    ...command,
+    env: {
+      ...ours,
+      ...parts.environment(settings.pass),
+      ...settings.set,
+      ...added.secrets,
+      ...wayOut,
+      ...added.access,
+      ...command.env,
+    },
+  }
 }
 
 export interface EnvironmentParts {
+  /** Those that the profile names, by variable. They win over what the settings say of the same variable. */
+  readonly secrets: Readonly<Record<string, string>>
   readonly taken: TakenRun
+  readonly profile: Profile
+  /** No network but the door. */
+  readonly isClosed: boolean
   readonly doorToken: string
   /** The ids of task and run, for programs that serve one run only. */
   readonly ids: Readonly<Record<string, string>>

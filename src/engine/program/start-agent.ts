@@ -1,17 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
 import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'
+import { profileDigest } from '../../domain/profile-digest.ts'
+import { writeHomeFile } from '../../files/home-files.ts'
 import type { KillUnit } from '../../process/child.ts'
-import { recordKillUnit, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
+import { recordKillUnit, recordProfile, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
 import { knownFiles } from '../../store/session-archive.ts'
 import type { RunRow } from '../../store/tables.ts'
 import { findAccess } from '../access/access.ts'
-import type { Place } from '../conversation.ts'
-import { writeHomeFile } from '../files/home-files.ts'
 import { composePrompt } from '../prompt.ts'
 import type { RunParts } from '../run.ts'
 import { type GateOptions, type Passed, passGate } from '../session/gate.ts'
 import { conversationMark } from '../session/home.ts'
+import type { Place } from '../turn.ts'
 import { launchAgent } from './launch-agent.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { type Wanted, wantedOf } from './prepare.ts'
@@ -32,7 +33,14 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   const { adapter, walls, workspace, voice } = place
   const { watch } = voice
   const program = await parts.probe(task.agent_config, workspace.path)
-  const wanted = await wantedOf(taken, adapter, { workspace: workspace.path, home: walls.home, walled: place.enforced, program })
+  const wanted = await wantedOf(taken, adapter, {
+    workspace: workspace.path,
+    home: walls.home,
+    profile: place.profile,
+    walled: place.enforced,
+    program,
+  })
+  const digest = await profileDigest(place.profile)
   const entrance = () =>
     findAccess({
       agent: task.agent_config,
@@ -46,8 +54,9 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       hide: voice.hide,
     })
   const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
-    ...likenessOf(wanted, taken, parts, place),
+    ...likenessOf(wanted, taken, parts, place, digest),
     access: (await entrance()).likeness,
+    secrets: digestOf(await parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name })),
     conversation: vendorId === undefined ? '' : await conversationState(vendorId),
   })
 
@@ -70,7 +79,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     // From here on the session home is written to; a run that has lost its lease must not.
     const unit = warm?.unit ?? walls.unit
     const isOurs =
-      passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, resumed: passed.resume !== undefined }))
+      passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined }))
     if (!isOurs) watch.stop({ kind: 'lease_lost' })
     if (watch.reason) return await leave()
     if (adapter.can.warm) await writeRunFile()
@@ -126,34 +135,50 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
 function recordStart(
   taken: TakenRun,
   parts: RunParts,
-  { sandbox, enforced }: Place,
-  { unit, resumed }: { unit: KillUnit; resumed: boolean },
+  { sandbox, enforced, profile }: Place,
+  { unit, digest, resumed }: { unit: KillUnit; digest: string; resumed: boolean },
 ): Promise<boolean> {
   const { run, task } = taken
   return parts.journal.transact('killunit.record', async (tx, record) => {
     if (!(await recordKillUnit(tx, run, { unit, walls: sandbox.name, enforced, resumed }))) return false
-    const data = { attempt: run.attempt, fence: run.fence, worker: run.worker_id ?? '', walls: sandbox.name, enforced, resumed }
+    await recordProfile(tx, run, { profile, digest, at: new Date(parts.clock.now()) })
+    const data = {
+      attempt: run.attempt,
+      fence: run.fence,
+      worker: run.worker_id ?? '',
+      walls: sandbox.name,
+      enforced,
+      resumed,
+      profile: profile.name,
+    }
     record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } })
     return true
   })
 }
 
 /** Everything that a program was started with, and that the next run must want alike. */
-function likenessOf(wanted: Wanted, { task }: TakenRun, parts: RunParts, { workspace, sandbox, enforced }: Place): Likeness {
+function likenessOf(
+  wanted: Wanted,
+  { task }: TakenRun,
+  parts: RunParts,
+  { workspace, sandbox, enforced, guard }: Place,
+  profile: string,
+): Likeness {
   const agent = task.agent_config
   return {
     adapter: agent.adapter,
-    profile: `${agent.profile} ${sandbox.name} ${enforced}`,
-    environment: digest({
+    profile: `${profile} ${sandbox.name} ${enforced} ${guard.likeness}`,
+    environment: digestOf({
       path: parts.path,
       passed: parts.environment(agent.env.pass),
       set: agent.env.set,
+      user: parts.userEnvironment(task.user_name),
       baseUrl: agent.baseUrl,
     }),
     workspace: posix.normalize(`${workspace.path}\0${workspace.source}`),
     model: wanted.model ?? '',
-    systemPrompt: digest(wanted.systemPrompt ?? null),
-    options: digest({
+    systemPrompt: digestOf(wanted.systemPrompt ?? null),
+    options: digestOf({
       options: wanted.options,
       args: wanted.extraArgs,
       schema: wanted.outputSchema,
@@ -164,7 +189,7 @@ function likenessOf(wanted: Wanted, { task }: TakenRun, parts: RunParts, { works
   }
 }
 
-const digest = (value: unknown) =>
+const digestOf = (value: unknown) =>
   createHash('sha256')
     .update(JSON.stringify(value) ?? '')
     .digest('hex')

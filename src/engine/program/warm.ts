@@ -16,6 +16,8 @@ export interface Warm {
   keep(entry: { session: string; agentName: string; agent: LiveAgent; likeness: Likeness }): void
   /** Ends the program of a session, for one whose conversation is not gone on with. */
   drop(session: string): Promise<void>
+  /** Ends all that wait now; others may be kept later. */
+  clear(): Promise<void>
   list(): WarmView[]
   /** Ends all of them; nothing is kept from here on. */
   stop(): Promise<void>
@@ -123,6 +125,10 @@ export function createWarm(options: WarmOptions): Warm {
         pid: agent.pid,
         idleSince: new Date(sinceMs).toISOString(),
       })),
+    async clear() {
+      for (const one of waiting.values()) void end(one, 'halted')
+      await Promise.all(ending.values())
+    },
     async stop() {
       stopped = true
       cancelLook?.()

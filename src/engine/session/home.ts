@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, rm, stat } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
-import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../files/directory-handle.ts'
+import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { ownPrefix, partsOf } from '../../files/path-inside.ts'
 
 /**
  * A home whose files we read. That of a session belongs to the agent, who may put a link to anything of ours in the place of any file or folder: there no link
@@ -130,17 +131,6 @@ export async function removeFile(home: Home, path: string): Promise<void> {
 
 /** More than a program has reason to keep. An agent that makes a hundred thousand folders to keep us busy loses its conversation, not our time. */
 const mostEntries = 2_000
-
-/** Files that we make beside others for a moment begin with it; they belong to no conversation. */
-export const ownPrefix = '.pawl-'
-
-/** A path inside a home. An adapter that names any other is wrong. */
-export function partsOf(path: string): string[] {
-  const parts = path.split('/')
-  if (parts.some((part) => part === '' || part === '.' || part === '..') || path.includes('\0'))
-    throw new Error(`${JSON.stringify(path)} is not a path inside a home`)
-  return parts
-}
 
 async function namesLike(directory: DirectoryHandle, pattern: string): Promise<string[]> {
   if (!pattern.includes('*')) return [pattern]

@@ -1,7 +1,7 @@
+import { putFile } from '../../files/put-file.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { type ArchivedFile, knownFiles, readFile } from '../../store/session-archive.ts'
-import { putFile } from '../files/put-file.ts'
-import type { AgentUser } from '../workspace/workspace.ts'
 import { digestOf, endOf } from './archive.ts'
 import { type Home, removeFile } from './home.ts'
 

@@ -1,7 +1,7 @@
-import { rmdir, unlink } from 'node:fs/promises'
+import { realpath, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
-import { type DirectoryHandle, openDirectory } from '../files/directory-handle.ts'
+import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
 import { putEntry, sameBytes, setDirectoryMode } from './put-entry.ts'
 import { type Entry, entryAt, entryIfAny, readTree, sameContent, sameInCopy, type Tree } from './tree.ts'
 
@@ -20,11 +20,12 @@ export interface Changes {
 
 /**
  * Brings what differs between the copy and `base` into the original, and `base` up to date with what was brought. Every act on the original goes
- * through the handle of a real directory below it, so that no link, whoever made it and when, leads us out. The copy is read by its path: whoever takes
- * the task over renames it, and then we find nothing more to bring.
+ * through the handle of a real directory below it, so that no link, whoever made it and when, leads us out; so is every file of the copy read. The copy
+ * itself is found by its path each time: whoever takes the task over renames it, and then we find nothing more to bring.
  */
 export async function bringBack(places: { copy: string; original: string; without: string }, base: Tree): Promise<Changes> {
-  const { copy, original } = places
+  const { original } = places
+  const copy = await realpath(places.copy)
   const now = await readTree(copy)
   const changes: Changes = { added: [], changed: [], removed: [], conflicts: [], refused: [], failed: [] }
   const stayed = new Set<string>()
@@ -46,6 +47,17 @@ export async function bringBack(places: { copy: string; original: string; withou
       changes.failed.push({ path, why: messageOf(error) })
     } finally {
       await parent?.close()
+    }
+  }
+
+  /** `use` is given the way to the entry of the copy. */
+  const inCopy = async <T>(path: string, use: (from: string) => Promise<T>): Promise<T> => {
+    const folder = await openDirectory(join(copy, dirname(path)))
+    if (!folder) throw new Error('it is no longer in the copy')
+    try {
+      return await use(folder.at(basename(path)))
+    } finally {
+      await folder.close()
     }
   }
 
@@ -80,13 +92,13 @@ export async function bringBack(places: { copy: string; original: string; withou
         return
       }
       const isUntouched = before ? there && sameContent(before, there) : !there
-      const isSame = !isUntouched && there && (await sameBytes(join(copy, path), entry, parent.at(name), there))
+      const isSame = !isUntouched && there && (await inCopy(path, (from) => sameBytes(from, entry, parent.at(name), there)))
       if (!parent || !(isUntouched || isSame)) {
         stay(path, changes.conflicts)
         return
       }
       if (!isSame) {
-        await putEntry(join(copy, path), parent, name, entry, there)
+        await inCopy(path, (from) => putEntry(from, parent, name, entry, there))
         if (entry.kind !== 'directory') (before ? changes.changed : changes.added).push(path)
       }
       const { mtimeNs, mode } = await entryAt(parent.at(name))

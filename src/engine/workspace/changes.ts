@@ -1,6 +1,7 @@
 import { messageOf } from '../../domain/error.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 import type { Voice } from '../run.ts'
+import { gitInside } from './git.ts'
 import { repositoryState, summarise, summariseChanges } from './repository.ts'
 import type { BroughtBack, PreparedWorkspace } from './workspace.ts'
 
@@ -21,16 +22,16 @@ export function watchChanges(
   context: { sandbox: Sandbox; walls: QuietWalls; path: string; voice: Voice },
 ): ChangeReport {
   const { sandbox, walls, path, voice } = context
-  const isCopy = workspace.source !== workspace.path
-  const look = () => repositoryState(workspace.source, (args) => runGit(sandbox, walls, path, args)).catch(() => undefined)
-  const before = isCopy ? undefined : look()
+  const look = () => repositoryState(workspace.source, (args) => gitInside(sandbox, walls, path, args)).catch(() => undefined)
+  const before = workspace.mode === 'copy' ? undefined : look()
   return {
     async finish(isLast) {
       try {
         const back = await workspace.finish(isLast)
         const first = await before
-        const changed = back ? summariseChanges(back) : first && summarise(first, await look())
+        const changed = first ? summarise(first, await look()) : back && summariseChanges(back)
         if (changed) await voice.recordEvent({ type: 'workspace.changed', data: changed })
+        if (back?.told !== undefined) await voice.note('workspace_kept', back.told)
         if (back && back.refused.length > 0)
           await voice.note('workspace_refused', `Not regular files, left behind: ${some(back.refused)}`)
         const left = back && leftBehind(back)
@@ -60,21 +61,3 @@ function leftBehind({ conflicts, failed, keptAt }: BroughtBack): string | undefi
 }
 
 const some = (paths: readonly string[]) => [...paths.slice(0, 20), ...(paths.length > 20 ? ['…'] : [])].join(', ')
-
-async function runGit(sandbox: Sandbox, walls: QuietWalls, path: string, args: readonly string[]): Promise<string | undefined> {
-  const env = { PATH: path, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0' }
-  const safe = ['-c', 'safe.directory=*', '-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
-  const { child } = await sandbox.launch({ file: 'git', args: [...safe, ...args], env }, { ...walls, door: false })
-  child.stdin.end()
-  child.stderr.resume()
-  const timer = setTimeout(() => void child.stop({ graceMs: 0 }), 5_000)
-  try {
-    let text = ''
-    for await (const chunk of child.stdout) if (text.length < 1_000_000) text += String(chunk)
-    const exit = await child.exited
-    return exit.code === 0 ? text : undefined
-  } finally {
-    clearTimeout(timer)
-    await child.stop({ graceMs: 0 })
-  }
-}

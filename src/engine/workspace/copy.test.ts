@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { copyWorkspace } from './copy.ts'
+import { guard, put, testPaths } from './testing.ts'
 
 describe('a workspace copy', () => {
   let root: string
@@ -18,6 +19,7 @@ describe('a workspace copy', () => {
       fence,
       owner,
       without: join(original, 'sub/home'),
+      paths: testPaths,
       signal,
     })
   const text = (path: string) => readFile(join(original, path), 'utf8')
@@ -119,6 +121,23 @@ describe('a workspace copy', () => {
     expect(await readdir(join(root, 'copies'))).toEqual(['task.3.copy'])
   })
 
+  it('brings back nothing that a run which died has planted', async () => {
+    const home = join(original, 'sub/home')
+    const first = await make(1)
+    await guard(home, original, { workspace: { source: first.path, path: original, guardFile: first.guardFile } })
+    await put(first.path, { 'sub/deep/.vscode/tasks.json': 'evil', 'work.txt': 'work', '.git/hooks/pre-commit': 'evil' })
+    await make(2)
+    expect(await text('work.txt')).toBe('work')
+    expect((await readdir(original)).toSorted()).toEqual(['.git', 'change.txt', 'keep.txt', 'link', 'sub', 'work.txt'])
+    expect(await readdir(join(original, '.git/hooks'))).toEqual([])
+    expect(await readdir(join(original, 'sub/deep'))).toEqual(['remove.txt'])
+    expect(await readFile(join(home, 'quarantine/run_1/files/sub/deep/.vscode/tasks.json'), 'utf8')).toBe('evil')
+  })
+
+  it('tells what it cost', async () => {
+    expect((await make()).cost).toEqual({ files: 3, bytes: 14, ms: expect.any(Number) })
+  })
+
   it('takes nothing for a conflict that an earlier run brought back itself', async () => {
     const first = await make(1)
     await writeFile(join(first.path, 'change.txt'), 'first')
@@ -166,7 +185,7 @@ describe('a workspace copy', () => {
   it('of a link to a directory is a copy of the directory', async () => {
     await symlink(original, join(root, 'alias'))
     const signal = new AbortController().signal
-    const plan = { folder: join(root, 'copies'), task: 'task', fence: 1, owner, without: join(root, 'home'), signal }
+    const plan = { folder: join(root, 'copies'), task: 'task', fence: 1, owner, without: join(root, 'home'), paths: [], signal }
     const copy = await copyWorkspace({ ...plan, original: join(root, 'alias') })
     await writeFile(join(copy.path, 'change.txt'), 'after')
     expect(await text('change.txt')).toBe('before')

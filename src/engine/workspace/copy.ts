@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { CodePath } from '../../domain/code-paths.ts'
 import { PawlError } from '../../domain/error.ts'
 import { systemPath } from '../../process/program.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
+import { settleLeft } from './settle-guard.ts'
 import { readTree, type Tree } from './tree.ts'
 
 // Our own search path may lead into a workspace: npm puts a project's packages first.
@@ -18,10 +20,20 @@ const run = promisify(execFile)
  */
 export interface WorkspaceCopy {
   readonly path: string
+  /** Where the record of what guards it lies: it moves with the copy. */
+  readonly guardFile: string
+  /** What making it took; undefined if an earlier run had made it. */
+  readonly cost: CopyCost | undefined
   bringBack(): Promise<Changes>
   /** Puts it where no later run takes it over, for a person to look at; answers where. */
   keep(): Promise<string>
   remove(): Promise<void>
+}
+
+export interface CopyCost {
+  readonly files: number
+  readonly bytes: number
+  readonly ms: number
 }
 
 export interface CopyPlan {
@@ -33,6 +45,8 @@ export interface CopyPlan {
   readonly owner: { readonly uid: number; readonly gid: number }
   /** Left out: our own home may lie inside a workspace. */
   readonly without: string
+  /** What is code: an earlier run that died may have planted some, which must not be brought back. */
+  readonly paths: readonly CodePath[]
   readonly signal: AbortSignal
 }
 
@@ -47,16 +61,23 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
 
   await takeOver(plan, directory)
   const left = await readBase(baseFile)
+  const startedAt = performance.now()
   const base = left ?? (await makeCopy(original, directory, path, plan))
+  const cost = left ? undefined : costOf(base, performance.now() - startedAt)
+  const guardFile = join(directory, 'guard.json')
   const bring = async () => {
     const changes = await bringBack({ copy: path, original, without: plan.without }, base)
     await store(base)
     return changes
   }
-  if (left) await bring()
-  else await store(base)
+  if (left) {
+    await settleLeft({ file: guardFile, home: plan.without, paths: plan.paths }, path)
+    await bring()
+  } else await store(base)
   return {
     path,
+    guardFile,
+    cost,
     bringBack: bring,
     async keep() {
       const kept = join(plan.folder, `${name}.kept`)
@@ -65,6 +86,16 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
     },
     remove: () => removeTree(directory),
   }
+}
+
+function costOf(tree: Tree, ms: number): CopyCost {
+  let [files, bytes] = [0, 0]
+  for (const { kind, size } of tree.values()) {
+    if (kind !== 'file') continue
+    files++
+    bytes += size
+  }
+  return { files, bytes, ms: Math.round(ms) }
 }
 
 /** The newest copy of an earlier run becomes ours by its name. One with a later fence belongs to whoever took the task from us. */
@@ -91,7 +122,7 @@ async function makeCopy(original: string, directory: string, path: string, plan:
   await mkdir(directory, { mode: 0o700 })
   try {
     await copyExcept(original, path, plan)
-    await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
+    if (process.getuid?.() === 0) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
     return await readTree(path, signal)
   } catch (error) {
     await removeTree(directory)

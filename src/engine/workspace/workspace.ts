@@ -1,8 +1,11 @@
-import { access, chown, constants, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { access, chown, constants, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
+import { type ClonePlan, cloneWorkspace } from './clone.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
+import { livingOthers } from './guard-record.ts'
 
 /** A workspace made ready for one run. */
 export interface PreparedWorkspace {
@@ -10,6 +13,11 @@ export interface PreparedWorkspace {
   readonly path: string
   /** Where its files really are while the run lasts. */
   readonly source: string
+  readonly mode: WorkspaceMode
+  /** Where the record of what guards it belongs, if it is to move with the files. */
+  readonly guardFile?: string | undefined
+  /** What making it ready took, for the record of the run. */
+  readonly cost?: string | undefined
   /** Brings back what changed, if the run worked on a copy. A last run's copy that could not all be brought back is kept apart from later runs. */
   finish(isLast: boolean): Promise<BroughtBack | undefined>
 }
@@ -17,32 +25,49 @@ export interface PreparedWorkspace {
 export interface BroughtBack extends Changes {
   /** Where the rest is, if not everything could be brought back. */
   readonly keptAt: string | undefined
+  /** Where the work is, if it is meant to be elsewhere. */
+  readonly told?: string | undefined
 }
 
-export type AgentUser = { readonly uid: number; readonly gid: number }
+/** In the directory itself, in a copy from which changes are brought back, or in a clone with a branch of its own. */
+export type WorkspaceMode = 'direct' | 'copy' | 'clone'
 
 /** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
 export async function prepareWorkspace(
   options: {
     path: string
     own: boolean
+    /** Left out: directly if the agent's user can write there, else in a copy. */
+    mode?: WorkspaceMode | undefined
+    /** Put the branch of a clone into the repository it was made from? */
+    bringBackBranch?: boolean | undefined
     user: AgentUser | undefined
     /** Told before a copy is made: that may take a while. */
     onCopy: () => void
   } & Omit<CopyPlan, 'original' | 'owner'>,
 ): Promise<PreparedWorkspace> {
-  const { path, own, user, onCopy, ...plan } = options
+  const { path, own, user, mode, bringBackBranch, onCopy, ...plan } = options
   if (own) {
     await mkdir(path, { recursive: true, mode: 0o700 })
     if (user) await chown(path, user.uid, user.gid)
   }
   await assertUsable(path)
-  if (!user || own || (await isWritableBy(path, user))) return { path, source: path, finish: async () => undefined }
+  if (mode === 'clone' && !own) return prepareClone({ ...plan, original: path, owner: user }, bringBackBranch ?? false)
+  const isDirect = !user || own || (await isWritableBy(path, user, await stubsIn(path, plan.without)))
+  if (mode === 'direct' && !isDirect)
+    throw new PawlError(
+      'invalid',
+      `The agent's user may not write everything in ${path}, so it cannot work there directly; leave --workspace-mode out, or name copy or clone.`,
+    )
+  if (isDirect && (own || mode !== 'copy')) return { path, source: path, mode: 'direct', finish: async () => undefined }
   onCopy()
-  const copy = await copyWorkspace({ ...plan, original: path, owner: user })
+  const copy = await copyWorkspace({ ...plan, original: path, owner: user ?? ownUser() })
   return {
     path,
     source: copy.path,
+    mode: 'copy',
+    guardFile: copy.guardFile,
+    cost: copy.cost && `Copied ${copy.cost.files} files (${megabytes(copy.cost.bytes)}) in ${copy.cost.ms} ms.`,
     async finish(isLast) {
       const changes = await copy.bringBack()
       if (changes.conflicts.length + changes.failed.length > 0)
@@ -52,6 +77,30 @@ export async function prepareWorkspace(
     },
   }
 }
+
+async function prepareClone(plan: ClonePlan, bringBackBranch: boolean): Promise<PreparedWorkspace> {
+  const startedAt = performance.now()
+  const clone = await cloneWorkspace(plan)
+  return {
+    path: plan.original,
+    source: clone.path,
+    mode: 'clone',
+    guardFile: clone.guardFile,
+    cost: clone.isNew ? `Cloned in ${Math.round(performance.now() - startedAt)} ms.` : undefined,
+    async finish(isLast) {
+      const nothing = { added: [], changed: [], removed: [], conflicts: [], refused: [], failed: [], keptAt: clone.path }
+      const where = `The work is in ${clone.path} on the branch ${clone.branch}`
+      if (!isLast || !bringBackBranch) return { ...nothing, told: `${where}.` }
+      const result = await clone.bringBranch()
+      return result.brought
+        ? { ...nothing, told: `The branch ${clone.branch} is in ${plan.original}.` }
+        : { ...nothing, failed: [{ path: clone.branch, why: result.why }] }
+    },
+  }
+}
+
+const ownUser = (): AgentUser => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 })
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Refuses, in a sentence, what cannot be worked in. */
 export async function assertUsable(path: string): Promise<void> {
@@ -67,7 +116,7 @@ export async function assertUsable(path: string): Promise<void> {
 }
 
 /** Its own folder, or one that is open to all as far as a quick look shows: a file in it that the agent could not edit means a copy. */
-async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
+async function isWritableBy(path: string, user: AgentUser, stubs: ReadonlySet<string>): Promise<boolean> {
   if ((await lstat(path)).uid === user.uid) return true
   const folders = [path]
   for (let seen = 0; seen < 200; ) {
@@ -77,11 +126,18 @@ async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       if (++seen > 200) break
       const below = join(folder, entry.name)
+      if (stubs.has(below)) continue
       if (entry.isDirectory()) folders.push(below)
       else if (entry.isFile() && !mayWrite(await lstat(below), user)) return false
     }
   }
   return true
+}
+
+/** What living runs, or programs that wait for one, have made there says nothing of the workspace. */
+async function stubsIn(path: string, home: string): Promise<ReadonlySet<string>> {
+  const records = await livingOthers(home, await realpath(path), '')
+  return new Set(records.flatMap(({ stubs }) => stubs.map((stub) => join(path, stub))))
 }
 
 const mayWrite = (found: { uid: number; mode: number }, user: AgentUser) =>

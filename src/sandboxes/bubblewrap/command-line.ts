@@ -1,49 +1,58 @@
-import { realpathSync } from 'node:fs'
-import { release } from 'node:os'
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import { findProgram, realPath } from '../../process/program.ts'
 import type { Walls } from '../../sandbox.ts'
 import { freshEnvironment } from '../environment.ts'
-import { dropTo, noDrop } from './drop.ts'
-import { hasLeakingDescriptors, initSource, keptName } from './init.ts'
-import { type Identity, isVisible, type Mount, mayExecute, planMounts, temporary } from './mounts.ts'
+import { nameDoor } from '../open-door.ts'
+import { agentIdentity, mayExecute } from './identity.ts'
+import { hasLeakingDescriptors, initSource, isObeyedEarly, keptName } from './init.ts'
+import { limiting } from './limits.ts'
+import type { MemoryWatch } from './memory-watch.ts'
+import { isVisible } from './mounts.ts'
+import { interpretersOf } from './programs.ts'
+import { seccompFilter } from './seccomp/filter.ts'
+import { type View, viewFor } from './view.ts'
 
 export interface LaunchTools {
   readonly bwrap: string
   /** Where the programs of the system are found. */
   readonly searchPath: string
-  /** The `env` that can reset ignored signals, if there is one. */
-  readonly resetSignals: string | undefined
   readonly clock: Clock
+  readonly memory: MemoryWatch
+  /** The control group below which the kernel keeps accounts for us, if there is one. */
+  readonly group: string | undefined
 }
 
 /** Descriptors of the outermost process; none of them reaches the agent. */
-export const fds = { channel: 3, args: 4 } as const
+export const fds = { channel: 3, args: 4, seccomp: 5 } as const
 
-/**
- * The first program inside. Sets the limits, tells us that the walls stand and waits for our answer, unless that is left to our init.
- * A limit that is above what we have ourselves is refused, and the lower one stays.
- */
-const insideScript = `
-ulimit -n "$1" 2>/dev/null
-[ "$2" = 0 ] || ulimit -p "$2" 2>/dev/null || ulimit -u "$2" 2>/dev/null
-[ "$3" = door ] || { echo >&3; read -r answer <&3 || exit 1; exec 3>&-; }
-shift 3
-exec "$@"
-`
+/** Bubblewrap's own limit is 9000, with its command. */
+const mostOptions = 8_900
 
-/** The command line of the outermost process, and the options that bubblewrap reads from a descriptor. */
+export interface CommandLine {
+  readonly file: string
+  readonly args: readonly string[]
+  /** What bubblewrap reads from a descriptor. */
+  readonly options: readonly string[]
+  readonly seccomp: Buffer
+  /** Folders inside that lie in memory. */
+  readonly rooms: readonly string[]
+}
+
+/** The command line of the outermost process, and what bubblewrap reads from descriptors. A door whose address is not given is opened inside. */
 export async function commandLine(
   command: Command,
   walls: Walls,
-  tools: LaunchTools,
-): Promise<{ file: string; args: string[]; options: string[] }> {
-  const user = agentUser(walls)
+  tools: LaunchTools & { readonly doorUrl?: string | undefined },
+): Promise<CommandLine> {
+  const user = agentIdentity(walls)
   const workspace = { source: realPath(walls.workspace.source, 'workspace'), path: realPath(walls.workspace.path, 'workspace') }
   const home = realPath(walls.home, 'session home')
-  const env = freshEnvironment(command, { ...walls, home })
+  const fresh = { args: command.args, env: freshEnvironment(command, { ...walls, home }) }
+  const { args, env } = tools.doorUrl === undefined ? fresh : nameDoor(fresh, tools.doorUrl)
   const named = await findProgram(command.file, { path: env.PATH ?? '', folder: workspace.source })
   const real = realpathSync(named)
   if (!mayExecute(real, user)) {
@@ -54,69 +63,66 @@ export async function commandLine(
   }
   const program = seenFrom(workspace, real)
   const node = realpathSync(process.execPath)
-  const request = { user, writable: [workspace, { source: home, path: home }], programs: [program, node] }
-  const sources = planMounts({ ...request, hidden: walls.hidden }).flatMap((mount) => ('source' in mount ? [mount.source] : []))
-  const drop = process.getuid?.() === 0 ? await dropTo(user, sources, tools.searchPath) : noDrop
-  const mounts = planMounts({ ...request, hidden: [...walls.hidden, ...drop.hidden] })
+  const programs = [program, node, ...interpretersOf(real)]
+  const view = await viewFor({ walls, user, workspace, home, programs, searchPath: tools.searchPath, clock: tools.clock })
 
-  // A link may lie where the agent cannot see it; what it points to is certainly there.
-  const agent = [isVisible(seenFrom(workspace, named), mounts, user) ? seenFrom(workspace, named) : program, ...command.args]
-  const needsInit = walls.door || hasLeakingDescriptors()
-  const resets = tools.resetSignals !== undefined && !agent[0]?.includes('=')
-  const mode = walls.door ? 'door' : 'plain'
-  const init = [node, '--no-warnings', '--eval', initSource, '--', mode, resets ? tools.resetSignals : '']
-  const inside = needsInit ? [...init, ...agent] : agent
-  const limits = [String(walls.limits.openFiles), countsProcessesPerWalls() ? String(walls.limits.processes) : '0']
-
-  const options = [
-    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...(walls.network === 'none' ? ['--unshare-net'] : []),
-    ...['--die-with-parent', '--new-session'],
-    ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'],
-    ...mounts.flatMap((mount) => mountOptions(mount, drop.sourceOf)),
-    ...mounts.flatMap((mount) => (mount.kind === 'empty' && mount.path !== temporary() ? ['--remount-ro', mount.path] : [])),
-    ...['--chdir', workspace.path],
-    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', needsInit ? keptName(name) : name, value]),
-  ]
+  // By its link where there is one: some programs are many, and look at the name they were called by. But a link may lie where the agent
+  // cannot see it; what it leads to is certainly there.
+  const links = linksTo(named).map((path) => seenFrom(workspace, path))
+  const agent = [links.every((path) => isVisible(path, view.mounts, user)) ? (links[0] ?? program) : program, ...args]
+  const opensDoor = walls.door && tools.doorUrl === undefined
+  const needsInit = opensDoor || hasLeakingDescriptors() || Object.keys(env).some(isObeyedEarly)
+  const mode = opensDoor ? 'door' : 'plain'
+  const init = [node, '--no-warnings', '--eval', initSource, '--', mode]
+  const inside = [...limiting(walls.limits, mode), ...(needsInit ? [...init, ...agent] : agent)] as string[]
+  const variables = Object.entries(env).map(([name, value]) => [needsInit ? keptName(name) : name, value] as const)
+  const options = wallOptions({ walls, view, folder: workspace.path, variables })
   // Options are separated by NUL, so one inside a value would make options of our own out of somebody's text.
   if (options.some((option) => option.includes('\0'))) {
     throw new PawlError('invalid', `A path or variable for "${command.file}" contains a NUL character; remove it.`)
   }
-  const script = ['/bin/sh', '-c', insideScript, 'sh', ...limits, mode]
-  const [file, ...args] = [...drop.words, tools.bwrap, '--args', String(fds.args), '--', ...script, ...inside]
-  return { file: file as string, args, options }
+  if (options.length > mostOptions) {
+    throw new PawlError(
+      'invalid',
+      `The walls around "${command.file}" would have ${view.mounts.length} mounts and masks, more than bubblewrap can lay; name fewer.`,
+    )
+  }
+  const [file, ...rest] = [...view.drop.words, tools.bwrap, '--args', String(fds.args), '--', ...inside]
+  return {
+    file: file as string,
+    args: rest,
+    options,
+    seccomp: seccompFilter({ nestedNamespaces: walls.nestedNamespaces ?? false }),
+    rooms: view.rooms,
+  }
+}
+
+interface WallOptions {
+  readonly walls: Walls
+  readonly view: View
+  readonly folder: string
+  readonly variables: readonly (readonly [string, string])[]
+}
+
+function wallOptions({ walls, view, folder, variables }: WallOptions): string[] {
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(walls.network === 'none' ? ['--unshare-net'] : []),
+    // The one name that every machine can resolve.
+    ...['--hostname', 'localhost', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+    ...['--seccomp', String(fds.seccomp)],
+    ...view.options,
+    ...['--chdir', folder],
+    ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
+  ]
 }
 
 /** A path below the workspace's files, as it is seen inside. */
 const seenFrom = (workspace: { source: string; path: string }, path: string) =>
   path.startsWith(`${workspace.source}/`) ? workspace.path + path.slice(workspace.source.length) : path
 
-function agentUser(walls: Walls): Identity {
-  const own = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
-  const user = walls.user ?? own
-  if (user.uid === 0)
-    throw new PawlError('denied', 'An agent is never run as root behind walls; name an unprivileged user to become.')
-  if (own.uid !== 0 && user.uid !== own.uid) {
-    throw new PawlError('denied', `Only root can run agents as user ${user.uid}; this process is user ${own.uid}.`)
-  }
-  return user
-}
-
-function mountOptions(mount: Mount, sourceOf: (path: string) => string): string[] {
-  switch (mount.kind) {
-    case 'writable':
-      return ['--bind', sourceOf(mount.source), mount.path]
-    case 'readable':
-      return ['--ro-bind', sourceOf(mount.source), mount.path]
-    case 'empty':
-      return ['--perms', mount.path === temporary() ? '1777' : '0755', '--tmpfs', mount.path]
-    case 'emptyFile':
-      return ['--ro-bind', '/dev/null', mount.path]
-  }
-}
-
-/** Since Linux 5.14 the limit of processes counts within a user namespace; before, it counted all processes of the user anywhere. */
-function countsProcessesPerWalls(): boolean {
-  const [major = 0, minor = 0] = release().split('.').map(Number)
-  return major > 5 || (major === 5 && minor >= 14)
+/** The path and every one that it leads to as a link, each by the real path of its directory. */
+function linksTo(path: string): string[] {
+  const at = join(realpathSync(dirname(path)), basename(path))
+  return lstatSync(at).isSymbolicLink() ? [at, ...linksTo(resolve(dirname(at), readlinkSync(at)))] : [at]
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { findProgram } from '../../process/program.ts'
-import { closedAncestor, type Identity } from './mounts.ts'
+import { closedAncestor, type Identity } from './identity.ts'
+import { isWithin } from './mounts.ts'
 
 /** Writable for root alone, so nobody can put a link in our way. Each run lays its own file system over it, seen by that run only. */
 const stagingDirectory = '/run/pawl-walls'
@@ -9,7 +10,6 @@ const stagingDirectory = '/run/pawl-walls'
 export interface Drop {
   readonly words: readonly string[]
   readonly sourceOf: (path: string) => string
-  readonly hidden: readonly string[]
 }
 
 /**
@@ -32,12 +32,15 @@ shift
 exec "$@"
 `
 
-export const noDrop: Drop = { words: [], sourceOf: (path) => path, hidden: [] }
+export const noDrop: Drop = { words: [], sourceOf: (path) => path }
 
 /**
  * How root becomes `user` for good before `bwrap` starts. All of it is one process from the first word on, because each word executes
  * the next, so killing it from outside needs no forwarding. It is not tied to our life before bubblewrap does so itself: what starts
  * without us notices at the handshake (launch.ts) and ends, while a bubblewrap killed too early leaves its child waiting (0.8.0).
+ *
+ * Root follows links on the way to `paths`, so none of them lies where an agent could have put one; what is deeper in them is found by
+ * the user, with the user's rights.
  */
 export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
   const find = (name: string) => findOnce(name, searchPath)
@@ -51,14 +54,17 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
     '--no-new-privs',
   ]
   const drop = [...setpriv, '--inh-caps=-all', '--bounding-set=-all', '--']
-  const closed = paths.filter((path) => closedAncestor(path, user) !== undefined)
+  const behind = paths.filter((path) => closedAncestor(path, user) !== undefined)
+  const closed = behind.filter((path) => !behind.some((other) => other !== path && isWithin(path, other)))
   if (closed.length === 0) return { ...noDrop, words: drop }
   mkdirSync(stagingDirectory, { recursive: true, mode: 0o755 })
   const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
   return {
     words: [...stage, await find('mount'), stagingDirectory, ...closed, '--', ...drop],
-    sourceOf: (path) => (closed.includes(path) ? `${stagingDirectory}/${closed.indexOf(path)}` : path),
-    hidden: [stagingDirectory],
+    sourceOf(path) {
+      const index = closed.findIndex((root) => isWithin(path, root))
+      return index === -1 ? path : `${stagingDirectory}/${index}${path.slice(closed[index]?.length)}`
+    },
   }
 }
 

@@ -2,19 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * The first program inside the walls when there is a door to open, as source text: inside there is no file of ours.
- * Arguments: `door` or `plain`, the program that resets signals or an empty string, then the agent's file and arguments.
+ * Arguments: `door` or `plain`, then the agent's file and arguments.
  *
  * It listens on the loopback of the walls, hands the listener out over Node's IPC channel, waits for the answer and becomes the agent.
  * It never touches stdin, so what was written there is read by the agent. Node marks the descriptors it opens as close-on-exec but
- * not all those it was given, so these are closed here. Node also ignores SIGPIPE and SIGXFSZ, which an agent's shell would inherit.
+ * not all those it was given, so these are closed here. Node also ignores SIGPIPE and SIGXFSZ, which an agent's shell would inherit; what
+ * is handled, and not ignored, is as it was at first in the program that is executed next.
  */
 export const initSource = String.raw`
-const [mode, resetSignals, file, ...args] = process.argv.slice(1)
+const [mode, file, ...args] = process.argv.slice(1)
 const env = {}
-for (const [name, value] of Object.entries(process.env)) {
-  if (name.startsWith('NODE_CHANNEL_')) continue
-  env[name.startsWith('PAWL_KEPT_') ? name.slice(10) : name] = value
-}
+for (const [name, value] of Object.entries(process.env)) if (name.startsWith('PAWL_KEPT_')) env[name.slice(10)] = value
 function become() {
   const fs = require('node:fs')
   for (const name of fs.readdirSync('/proc/self/fd')) {
@@ -25,7 +23,7 @@ function become() {
     const flags = /^flags:\s*([0-7]+)/m.exec(info)
     if (flags && !(parseInt(flags[1], 8) & 0o2000000)) fs.closeSync(fd)
   }
-  if (resetSignals) process.execve(resetSignals, ['env', '--default-signal=PIPE,XFSZ', file, ...args], env)
+  for (const signal of ['SIGPIPE', 'SIGXFSZ']) process.on(signal, () => {})
   process.execve(file, [file, ...args], env)
 }
 if (mode === 'plain') {
@@ -46,8 +44,15 @@ if (mode === 'plain') {
 }
 `
 
-/** Node reads these itself; they are meant for the agent, so they travel past our init under another name. */
-export const keptName = (name: string) => (name.startsWith('NODE_') ? `PAWL_KEPT_${name}` : name)
+/**
+ * What the agent is given is for the agent alone. Under this name it travels past the shell and our init, which would obey some of it: what is to be loaded
+ * into every program, where settings lie, what to run first.
+ */
+export const keptName = (name: string) => `PAWL_KEPT_${name}`
+
+/** Does the shell that goes before the agent, or the loader of programs itself, obey a variable of this name? Then only our init can carry it past. */
+export const isObeyedEarly = (name: string) =>
+  /^(LD_|GLIBC_|MALLOC_|BASH|DYLD_)/.test(name) || ['ENV', 'SHELLOPTS', 'PS4', 'GCONV_PATH', 'LOCPATH', 'NLSPATH'].includes(name)
 
 /** Do we hold descriptors that every child of ours inherits? They came from whoever started us, and may be anything. */
 export function hasLeakingDescriptors(): boolean {

@@ -10,23 +10,39 @@ import { systemPath } from '../../process/program.ts'
 import { type Started, start } from '../../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
 import type { Walled, Walls } from '../../sandbox.ts'
+import { type OpenDoor, openDoor } from '../open-door.ts'
 import { commandLine, fds, type LaunchTools } from './command-line.ts'
+import { type Guard, guardLimits } from './guard.ts'
 
 /** Generous: two hundred launches at once on two cores take several seconds each. */
 const readyWithinMs = 15_000
 const goneWithinMs = 2000
 
 export async function launch(command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
+  // With the machine's own loopback inside there is no need to wait for somebody in there to open the door.
+  const door = walls.door && walls.network === 'host' ? await openDoor() : undefined
+  try {
+    return await launchWith(door, command, walls, tools)
+  } catch (error) {
+    door?.server.close()
+    throw error
+  }
+}
+
+async function launchWith(opened: OpenDoor | undefined, command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
   const { clock } = tools
-  const { file, args, options } = await commandLine(command, walls, tools)
+  const { file, args, options, seccomp, rooms } = await commandLine(command, walls, { ...tools, doorUrl: opened?.url })
+  const opensInside = walls.door && !opened
   // Bubblewrap's own first process keeps the environment it was started with, readable inside; so that holds nothing but the mark.
   const env = { PATH: systemPath, LANG: 'C.UTF-8', [killUnitVariable]: walls.unit.marker }
-  const started = await start({ file, args, env, cwd: '/', extra: [walls.door ? 'ipc' : 'pipe', 'pipe'], clock })
+  const started = await start({ file, args, env, cwd: '/', extra: [opensInside ? 'ipc' : 'pipe', 'pipe', 'pipe'], clock })
 
   let inner: ProcessIdentity | undefined
+  let guard: Guard | undefined
   let running = true
   started.process.once('exit', () => {
     running = false
+    guard?.ended()
   })
   const stop = stopper(
     {
@@ -36,7 +52,10 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
       // a pid namespace is itself deaf to SIGTERM, so this reaches the agent and what it started.
       ask: () => void (running && inner && signal(-inner.pid, 'SIGTERM')),
       kill: () => void started.process.kill('SIGKILL'),
-      sweep: () => sweep(inner, walls, clock),
+      sweep: async () => {
+        await sweep(inner, walls, clock)
+        guard?.close()
+      },
     },
     clock,
   )
@@ -45,18 +64,33 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
     late.reject(new Error(`nothing was heard from inside within ${readyWithinMs / 1000} s.`)),
   )
   try {
-    send(started, options)
-    const inside = await Promise.race([walls.door ? listener(started) : greeting(started), late.promise])
+    send(started, fds.args, options.map((option) => `${option}\0`).join(''))
+    send(started, fds.seccomp, seccomp)
+    const inside = await Promise.race([opensInside ? listener(started) : greeting(started), late.promise])
     inner = await Promise.race([firstInside(started, clock), late.promise])
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }
-    const door = inside.server && { server: inside.server, url: urlOf(inside.server) }
+    const door = opened ?? (inside.server && { server: inside.server, url: urlOf(inside.server) })
     started.process.once('exit', () => door?.server.close())
+    guard = guardLimits({
+      ...{
+        pid,
+        first: inner.pid,
+        rooms,
+        name: walls.unit.marker,
+        limits: walls.limits,
+        group: tools.group,
+        memory: tools.memory,
+      },
+      kill: () => void started.process.kill('SIGKILL'),
+    })
+    if (!running) guard.ended()
+    const { held, onLimit } = guard
     // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
     inside.go()
     const first = inner
     // Below the first process of the walls there is the agent, and nobody else if it left nothing behind.
-    return { child, door, isAlone: () => isAlive(first) === true && descendantsOf(first.pid).length <= 1 }
+    return { child, door, held, onLimit, isAlone: () => isAlive(first) === true && descendantsOf(first.pid).length <= 1 }
   } catch (error) {
     await stop({ graceMs: 0 })
     const said = (await text(started.stderr)).trim().slice(0, 2000)
@@ -72,11 +106,11 @@ export async function launch(command: Command, walls: Walls, tools: LaunchTools)
 const stdio = (started: Started): readonly unknown[] => started.process.stdio
 
 /** By descriptor, because an environment may hold what an argument list must not show. */
-function send(started: Started, options: readonly string[]): void {
-  const pipe = stdio(started)[fds.args] as Writable
+function send(started: Started, fd: number, content: string | Buffer): void {
+  const pipe = stdio(started)[fd] as Writable
   // It breaks only if bubblewrap has ended, and that is seen elsewhere.
   pipe.on('error', () => pipe.destroy())
-  pipe.end(options.map((option) => `${option}\0`).join(''))
+  pipe.end(content)
 }
 
 /** What inside waits for. If we are dead before we say `go`, it notices and ends, and no agent starts. */

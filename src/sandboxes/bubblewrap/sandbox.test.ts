@@ -6,13 +6,14 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -98,6 +99,49 @@ test('a program below a closed directory runs, by its link too, and what lies be
   expect(await output({ file: 'agent', args: [], env: { PATH: `${join(base, 'links')}:/usr/bin:/bin` } })).toBe('beside')
 })
 
+test.each([false, true])(
+  'what is to be loaded or run first is so in the agent alone, not in what starts it (door: %s)',
+  async (door) => {
+    const trace = join(walls.workspace.path, 'trace')
+    const profile = join(walls.workspace.path, 'profile')
+    writeFileSync(profile, 'echo sourced')
+    // The loader writes a file for each program that it is told to trace.
+    const env = {
+      ...{ LD_DEBUG: 'files', LD_DEBUG_OUTPUT: trace, LD_LIBRARY_PATH: '/nowhere', NODE_OPTIONS: '--require /nowhere' },
+      ...{
+        ENV: profile,
+        BASH_ENV: profile,
+        SHELLOPTS: 'xtrace',
+        PS4: '$(echo ran >&2)',
+        OPENSSL_CONF: '/nowhere',
+        PAWL_KEPT_X: 'x',
+      },
+    }
+    expect((await output({ file: 'env', args: [], env }, { door })).split('\n')).toEqual(
+      expect.arrayContaining(Object.entries(env).map(([name, value]) => `${name}=${value}`)),
+    )
+    const loaded = readdirSync(walls.workspace.path)
+      .filter((name) => name.startsWith('trace.'))
+      .map((name) => /initialize program: (.+)/.exec(readFileSync(join(walls.workspace.path, name), 'utf8'))?.[1])
+    expect(loaded.map((path) => basename(path ?? ''))).toEqual(['env'])
+  },
+)
+
+test.each([false, true])('the agent ignores no signal that we ignore (door: %s)', async (door) => {
+  const ignored = await output({ file: 'grep', args: ['SigIgn', '/proc/self/status'], env: { LD_BIND_NOW: '1' } }, { door })
+  expect(ignored).toBe('SigIgn:\t0000000000000000\n')
+})
+
+test('a program is called by the name of its link, also where the folder of that link is a link', async () => {
+  mkdirSync(join(base, 'project/bin'))
+  writeFileSync(join(base, 'project/bin/many'), '#!/bin/sh\necho "$0"\n', { mode: 0o755 })
+  symlinkSync('many', join(base, 'project/bin/one'))
+  symlinkSync('bin', join(base, 'project/tools'))
+  const path = join(walls.workspace.path, 'bin/one')
+  expect(await output({ file: './tools/one', args: [], env: {} })).toBe(`${path}\n`)
+  expect(await output({ file: '/bin/sh', args: ['-c', 'echo $0'], env: {} })).toMatch(/\/sh\n$/)
+})
+
 test('a script that lies directly in a closed directory does not open it', async () => {
   writeFileSync(join(base, 'private.txt'), 'private')
   writeFileSync(join(base, 'agent'), `#!/bin/sh\necho ran; cat ${base}/private.txt; ls ${base}\n`, { mode: 0o755 })
@@ -142,6 +186,13 @@ test('a network of none has a loopback and nothing else', async () => {
 
 test('a variable cannot smuggle an option into the walls', async () => {
   await expect(output({ ...shell('true'), env: { X: `a\0--bind\0/\0/` } })).rejects.toThrow(/NUL character/)
+})
+
+test('more masks than can be laid are refused before anything starts', async () => {
+  const path = join(walls.workspace.path, 'file')
+  writeFileSync(path, '')
+  const masks = Array.from({ length: 3_000 }, () => ({ kind: 'readonly', path }) as const)
+  await expect(output(shell('true'), { masks })).rejects.toThrow(/3\d\d\d mounts and masks, more than bubblewrap can lay/)
 })
 
 test('an agent that stopped itself is ended like any other', async () => {

@@ -9,9 +9,11 @@ import { messageOf, PawlError } from '../../domain/error.ts'
 import { agentUser } from '../../process/agent-user.ts'
 import { findProgram, systemPath } from '../../process/program.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../../sandbox.ts'
+import { ownGroup } from './cgroup.ts'
 import type { LaunchTools } from './command-line.ts'
+import type { Identity } from './identity.ts'
 import { launch } from './launch.ts'
-import type { Identity } from './mounts.ts'
+import { createMemoryWatch } from './memory-watch.ts'
 
 const run = promisify(execFile)
 const oldest = [0, 8] as const
@@ -29,11 +31,13 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
   const { searchPath = systemPath, user = agentUser, clock = systemClock } = options
   let health: Promise<SandboxHealth> | undefined
   let tools: Promise<LaunchTools> | undefined
+  const memory = createMemoryWatch(clock)
   const findTools = async (): Promise<LaunchTools> => ({
     bwrap: await findProgram('bwrap', { path: searchPath, folder: '/' }),
     searchPath,
-    resetSignals: await findSignalReset(searchPath),
     clock,
+    memory,
+    group: ownGroup(),
   })
   const sandbox: Sandbox = {
     name: 'bubblewrap',
@@ -73,7 +77,8 @@ async function probe(sandbox: Sandbox, { searchPath, user, clock }: Required<Bub
     }
     const isRoot = process.getuid?.() === 0
     await tryWalls(sandbox, isRoot ? user : undefined, clock)
-    const detail = `bubblewrap ${version}${isRoot ? `; agents run as user ${user.uid}` : ''}`
+    const memory = ownGroup() ? 'held by the kernel' : 'watched by Pawl, which was given no control group (cgroup v2) to divide'
+    const detail = `bubblewrap ${version}${isRoot ? `; agents run as user ${user.uid}` : ''}; memory is ${memory}`
     return { available: true, enforced: true, detail, ...(isRoot ? { user } : {}) }
   } catch (error) {
     if (!(error instanceof PawlError)) return no(`The walls could not be tried: ${messageOf(error)}`)
@@ -124,15 +129,3 @@ function fixFor(message: string): string | undefined {
 }
 
 const setting = (path: string) => (existsSync(path) ? readFileSync(path, 'latin1').trim() : undefined)
-
-/** GNU env can undo that Node ignores SIGPIPE; other ones cannot, and then the agent has to live with it. */
-async function findSignalReset(searchPath: string): Promise<string | undefined> {
-  try {
-    const file = await findProgram('env', { path: searchPath, folder: '/' })
-    await run(file, ['--default-signal=PIPE,XFSZ', 'true'], { env: {} })
-    return file
-  } catch {
-    // No env at all, or one that does not know the option: both mean that there is none to use.
-    return undefined
-  }
-}

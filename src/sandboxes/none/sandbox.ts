@@ -1,14 +1,12 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer, type Server } from 'node:net'
 import type { Command } from '../../agent.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { findProgram, realPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import { endKillUnit, signal, stopper } from '../../process/tree.ts'
 import type { Sandbox, Walled, Walls } from '../../sandbox.ts'
-import { doorPlaceholder, doorVariable, freshEnvironment } from '../environment.ts'
+import { freshEnvironment } from '../environment.ts'
+import { nameDoor, openDoor } from '../open-door.ts'
 
 /** No walls: the agent is held together by a process group only, and reads and writes whatever the user of Pawl may. */
 export function createNone(options: { readonly clock?: Clock } = {}): Sandbox {
@@ -30,10 +28,8 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
   const env = freshEnvironment(command, walls)
   const file = await findProgram(command.file, { path: env.PATH ?? '', folder: cwd })
   const door = walls.door ? await openDoor() : undefined
-  if (door) env[doorVariable] = door.url
-  const placed = (text: string) => (door ? text.replaceAll(doorPlaceholder, door.url) : text)
-  for (const [name, value] of Object.entries(env)) env[name] = placed(value)
-  const started = await start({ file, args: command.args.map(placed), env, cwd, clock }).catch((error: unknown) => {
+  const named = door ? nameDoor({ args: command.args, env }, door.url) : { args: command.args, env }
+  const started = await start({ file, ...named, cwd, clock }).catch((error: unknown) => {
     door?.server.close()
     throw error
   })
@@ -57,11 +53,4 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
   const { pid, stdin, stdout, stderr, exited } = started
   // What has left the process group looks like any other process of this user.
   return { child: { pid, stdin, stdout, stderr, exited, stop }, door, isAlone: () => false }
-}
-
-async function openDoor(): Promise<{ server: Server; url: string }> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }

@@ -23,6 +23,9 @@ export function createBodyCheck(): MiddlewareHandler<HttpEnv> {
     }
     const type = c.req.header('content-type')
     const hasBody = c.req.header('transfer-encoding') !== undefined || Number(c.req.header('content-length') ?? 0) > 0
+    // Our own sign-in page has no script, so it sends a form; the gate has seen that it is ours.
+    const isForm = c.req.path === '/sign-in' || c.req.path === '/sign-out'
+    if (isForm && (type === undefined || /^application\/x-www-form-urlencoded(;|$)/i.test(type))) return general(c, next)
     // A page may send text/plain or a form to any address without asking first; JSON it may not.
     if ((type !== undefined || hasBody) && !/^application\/json(;|$)/i.test(type ?? '')) throw notJson()
     return c.req.path === `${api}/tasks` ? forTasks(c, next) : general(c, next)

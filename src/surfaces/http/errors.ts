@@ -29,6 +29,7 @@ const rules = {
   not_found: { status: 404, title: 'Not found' },
   conflict: { status: 409, title: 'Conflict' },
   denied: { status: 403, title: 'Denied' },
+  limited: { status: 429, title: 'Too many' },
   unsupported: { status: 422, title: 'Unsupported' },
   unavailable: { status: 503, title: 'Unavailable', headers: { 'Retry-After': '1' } },
   internal: { status: 500, title: 'Internal error' },
@@ -52,7 +53,7 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   const rule: Rule = rules[error.code]
   const status = error instanceof Refusal ? error.status : rule.status
   const base = { type: `urn:pawl:problem:${error.code}`, title: rule.title, status, code: error.code }
-  const headers = { ...rule.headers, ...(error instanceof Refusal ? error.headers : {}) }
+  const headers = { ...rule.headers, ...retryAfter(error), ...(error instanceof Refusal ? error.headers : {}) }
   if (error.code !== 'internal') {
     if (error.cause !== undefined)
       log.warn('request refused', { code: error.code, detail: error.message, cause: messageOf(error.cause) })
@@ -70,6 +71,10 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   const id = randomUUID()
   log.error('request failed', { id, cause: describe(error.cause ?? error) })
   return send({ ...base, detail: `Pawl made a mistake; its log has the details under ${id}.`, id }, headers)
+}
+
+function retryAfter({ code, details }: PawlError): Record<string, string> {
+  return code === 'limited' ? { 'Retry-After': String(details?.retryAfterSeconds ?? 1) } : {}
 }
 
 function toPawlError(thrown: unknown): PawlError {

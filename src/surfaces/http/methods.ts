@@ -13,7 +13,7 @@ export function createMethodCheck(app: App): NotFoundHandler<HttpEnv> {
     known.set(path, methods)
   }
   const table = [...known].map(([path, methods]) => ({
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '\\w+')}$`),
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`),
     allow: [...methods].join(', '),
   }))
   return (c) => {

@@ -17,13 +17,13 @@ test('each route is described, and nothing else is', async () => {
   expect(described.sort()).toEqual([...new Set(routes)].sort())
 })
 
-test('the document is OpenAPI 3.1, carries the version, and asks for the token everywhere but at the liveness route', async () => {
+test('the document is OpenAPI 3.1, carries the version, and asks for a token everywhere but at the liveness route and where a browser signs in', async () => {
   const document = await describe()
   expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.2.3'])
   expect(document.security).toEqual([{ token: [] }])
   expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
   const open = Object.entries(document.paths).filter(([, item]) => JSON.stringify(item).includes('"security":[]'))
-  expect(open.map(([path]) => path)).toEqual(['/healthz'])
+  expect(open.map(([path]) => path)).toEqual(['/healthz', '/sign-in'])
 })
 
 test('every reference resolves, and the nouns have their names', async () => {
@@ -34,6 +34,22 @@ test('every reference resolves, and the nouns have their names', async () => {
   expect(Object.keys(document.components.schemas).sort()).toEqual(
     [
       ...['Agent', 'Event', 'Health', 'NewTask', 'Problem', 'Question', 'Task', 'TaskSummary'],
+      ...['CallToExplain', 'Decision', 'Profile', 'ProfileSummary'],
+      ...[
+        'AuditEntry',
+        'AuditVerdict',
+        'Halt',
+        'MadeToken',
+        'Me',
+        'NewToken',
+        'NewUser',
+        'SignInCode',
+        'Token',
+        'User',
+        'UserChanges',
+      ],
+      ...['KeptWorkspace', 'Quarantine'],
+      ...['NewSecret', 'Secret'],
       ...['Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],
     ].sort(),
   )

@@ -9,6 +9,9 @@ function peers(options: Parameters<typeof surfaceOver>[1] = {}) {
   return { runtime, surface: surfaceOver(runtime, options) }
 }
 
+/** The owner of the home, as the runtime is told of them. */
+const owner = { by: 'api', user: 'local', token: 'home', standing: 'admin' }
+
 const newTask = async (runtime: FakeRuntime) => (await runtime.createTask({ prompt: 'p' }, { by: 'test' })).task
 
 test('a task is made with 201 and its place, and again with 200 for the same key', async () => {
@@ -18,7 +21,7 @@ test('a task is made with 201 and its place, and again with 200 for the same key
   expect([made.status, made.headers.get('location')]).toEqual([201, `/api/v1/tasks/${made.json.id}`])
   const again = await ask(surface, 'POST', '/api/v1/tasks', { json: { prompt: 'do it', priority: 'high' }, headers })
   expect([again.status, again.headers.get('location'), again.json]).toEqual([200, null, made.json])
-  expect(runtime.calls[0]).toEqual(['createTask', { prompt: 'do it', priority: 1 }, { by: 'api', idempotencyKey: 'k1' }])
+  expect(runtime.calls[0]).toEqual(['createTask', { prompt: 'do it', priority: 1 }, { ...owner, idempotencyKey: 'k1' }])
   const other = await ask(surface, 'POST', '/api/v1/tasks', { json: { prompt: 'something else' }, headers })
   expect([other.status, other.json.code]).toEqual([409, 'conflict'])
 })
@@ -100,10 +103,10 @@ test('cancel and retry take their option, or no body at all', async () => {
   await ask(surface, 'POST', `/api/v1/tasks/${id}/retry`)
   await ask(surface, 'POST', `/api/v1/tasks/${id}/retry`, { json: { fresh: true } })
   expect(runtime.calls).toEqual([
-    ['cancelTask', id, { by: 'api', now: false }],
-    ['cancelTask', id, { by: 'api', now: true }],
-    ['retryTask', id, { by: 'api', fresh: false }],
-    ['retryTask', id, { by: 'api', fresh: true }],
+    ['cancelTask', id, { ...owner, now: false }],
+    ['cancelTask', id, { ...owner, now: true }],
+    ['retryTask', id, { ...owner, fresh: false }],
+    ['retryTask', id, { ...owner, fresh: true }],
   ])
   expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/cancel`, { json: { force: true } })).status).toBe(400)
 })
@@ -127,8 +130,8 @@ test('sessions are listed, shown, adopted and stopped', async () => {
   expect(runtime.calls).toEqual([
     ['listSessions', { agent: 'demo', limit: 3 }],
     ['getSession', session],
-    ['stopSession', session, { by: 'api', now: false }],
-    ['stopSession', session, { by: 'api', now: true }],
+    ['stopSession', session, { ...owner, now: false }],
+    ['stopSession', session, { ...owner, now: true }],
     ['adoptSession', { vendorId: 'v', agent: 'demo', workspace: '/w' }],
   ])
 })
@@ -198,12 +201,21 @@ test('what is no id names nothing', async () => {
 
 test('each code of the domain has its status', async () => {
   const { surface, runtime } = peers()
-  const statuses = { invalid: 400, not_found: 404, conflict: 409, denied: 403, unsupported: 422, unavailable: 503, internal: 500 }
+  const statuses = {
+    invalid: 400,
+    not_found: 404,
+    conflict: 409,
+    denied: 403,
+    limited: 429,
+    unsupported: 422,
+    unavailable: 503,
+    internal: 500,
+  }
   for (const code of errorCodes) {
     runtime.failWith(new PawlError(code, `A sentence about ${code}.`, { details: { which: 'x' } }))
     const answer = await ask(surface, 'GET', '/api/v1/health')
     expect([answer.status, answer.json.code]).toEqual([statuses[code], code])
-    expect(answer.headers.get('retry-after')).toBe(code === 'unavailable' ? '1' : null)
+    expect(answer.headers.get('retry-after')).toBe(code === 'unavailable' || code === 'limited' ? '1' : null)
     if (code !== 'internal') expect(answer.json).toMatchObject({ detail: `A sentence about ${code}.`, details: { which: 'x' } })
   }
 })

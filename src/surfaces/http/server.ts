@@ -1,17 +1,28 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import type { Clock } from '../../clock.ts'
-import { invalid, messageOf, PawlError, unavailable } from '../../domain/error.ts'
+import { type Clock, systemClock } from '../../clock.ts'
+import { invalid, messageOf, PawlError } from '../../domain/error.ts'
+import type { Principal } from '../../domain/role.ts'
+import type { Audit } from '../../engine/audit.ts'
+import type { Denials } from '../../engine/denials.ts'
+import type { Entrance } from '../../engine/entrance.ts'
 import type { Runtime } from '../../engine/runtime.ts'
+import type { SecretVerbs } from '../../engine/secrets.ts'
 import type { Log } from '../../log.ts'
+import type { AccessLog } from './access-log.ts'
+import { answerDirectly, isSent } from './answer.ts'
 import type { App, HttpEnv } from './app.ts'
-import { AllowedHosts, createGate, isLoopback } from './auth.ts'
 import { createBodyCheck } from './body.ts'
 import { problemResponse, Refusal } from './errors.ts'
+import { createGate, peerOf } from './gate.ts'
+import { AllowedHosts, isLoopback } from './hosts.ts'
+import { createListener, listen, type Pem } from './listen.ts'
 import { createMethodCheck } from './methods.ts'
+import { rightFinder } from './needs.ts'
+import { Buckets, type Rate } from './rate-limit.ts'
 import { addRoutes } from './routes/index.ts'
 import { securityHeaders } from './security-headers.ts'
 import { EventStreams } from './sse.ts'
@@ -19,14 +30,29 @@ import { onInvalid } from './validation.ts'
 
 export interface HttpSurfaceOptions {
   readonly runtime: Runtime
-  readonly token: string
+  readonly entrance: Entrance
+  readonly audit: Pick<Audit, 'list' | 'verify' | 'record'>
+  readonly secrets?: SecretVerbs | undefined
   readonly log: Log
+  /** One line per request; without it only the log says something. */
+  readonly accessLog?: AccessLog | undefined
+  readonly onDenied?: Denials['note'] | undefined
+  readonly rates?: Partial<Rates> | undefined
   readonly version: string
   readonly clock?: Clock | undefined
   /** Further names, with port, under which this server may be asked for, e.g. behind a proxy. */
   readonly allowedHosts?: readonly string[] | undefined
   readonly shutdown?: (() => void) | undefined
 }
+
+export interface Rates {
+  /** Requests of one token. The owner of the home is not counted. */
+  readonly requests: Rate
+  /** Requests of one peer with no token or a bad one, and codes that open nothing. */
+  readonly failures: Rate
+}
+
+const defaultRates: Rates = { requests: { burst: 200, perSecond: 50 }, failures: { burst: 10, perSecond: 10 / 60 } }
 
 export interface ListenOptions {
   readonly host: string
@@ -35,6 +61,8 @@ export interface ListenOptions {
   readonly portAsked: boolean
   /** Whoever listens beyond loopback without TLS must say so. */
   readonly insecurePlainHttp?: boolean | undefined
+  /** Certificate chain and key as PEM: then only TLS is spoken. */
+  readonly tls?: Pem | undefined
 }
 
 export interface HttpSurface {
@@ -44,15 +72,6 @@ export interface HttpSurface {
   stop(): Promise<void>
 }
 
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 16 * 1024,
-  requireHostHeader: true,
-} as const
-const maxConnections = 2_048
 /** How long requests in flight may take to finish once the server stops. */
 const stopGraceMs = 3_000
 
@@ -64,8 +83,27 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   const streams = new EventStreams(options)
   const app: App = new OpenAPIHono<HttpEnv>({ defaultHook: onInvalid })
   app.onError((thrown) => problemResponse(thrown, log))
-  app.use(logAccess(log), createGate({ token: options.token, hosts }), createBodyCheck())
-  addRoutes(app, { ...options, streams })
+  const clock = options.clock ?? systemClock
+  const rates = { ...defaultRates, ...options.rates }
+  const failures = new Buckets(rates.failures, clock)
+  let isListeningSecurely = false
+  const isSecure = () => isListeningSecurely
+  const onDenied = options.onDenied ?? (() => undefined)
+  app.use(
+    logAccess(log, options.accessLog, clock),
+    answerDirectly,
+    createGate({
+      ...options,
+      hosts,
+      failures,
+      isSecure,
+      onDenied,
+      rightOf: rightFinder(app),
+      requests: new Buckets(rates.requests, clock),
+    }),
+    createBodyCheck(),
+  )
+  addRoutes(app, { ...options, streams, failures, isSecure, onDenied })
   app.notFound(createMethodCheck(app))
 
   const listener = getRequestListener(app.fetch, {
@@ -74,18 +112,25 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
     errorHandler: (thrown) => withSecurityHeaders(problemResponse(thrown instanceof RequestError ? malformed : thrown, log)),
   })
   let server: Server | undefined
+  let unhear: (() => void) | undefined
 
   return {
     app,
-    async start({ host, port, portAsked, insecurePlainHttp = false }) {
+    async start({ host, port, portAsked, insecurePlainHttp = false, tls }) {
       if (server) throw new PawlError('conflict', 'The HTTP surface is already listening.')
-      if (!isLoopback(host) && !insecurePlainHttp) {
+      if (!isLoopback(host) && !insecurePlainHttp && !tls) {
         throw invalid(
-          `Listening on ${host} would send the token in plain text over the network; put a TLS proxy in front of 127.0.0.1, or say --insecure-plain-http.`,
+          `Listening on ${host} would send tokens in plain text over the network; set server.tls.cert and server.tls.key, put a TLS proxy in front of 127.0.0.1, or say --insecure-plain-http.`,
         )
       }
-      server = createServer(limits, (request, response) => void listener(request, response))
-      server.maxConnections = maxConnections
+      server = createListener(
+        tls,
+        (request, response) => void listener(request, response),
+        (peer, status) => {
+          const at = new Date(clock.now()).toISOString()
+          options.accessLog?.write({ at, peer, actor: null, token: null, method: '-', path: '-', status, ms: 0 })
+        },
+      )
       try {
         await listen(server, host, port, portAsked)
       } catch (error) {
@@ -94,12 +139,15 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
       }
       server.on('error', (error) => log.error('http server failed', { cause: messageOf(error) }))
       const bound = (server.address() as AddressInfo).port
-      hosts.bind(host, bound)
-      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound }
+      unhear = options.entrance.onChange(() => streams.recheck())
+      isListeningSecurely = tls !== undefined
+      hosts.bind(host, bound, { isSecure: isListeningSecurely })
+      return { url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound }
     },
     async stop() {
       const stopping = server
       server = undefined
+      unhear?.()
       streams.stop()
       if (!stopping) return
       const closed = new Promise<void>((resolve) => stopping.close(() => resolve()))
@@ -111,44 +159,37 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   }
 }
 
-async function listen(server: Server, host: string, port: number, portAsked: boolean): Promise<void> {
-  try {
-    await listenOnce(server, host, port)
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE' && !portAsked) return listenOnce(server, host, 0)
-    if (code === 'EADDRINUSE')
-      throw unavailable(`Port ${port} is taken; choose another with --port or stop the other program.`, error)
-    if (code === 'EACCES')
-      throw unavailable(`Port ${port} may not be used by this user; choose one above 1023 with --port.`, error)
-    throw unavailable(`Cannot listen on ${host}:${port}: ${messageOf(error)}.`, error)
-  }
-}
-
-function listenOnce(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
 /** One line per request, without its query: values there may be private. */
-function logAccess(log: Log): MiddlewareHandler<HttpEnv> {
+function logAccess(log: Log, accessLog: AccessLog | undefined, clock: Clock): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const startedAt = performance.now()
     await next()
-    withSecurityHeaders(c.res)
-    const path = new URL(c.req.url).pathname.slice(0, 200)
-    const fields = { method: c.req.method, path, status: c.res.status, ms: Math.round(performance.now() - startedAt) }
+    const outgoing = c.env?.outgoing
+    const isDone = isSent(outgoing)
+    if (!isDone) withSecurityHeaders(c.res)
+    // Decoded by the router, it may hold anything; most hold nothing that is written otherwise.
+    const path = (/^[\w/.-]*$/.test(c.req.path) ? c.req.path : new URL(c.req.url).pathname).slice(0, 200)
+    const status = isDone ? outgoing?.statusCode : c.res.status
+    const fields = { method: c.req.method, path, status, ms: Math.round(performance.now() - startedAt) }
+    if (accessLog) {
+      const principal = c.get('principal') as Principal | undefined
+      const at = new Date(clock.now()).toISOString()
+      accessLog.write({
+        at,
+        peer: peerOf(c),
+        actor: principal?.user ?? null,
+        token: principal?.token ?? null,
+        ...fields,
+        status: status ?? 0,
+      })
+    }
     if (c.req.method === 'GET') log.debug('request', fields)
     else log.info('request', fields)
   }
 }
 
 function withSecurityHeaders(response: Response): Response {
-  for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
+  // A page brings a policy of its own.
+  for (const [name, value] of Object.entries(securityHeaders)) if (!response.headers.has(name)) response.headers.set(name, value)
   return response
 }

@@ -25,6 +25,8 @@ export interface FollowRequest {
   readonly task: string
   readonly after: number
   readonly untilRest: boolean
+  /** Whether the reader may still come in; asked with each beat and whenever somebody's rights change. */
+  readonly isStillIn?: (() => Promise<boolean>) | undefined
 }
 
 /**
@@ -35,7 +37,7 @@ export class EventStreams {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #clock: Clock
-  readonly #open = new Map<ServerResponse, AbortController>()
+  readonly #open = new Map<ServerResponse, { readonly ended: AbortController; readonly isStillIn: FollowRequest['isStillIn'] }>()
   #cancelBeat: (() => void) | undefined
 
   constructor(options: { runtime: Runtime; log: Log; clock?: Clock | undefined }) {
@@ -54,7 +56,7 @@ export class EventStreams {
       this.#open.delete(response)
     })
     response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
-    this.#open.set(response, ended)
+    this.#open.set(response, { ended, isStillIn: request.isStillIn })
     this.#beat()
     response.writeHead(200, streamHeaders)
     response.write('retry: 1000\n\n')
@@ -64,11 +66,21 @@ export class EventStreams {
     })
   }
 
+  /** Cuts those readers whose token was revoked or has expired, or whose rights have gone. */
+  recheck(): void {
+    for (const [response, { isStillIn }] of this.#open)
+      void isStillIn?.().then(
+        (isIn) => isIn || response.destroy(),
+        // The database is away: so are the events.
+        (error: unknown) => this.#log.debug('whether a reader may go on is asked again', { cause: messageOf(error) }),
+      )
+  }
+
   /** Cuts every reader; each comes back to whoever serves next and goes on where it was. */
   stop(): void {
     this.#cancelBeat?.()
     this.#cancelBeat = undefined
-    for (const [response, ended] of this.#open) {
+    for (const [response, { ended }] of this.#open) {
       ended.abort()
       response.destroy()
     }
@@ -129,6 +141,7 @@ export class EventStreams {
   #beat(): void {
     this.#cancelBeat ??= this.#clock.after(heartbeatMs, () => {
       this.#cancelBeat = undefined
+      this.recheck()
       for (const response of this.#open.keys()) if (!response.writableNeedDrain) response.write(': beat\n\n')
       if (this.#open.size > 0) this.#beat()
     })

@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { type App, api, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'
 
 const list = createRoute({
   method: 'get',
   path: `${api}/agents`,
+  ...needs('read'),
   summary: 'The agents this daemon knows, and whether they can work.',
   request: { query: strict({}) },
   responses: { 200: json(z.object({ items: z.array(schemas.Agent), next: z.null() }), 'All of them.'), ...problems },

@@ -1,28 +1,60 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { PawlError } from '../../../domain/error.ts'
-import { type App, api, type Parts } from '../app.ts'
+import { HaltView } from '../../../domain/view.ts'
+import { type App, api, callerOf, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'
 
 const stop = createRoute({
   method: 'post',
   path: `${api}/shutdown`,
+  ...needs('administer'),
   summary: 'Stop the daemon. Running tasks go back to the queue and lose nothing.',
   request: { query: strict({}), body: { content: { 'application/json': { schema: strict({}) } } } },
   responses: { 202: json(z.object({ stopping: z.literal(true) }), 'It is about to stop.'), ...problems },
 })
 
+const stopAll = createRoute({
+  method: 'post',
+  path: `${api}/stop-all`,
+  ...needs('administer'),
+  summary: 'End every agent of every worker at once, and start none until `resume`, also after a restart. Asking twice is fine.',
+  request: {
+    query: strict({}),
+    body: { content: { 'application/json': { schema: strict({ reason: z.string().min(1).max(1000).optional() }) } } },
+  },
+  responses: {
+    200: json(
+      z.object({ halt: z.object(HaltView.shape).openapi('Halt'), stopping: z.array(z.string()) }),
+      'The tasks that are being stopped.',
+    ),
+    ...problems,
+  },
+})
+
+const resume = createRoute({
+  method: 'post',
+  path: `${api}/resume`,
+  ...needs('administer'),
+  summary: 'Let the queue go on after `stop-all`. What was ended stays ended and can be retried.',
+  request: { query: strict({}), body: { content: { 'application/json': { schema: strict({}) } } } },
+  responses: { 200: json(z.object({ resumed: z.boolean() }), 'Whether anything had been stopped.'), ...problems },
+})
+
 const document = createRoute({
   method: 'get',
   path: `${api}/openapi.json`,
+  ...needs('leave'),
   summary: 'This description.',
   request: { query: strict({}) },
   responses: { 200: json(z.record(z.string(), z.unknown()), 'OpenAPI 3.1.'), ...problems },
 })
 
-export function daemonRoutes(app: App, { shutdown, version }: Parts): void {
-  app.openapi(stop, (c) => {
+export function daemonRoutes(app: App, { runtime, audit, shutdown, version }: Parts): void {
+  app.openapi(stop, async (c) => {
     if (!shutdown)
       throw new PawlError('unsupported', 'This program cannot be stopped from here; stop the program that started it.')
+    await audit.record(callerOf(c), 'daemon.stop', 'daemon')
     const outgoing = c.env?.outgoing
     // The one who asked must hear the answer before the listener goes away.
     if (outgoing) outgoing.once('close', shutdown)
@@ -30,6 +62,8 @@ export function daemonRoutes(app: App, { shutdown, version }: Parts): void {
     return c.json({ stopping: true as const }, 202, { Connection: 'close' })
   })
 
+  app.openapi(stopAll, async (c) => c.json(await runtime.stopAll({ ...callerOf(c), ...c.req.valid('json') }), 200))
+  app.openapi(resume, async (c) => c.json(await runtime.resume(callerOf(c)), 200))
   let described: Record<string, unknown> | undefined
   app.openapi(document, (c) => {
     described ??= { ...describe(app, version) }

@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createRoute, z } from '@hono/zod-openapi'
 import { PawlError } from '../../../domain/error.ts'
 import { type App, api, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
 import { streamHeaders } from '../sse.ts'
 import { TaskPath } from './tasks.ts'
@@ -11,6 +12,7 @@ const Seq = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const events = createRoute({
   method: 'get',
   path: `${api}/tasks/{id}/events`,
+  ...needs('read_task'),
   summary: 'What happened to a task: a live stream, or a page with `Accept: application/json`.',
   request: {
     params: TaskPath,
@@ -50,7 +52,7 @@ export function eventRoutes(app: App, { runtime, streams }: Parts): void {
     const outgoing = c.env?.outgoing
     if (!outgoing) throw new PawlError('unsupported', 'A stream needs a connection; ask with "Accept: application/json".')
     const after = c.req.valid('header')['last-event-id'] ?? asked ?? 0
-    await streams.open(outgoing, { task, after, untilRest: until === 'rest' })
+    await streams.open(outgoing, { task, after, untilRest: until === 'rest', isStillIn: c.get('isStillIn') })
     return new Response(null, RESPONSE_ALREADY_SENT)
   })
 }

@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { type App, api, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'
 
 const health = createRoute({
   method: 'get',
   path: `${api}/health`,
+  ...needs('read'),
   summary: 'The daemon, its database, its walls, and how many tasks are in each state.',
   request: { query: strict({}) },
   responses: { 200: json(schemas.Health, 'How it is.'), ...problems },
@@ -13,6 +15,7 @@ const health = createRoute({
 const live = createRoute({
   method: 'get',
   path: '/healthz',
+  ...needs('open'),
   summary: 'Whether the process answers at all. The one route without a token; it says nothing else.',
   security: [],
   responses: { 200: { description: 'It does.', content: { 'text/plain': { schema: z.literal('ok') } } } },
@@ -21,6 +24,7 @@ const live = createRoute({
 const ready = createRoute({
   method: 'get',
   path: '/readyz',
+  ...needs('read'),
   summary: 'Whether work can be taken.',
   request: { query: strict({}) },
   responses: { 200: json(z.object({ ready: z.literal(true) }), 'It can.'), ...problems },

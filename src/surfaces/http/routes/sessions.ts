@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { SessionId } from '../../../domain/id.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
 
 const SessionPath = z.object({ id: SessionId })
@@ -9,6 +10,7 @@ const nothing = strict({})
 const list = createRoute({
   method: 'get',
   path: `${api}/sessions`,
+  ...needs('read'),
   summary: 'Sessions, newest first.',
   request: {
     query: strict({
@@ -23,6 +25,7 @@ const list = createRoute({
 const adopt = createRoute({
   method: 'post',
   path: `${api}/sessions/adopt`,
+  ...needs('work'),
   summary: 'Make a session of a conversation that was begun in the agent program itself.',
   request: {
     query: nothing,
@@ -34,6 +37,7 @@ const adopt = createRoute({
 const show = createRoute({
   method: 'get',
   path: `${api}/sessions/{id}`,
+  ...needs('read'),
   summary: 'One session with its tasks.',
   request: { params: SessionPath, query: nothing },
   responses: { 200: json(schemas.Session, 'The session.'), ...problems },
@@ -42,6 +46,7 @@ const show = createRoute({
 const stop = createRoute({
   method: 'post',
   path: `${api}/sessions/{id}/stop`,
+  ...needs('work'),
   summary: 'Stop whatever runs on a session now. Tasks that wait stay; if none runs, nothing is done.',
   request: {
     params: SessionPath,
@@ -54,12 +59,12 @@ const stop = createRoute({
 export function sessionRoutes(app: App, { runtime }: Parts): void {
   app.openapi(list, async (c) => c.json(await runtime.listSessions(c.req.valid('query')), 200))
   app.openapi(adopt, async (c) => {
-    const session = await runtime.adoptSession(c.req.valid('json'))
+    const session = await runtime.adoptSession(c.req.valid('json'), callerOf(c))
     return c.json(session, 201, { Location: `${api}/sessions/${session.id}` })
   })
   app.openapi(show, async (c) => c.json(await runtime.getSession(c.req.valid('param').id), 200))
   app.openapi(stop, async (c) => {
     const { now = false } = c.req.valid('json')
-    return c.json(await runtime.stopSession(c.req.valid('param').id, { ...callerOf(c.req), now }), 200)
+    return c.json(await runtime.stopSession(c.req.valid('param').id, { ...callerOf(c), now }), 200)
   })
 }

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { SessionId, TaskId } from '../../../domain/id.ts'
 import { taskStates } from '../../../domain/task.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
 
 export const TaskPath = z.object({ id: TaskId })
@@ -24,6 +25,7 @@ const States = z
 const create = createRoute({
   method: 'post',
   path: `${api}/tasks`,
+  ...needs('create'),
   summary: 'Ask for work. Durable when it is answered.',
   request: {
     query: nothing,
@@ -40,6 +42,7 @@ const create = createRoute({
 const list = createRoute({
   method: 'get',
   path: `${api}/tasks`,
+  ...needs('read'),
   summary: 'Tasks, newest first.',
   request: {
     query: strict({
@@ -58,6 +61,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: `${api}/tasks/{id}`,
+  ...needs('read_task'),
   summary: 'One task with its runs and questions.',
   request: { params: TaskPath, query: nothing },
   responses: { 200: json(schemas.Task, 'The task.'), ...problems },
@@ -66,6 +70,7 @@ const show = createRoute({
 const cancel = createRoute({
   method: 'post',
   path: `${api}/tasks/{id}/cancel`,
+  ...needs('work'),
   summary: 'Stop a task. Asking twice is fine.',
   request: {
     params: TaskPath,
@@ -78,6 +83,7 @@ const cancel = createRoute({
 const retry = createRoute({
   method: 'post',
   path: `${api}/tasks/{id}/retry`,
+  ...needs('work'),
   summary: 'Queue a task that has come to rest again.',
   request: {
     params: TaskPath,
@@ -90,7 +96,7 @@ const retry = createRoute({
 export function taskRoutes(app: App, { runtime }: Parts): void {
   app.openapi(create, async (c) => {
     const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c.req), idempotencyKey })
+    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c), idempotencyKey })
     if (!created) return c.json(task, 200)
     return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
   })
@@ -101,10 +107,10 @@ export function taskRoutes(app: App, { runtime }: Parts): void {
   app.openapi(show, async (c) => c.json(await runtime.getTask(c.req.valid('param').id), 200))
   app.openapi(cancel, async (c) => {
     const { now = false } = c.req.valid('json')
-    return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...callerOf(c.req), now }), 200)
+    return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...callerOf(c), now }), 200)
   })
   app.openapi(retry, async (c) => {
     const { fresh = false } = c.req.valid('json')
-    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...callerOf(c.req), fresh }), 200)
+    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...callerOf(c), fresh }), 200)
   })
 }

@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { oneLine } from '../plain.ts'
+import { table } from '../table.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command.description('List the secrets: their names and for whom they are, never their values.').action(() => list(cli))
+}
+
+async function list(cli: Cli): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ secrets }) => {
+    const items = await secrets.listSecrets()
+    if (cli.globals.json) return cli.json({ items, next: null })
+    if (items.length === 0) return cli.say('No secret is stored. Store one with: printf %s "$VALUE" | pawl secret set NAME')
+    const rows = items.map(({ name, scope, updatedAt, updatedBy }) => [name, scope, updatedAt, oneLine(updatedBy)])
+    cli.out(table(['NAME', 'SCOPE', 'UPDATED', 'BY'], rows, undefined))
+  })
+}

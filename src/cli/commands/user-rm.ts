@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('Remove a user. Their tokens and signed-in browsers end at once, their tasks stay.')
+    .argument('<name>', 'the user')
+    .action((name: string) => remove(cli, name))
+}
+
+async function remove(cli: Cli, name: string): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ entrance }) => {
+    await entrance.removeUser(name, { by: 'cli' })
+    if (cli.globals.json) return cli.json({ removed: name })
+    cli.say(`${name} is removed.`)
+  })
+}

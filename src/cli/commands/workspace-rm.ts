@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { formatBytes } from '../format.ts'
+import { oneLine } from '../plain.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('Remove a folder in which a task worked or left something, for good. Refused while its task may go on.')
+    .argument('<workspace>', 'its name, as "pawl workspace ls" shows it')
+    .action((name: string) => remove(cli, name))
+}
+
+async function remove(cli: Cli, name: string): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
+    const removed = await runtime.removeWorkspace(name, { by: 'cli' })
+    if (cli.globals.json) return cli.json(removed)
+    cli.say(`Removed ${oneLine(removed.path)} (${formatBytes(removed.bytes)}).`)
+  })
+}

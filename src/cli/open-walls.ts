@@ -1,0 +1,9 @@
+import type { Cli } from './cli.ts'
+
+/** Said loudly, whatever else is said: --quiet silences hints, and this is none. */
+export function sayOpenWalls(cli: Cli, profile: { readonly name: string; readonly walls: boolean } | undefined): void {
+  if (!profile || profile.walls) return
+  process.stderr.write(
+    `${cli.style('bad', `NO WALLS: under the profile ${profile.name} the agent has all the rights of this user, unattended: every file, every host, every program.`)}\n`,
+  )
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { AuditAction } from './audit-actions.ts'
+
+export { type AuditAction, auditActions } from './audit-actions.ts'
+
+/** One entry on its way into the audit. `detail` holds no secret: whoever writes it has taken them out. */
+export interface AuditEntry {
+  readonly at: Date
+  /** The user, or whoever else acted. */
+  readonly actor: string
+  /** The token that was used, or the program that acted for its own user. */
+  readonly via: string
+  readonly action: AuditAction
+  readonly subject: string
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+export const AuditView = z.object({
+  seq: z.number().describe('Its place in the chain, without gaps.'),
+  at: z.iso.datetime(),
+  actor: z.string(),
+  via: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  hash: z.string().describe('SHA-256 of the hash before it and of this entry, in hexadecimal.'),
+})
+export type AuditView = z.infer<typeof AuditView>
+
+export const AuditVerdict = z.object({
+  isWhole: z.boolean(),
+  entries: z.number().describe('How many were looked at.'),
+  head: z
+    .string()
+    .nullable()
+    .describe('The last hash. Keep a copy elsewhere: with it a chain that was written anew is found out.'),
+  firstBad: z.object({ seq: z.number(), why: z.string() }).nullable(),
+})
+export type AuditVerdict = z.infer<typeof AuditVerdict>
+
+/** The text of a value in which equal values look equal: keys in order, nothing between. What JSON leaves out is left out. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return `{${entries
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`)
+    .join(',')}}`
+}

@@ -1,0 +1,89 @@
+import type { Dirent } from 'node:fs'
+import { lstat, readdir, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../clock.ts'
+
+/** How often the file system is asked for its free space, which costs next to nothing. */
+const lookMs = 1_000
+/** Files cost the disk something even if they are empty. */
+const mostFiles = 1_000_000
+/** A tree that takes longer to walk than this is looked through in part; what was counted by then may be enough. */
+const walkMs = 10_000
+
+export interface DiskWatchOptions {
+  readonly folders: readonly string[]
+  readonly mostBytes: number
+  readonly mostFiles?: number | undefined
+  readonly clock: Clock
+  onLimit(message: string): void
+}
+
+/**
+ * Ends a run that fills the disk. No quota can be set for a directory without the help of the machine's owner, so this looks: while the free space of the file systems
+ * has not fallen by what a run may write, it cannot have written that; only then the folders are walked, and what was written since the start is counted.
+ */
+export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: DiskWatchOptions): () => void {
+  const filesLimit = options.mostFiles ?? mostFiles
+  const startedAtMs = clock.now()
+  let isOver = false
+  let cancel: (() => void) | undefined
+  let atStart: readonly Room[] | undefined
+
+  async function look(): Promise<void> {
+    const rooms = await Promise.all(folders.map(roomOf))
+    atStart ??= rooms
+    const mayBeOver = rooms.some((room, i) => {
+      const before = atStart?.[i]
+      return room && before && (before.bytes - room.bytes > mostBytes || before.files - room.files > filesLimit)
+    })
+    if (!mayBeOver || isOver) return
+    const written = await writtenSince(folders, startedAtMs, clock)
+    if (isOver || (written.bytes <= mostBytes && written.files <= filesLimit)) return
+    isOver = true
+    const what = written.bytes > mostBytes ? `${Math.round(written.bytes / 1024 / 1024)} MB` : `${written.files} files`
+    onLimit(`The agent wrote ${what} to the disk, more than limits.disk of its profile allows.`)
+  }
+  function again(): void {
+    if (isOver) return
+    // One that cannot look now looks again: a folder may be gone for a moment.
+    look().then(schedule, schedule)
+  }
+  function schedule(): void {
+    if (!isOver) cancel = clock.after(lookMs, again)
+  }
+  again()
+  return () => {
+    isOver = true
+    cancel?.()
+  }
+}
+
+interface Room {
+  readonly bytes: number
+  readonly files: number
+}
+
+async function roomOf(folder: string): Promise<Room> {
+  const { bavail, bsize, ffree } = await statfs(folder)
+  return { bytes: bavail * bsize, files: ffree }
+}
+
+/** What the files that were changed since then take on the disk, links not followed. A sparse file takes what it holds, not what it claims. */
+async function writtenSince(folders: readonly string[], startedAtMs: number, clock: Clock): Promise<Room> {
+  const deadline = clock.monotonic() + walkMs
+  const left = [...folders]
+  let [bytes, files] = [0, 0]
+  for (let folder = left.pop(); folder !== undefined && clock.monotonic() < deadline; folder = left.pop())
+    for (const entry of await entriesOf(folder)) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) left.push(path)
+      const found = await lstat(path).catch(() => undefined)
+      if (!found || found.ctimeMs < startedAtMs) continue
+      files++
+      bytes += found.blocks * 512
+    }
+  return { bytes, files }
+}
+
+/** What the agent removes meanwhile takes no room any more. */
+const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => [])

@@ -1,0 +1,33 @@
+import { parse } from 'yaml'
+import { invalid } from '../../domain/error.ts'
+
+export interface Written {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly body: string
+}
+
+/** A Markdown text with YAML between two lines of dashes before it. Throws an `invalid` that ends the sentence "The skill x …". */
+export function readFrontMatter(text: string): Written {
+  const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text)
+  if (!found) throw invalid('begins with no front matter (name and description between two lines of ---)')
+  let fields: unknown
+  try {
+    fields = parse(found[1]!, { maxAliasCount: 0 })
+  } catch (error) {
+    throw invalid(`has front matter that is no YAML: ${(error as Error).message.split('\n')[0]}`)
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    throw invalid('has front matter without any field; give it a description')
+  return { fields: fields as Record<string, unknown>, body: text.slice(found[0].length).trim() }
+}
+
+const longestDescription = 1_024
+
+/** What models decide by. */
+export function descriptionIn({ fields }: Written): string {
+  const { description } = fields
+  if (typeof description !== 'string' || description.trim() === '') throw invalid('has no description')
+  const text = description.replace(/\s+/g, ' ').trim()
+  if (text.length > longestDescription) throw invalid(`has a description of more than ${longestDescription} characters`)
+  return text
+}

@@ -1,0 +1,246 @@
+import type { Adapter, Verdict } from '../agent.ts'
+import { sleep } from '../clock.ts'
+import { messageOf } from '../domain/error.ts'
+import type { Profile } from '../domain/profile.ts'
+import { networkAccess } from '../egress/access.ts'
+import { fp } from '../failpoint.ts'
+import type { Log } from '../log.ts'
+import type { Exit } from '../process/child.ts'
+import type { Sandbox, Walls } from '../sandbox.ts'
+import { isDiskFull, isPassing } from '../store/database.ts'
+import { questionsOfTask } from '../store/questions.ts'
+import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
+import { failingAs } from './failure.ts'
+import { createPermissions, type Permissions } from './permissions.ts'
+import { watchDisk } from './program/disk-watch.ts'
+import type { DoorVerbs } from './program/door.ts'
+import type { LiveAgent } from './program/live-agent.ts'
+import { type FoundAgent, findAgent } from './program/start-agent.ts'
+import { megabyte } from './program/walls.ts'
+import { isLost, type RunParts, type Voice } from './run.ts'
+import { runVerbs } from './run-verbs.ts'
+import { archiveSession } from './session/archive.ts'
+import { checkAnswer } from './structured-output.ts'
+import type { StopReason } from './watch.ts'
+import type { Guard } from './workspace/guard.ts'
+import type { PreparedWorkspace } from './workspace/workspace.ts'
+
+export interface TurnResult {
+  readonly verdict: Verdict
+  /** The program lives on for the session's next turn. */
+  readonly stays: boolean
+  readonly exit?: Exit | undefined
+  /** Another run can go on with the conversation. */
+  readonly canResume: boolean
+}
+
+/** What a turn needs to know about where it happens. */
+export interface Place {
+  readonly voice: Voice
+  readonly adapter: Adapter
+  readonly profile: Profile
+  readonly sandbox: Sandbox
+  readonly walls: Omit<Walls, 'door'>
+  readonly enforced: boolean
+  readonly workspace: PreparedWorkspace
+  readonly guard: Guard
+  readonly records: string
+}
+
+/** One turn with the agent of this run, from its start to what is left of it. */
+export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): Promise<TurnResult> {
+  const { task } = taken
+  const { voice, profile } = place
+  const { watch } = voice
+  const found = await findAgent(taken, parts, place)
+  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false, stays: false }
+  const { agent } = found
+  let stays = false
+  let stopWatchingDisk: (() => void) | undefined
+  try {
+    let vendorId: string | undefined
+    let learning: Promise<void> = Promise.resolve()
+    const { verbs, permissions } = await rightsInUse(taken, parts, place)
+    if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
+    stopWatchingDisk = watchDisk({
+      folders: [place.workspace.source, place.walls.home],
+      mostBytes: profile.limits.diskMb * megabyte,
+      clock: parts.clock,
+      onLimit: (message) => watch.stop({ kind: 'limit', category: 'disk_limit', message }),
+    })
+    const said = await agent.serve({
+      watch,
+      graceMs: task.agent_config.graceMs,
+      records: {
+        directory: place.records,
+        redactor: parts.redactor,
+        maxBytes: profile.limits.outputMb * megabyte,
+        onLimit: () => watch.stop(overOutput(profile.limits.outputMb)),
+        onLost: (error) => void voice.note('raw_log_lost', error.message),
+      },
+      door: verbs,
+      turn: {
+        prompt: found.prompt,
+        signal: watch.signal,
+        emit(event) {
+          watch.sawEvent()
+          if (event.type === 'agent.session') {
+            vendorId = event.data.vendorId
+            learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
+          }
+          return voice.recordEvent(event)
+        },
+        ask: async (question) => void (await verbs.ask(question)),
+        permit: permissions.permit,
+      },
+    })
+    stopWatchingDisk()
+    await fp('exit.observe')
+    await learning
+    const verdict = checkAnswer(task.output_schema, said)
+    vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
+    stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
+    const exit = stays ? undefined : await leave(agent)
+    // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
+    if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
+      await archive(taken, parts, place, vendorId)
+    // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
+    if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
+    return { verdict, exit, canResume: found.canResume, stays: stays && !watch.reason }
+  } catch (error) {
+    stays = false
+    throw error
+  } finally {
+    stopWatchingDisk?.()
+    if (!stays || watch.reason) await leave(agent)
+  }
+
+  /** What the turn has brought stands, whether or not the program can be kept. */
+  async function keep(agent: LiveAgent, found: FoundAgent, vendorId: string | undefined): Promise<boolean> {
+    try {
+      await agent.returnLogin()
+      const likeness = await found.likeness(vendorId)
+      await agent.guardedBy(releaseGuard)
+      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness })
+      return true
+    } catch (error) {
+      await trouble('login_not_returned', error)
+      return false
+    }
+  }
+  async function releaseGuard(): Promise<void> {
+    await place.guard
+      .release()
+      .catch((error: unknown) => voice.log.warn('a workspace is still guarded', { error: messageOf(error) }))
+  }
+  async function leave(agent: LiveAgent): Promise<Exit | undefined> {
+    return agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000).catch(async (error: unknown) => {
+      await trouble('not_ended_cleanly', error)
+      return undefined
+    })
+  }
+  async function trouble(code: string, error: unknown): Promise<void> {
+    voice.log.warn('a program was not left cleanly', { error: messageOf(error), reason: code })
+    await voice.note(code, messageOf(error))
+  }
+}
+
+/** What the profile lets this run do, with what people have allowed its task before. */
+async function rightsInUse(
+  taken: TakenRun,
+  parts: RunParts,
+  { voice, profile, adapter, walls, workspace, enforced }: Place,
+): Promise<{ verbs: DoorVerbs; permissions: Permissions }> {
+  const { task } = taken
+  const asked = await questionsOfTask(parts.db, task.id)
+  const verbs = runVerbs(taken, parts, voice)
+  const permissions = createPermissions({
+    profile,
+    workspace: workspace.path,
+    walls: { enforced },
+    answered: asked,
+    ask: verbs.ask,
+    redact: (text) => parts.redactor.value(text),
+    record: voice.recordEvent,
+    interrupt: (message) => voice.watch.stop({ kind: 'denied', message }),
+  })
+  // On a loopback that is shared with others everybody could go out by it.
+  if (walls.network !== 'none') return { verbs, permissions }
+  const network = await failingAs('bad_config', async () =>
+    networkAccess({
+      profile,
+      baseUrl: task.agent_config.baseUrl,
+      hosts: adapter.hosts,
+      questions: asked,
+      ask: verbs.ask,
+      record: (event) => void Promise.resolve(voice.recordEvent(event)).catch(() => undefined),
+      log: voice.log,
+    }),
+  )
+  return { verbs: { ...verbs, network }, permissions }
+}
+
+/** For the record only: the run does not wait for it. */
+async function keepHeld({ run }: TakenRun, { db }: RunParts, held: NonNullable<LiveAgent['held']>, log: Log): Promise<void> {
+  await recordHeldLimits(db, run, held).catch((error: unknown) =>
+    log.warn('what holds the limits of a run was not recorded', { error: messageOf(error) }),
+  )
+}
+
+const overOutput = (megabytes: number): StopReason => ({
+  kind: 'limit',
+  category: 'output_limit',
+  message: `The agent printed more than ${megabytes} MB, which is limits.output of its profile.`,
+})
+
+/** A copy of a workspace is gone after its run, and only a namespace of processes is sure to die with us. */
+const mayStay = ({ workspace, walls }: Place) => workspace.source === workspace.path && walls.unit.enforced
+
+/** A conversation that could not be archived is still on disk; the run has ended all the same. */
+async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice }: Place, vendorId: string): Promise<void> {
+  if (!adapter.sessions) return
+  try {
+    await fp('session.archive.before')
+    const conversation = {
+      db: parts.db,
+      home: walls.home,
+      files: adapter.sessions,
+      session: taken.task.session_id,
+      vendorId,
+      run: taken.run,
+      at: new Date(parts.clock.now()),
+    }
+    const archived = await whenDatabaseIsBack(parts, voice, () => archiveSession(conversation))
+    await fp('session.archive.after')
+    for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
+  } catch (error) {
+    voice.log.warn('a conversation was not archived', {
+      session: taken.task.session_id,
+      error: messageOf(error),
+      reason: 'not_archived',
+    })
+    await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
+  }
+}
+
+const databaseBackWithinMs = 15_000
+
+/** The end of the run waits for the database all the same. One that is full, or that stays away, is not waited for: the files are still on disk. */
+async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
+  const deadline = clock.monotonic() + databaseBackWithinMs
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error) || isDiskFull(error) || watch.reason || clock.monotonic() > deadline) throw error
+      await sleep(clock, delayMs)
+    }
+  }
+}
+
+/** Stored as soon as it is known: a crash a moment later can resume the conversation. */
+async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
+  await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
+    log.warn('the session id will be stored at the end of the run', { error: String(error) }),
+  )
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { makeFolders } from './move-entry.ts'
+import { type Entry, entryIfAny } from './tree.ts'
+import { takingTurns } from './turns.ts'
+
+/** A file, a link or a folder with all that is in it, small enough to be kept in a record. */
+export interface Captured {
+  /** Changes with every content in it, and with what is executable. */
+  readonly digest: string
+  /** Undefined if it was too much to keep: then only a change can be told. */
+  readonly parts?: readonly CapturedPart[] | undefined
+  /** A file in it has another name, by which it can be written although this one is covered. */
+  readonly isShared: boolean
+}
+export interface CapturedPart {
+  /** Relative to what was captured; empty for itself. */
+  readonly path: string
+  readonly kind: 'file' | 'directory' | 'link'
+  readonly mode: number
+  /** Base64 of a file; where a link leads. */
+  readonly content?: string
+}
+
+const maxParts = 500
+const maxBytes = 256 * 1024
+
+/** Undefined if nothing is there. `keep: false` only for telling changes. */
+export async function capture(root: string, path: string, { keep }: { keep: boolean }): Promise<Captured | undefined> {
+  const parent = await openDirectory(join(root, dirname(path)))
+  if (!parent) return undefined
+  const parts: CapturedPart[] = []
+  const hash = createHash('sha256')
+  let [count, bytes] = [0, 0]
+  let isShared = false
+  const turn = takingTurns()
+  const read = async (folder: DirectoryHandle, name: string, below: string): Promise<void> => {
+    await turn()
+    const entry = await entryIfAny(folder.at(name))
+    if (!entry || ++count > 20 * maxParts) return
+    if (entry.kind === 'file' && (lstatSync(folder.at(name), { throwIfNoEntry: false })?.nlink ?? 1) > 1) isShared = true
+    const part = await readPart(folder, name, below, entry)
+    const executes = entry.kind === 'file' && (entry.mode & 0o100) !== 0
+    hash.update(
+      JSON.stringify([below, entry.kind, executes, part ? (part.content ?? '') : [entry.size, entry.mtimeNs, entry.ctimeNs]]),
+    )
+    bytes += part?.content?.length ?? 0
+    if (!part) bytes = Number.POSITIVE_INFINITY
+    else if (keep && bytes <= 2 * maxBytes) parts.push(part)
+    const inside = entry.kind === 'directory' ? await openIn(folder, name) : undefined
+    if (!inside) return
+    try {
+      for (const entryName of readdirSync(inside.at('.')).toSorted()) await read(inside, entryName, join(below, entryName))
+    } finally {
+      await inside.close()
+    }
+  }
+  try {
+    await read(parent, basename(path), '')
+  } finally {
+    await parent.close()
+  }
+  if (count === 0) return undefined
+  const isWhole = keep && count <= maxParts && bytes <= 2 * maxBytes
+  return { digest: hash.digest('hex'), isShared, ...(isWhole ? { parts } : {}) }
+}
+
+/** Undefined for what cannot be kept. */
+async function readPart(folder: DirectoryHandle, name: string, path: string, entry: Entry): Promise<CapturedPart | undefined> {
+  const { kind, mode } = entry
+  if (kind === 'directory') return { path, kind, mode }
+  if (kind === 'link') return { path, kind, mode, content: entry.target ?? '' }
+  if (kind !== 'file' || entry.size > maxBytes) return undefined
+  const content = await readRegular(folder, name)
+  return content && { path, kind, mode, content: content.toString('base64') }
+}
+
+/** The bytes of a regular file of a size that is expected. Undefined for all else. */
+export async function readRegular(folder: DirectoryHandle, name: string, most = maxBytes): Promise<Buffer | undefined> {
+  try {
+    const file = openSync(folder.at(name), constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
+    try {
+      const stat = fstatSync(file)
+      if (!stat.isFile() || stat.size > most) return undefined
+      // One more than expected: a file that grows meanwhile is noticed.
+      const buffer = Buffer.alloc(stat.size + 1)
+      let size = 0
+      for (;;) {
+        const bytesRead = readSync(file, buffer, size, buffer.length - size, null)
+        if (bytesRead === 0) return buffer.subarray(0, size)
+        size += bytesRead
+        if (size > stat.size) return undefined
+      }
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
+/** Puts back what was captured, where nothing is now. */
+export async function putBack(root: string, path: string, parts: readonly CapturedPart[]): Promise<void> {
+  for (const part of parts) {
+    const whole = part.path === '' ? path : join(path, part.path)
+    const folder = await makeFolders(root, dirname(whole))
+    try {
+      await putPart(folder, basename(whole), part)
+    } finally {
+      await folder.close()
+    }
+  }
+}
+
+async function putPart(folder: DirectoryHandle, name: string, { kind, mode, content = '' }: CapturedPart): Promise<void> {
+  const to = folder.at(name)
+  if (kind === 'link') return symlinkSync(content, to)
+  const owner = await folder.stat()
+  if (kind === 'directory') {
+    mkdirSync(to, { mode: 0o700 })
+    const made = await openIn(folder, name)
+    await made?.chown(owner.uid, owner.gid)
+    await made?.chmod(mode | 0o700)
+    await made?.close()
+    return
+  }
+  await writeNew(folder, name, Buffer.from(content, 'base64'), mode)
+}
+
+/** A new file that belongs to whom its folder belongs. */
+export async function writeNew(folder: DirectoryHandle, name: string, content: Buffer, mode: number): Promise<void> {
+  const owner = await folder.stat()
+  const file = openSync(folder.at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
+  try {
+    writeFileSync(file, content)
+    fchownSync(file, owner.uid, owner.gid)
+    fchmodSync(file, mode & 0o777)
+  } finally {
+    closeSync(file)
+  }
+}

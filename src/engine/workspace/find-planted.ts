@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { type CapturedPart, capture, readRegular } from './capture.ts'
+import type { FoundAll, FoundCode } from './find-code.ts'
+import { cleanGitConfig } from './git-config.ts'
+import type { Before } from './guard-record.ts'
+import { takingTurns } from './turns.ts'
+
+/** A path of code that was not there before the run, or not so. */
+export interface Planted {
+  readonly path: string
+  readonly runs: string
+  /** What was there before, if it is known. */
+  readonly earlier?: readonly CapturedPart[] | undefined
+  /** A configuration of git that keeps working, without what runs something. */
+  readonly cleaned?: string | undefined
+  /** Only written anew: what it says is nothing to keep. */
+  readonly isHarmless?: boolean | undefined
+}
+
+export interface PlantedAll {
+  readonly planted: readonly Planted[]
+  /** The user's own work that was changed and that will run one day. */
+  readonly flagged: readonly string[]
+}
+
+/** Compares what is code in a workspace now with how it was before. */
+export async function findPlanted(before: readonly Before[], now: FoundAll, places: Places): Promise<PlantedAll> {
+  const known = new Map(before.map((one) => [one.path, one]))
+  // A worktree or a clone that was made inside has the configuration of the repository once more, which is nothing new.
+  const contents = new Set(before.flatMap(({ path, digest }) => (digest === undefined ? [] : [`${basename(path)}\0${digest}`])))
+  const planted: Planted[] = []
+  const flagged: string[] = []
+  const turn = takingTurns()
+  for (const code of now.code) {
+    await turn()
+    const was = known.get(code.path)
+    if (was?.held && was.id === code.id) continue
+    const digest = await digestOf(places.root, code)
+    const isSame = digest !== undefined && digest === was?.digest
+    // What a repository names it names relative to itself, so git's own settings are new in another place.
+    if (isSame || (!code.is.startsWith('git-') && contents.has(`${basename(code.path)}\0${digest}`))) continue
+    if (code.is === 'flagged' || code.is === 'text') flagged.push(code.path)
+    else planted.push(...(await judge(code, was, now, places)))
+  }
+  return { planted, flagged }
+}
+
+/** Tells a change of what is not covered. Of the file that names a package only what it runs counts. */
+export async function digestOf(root: string, code: FoundCode): Promise<string | undefined> {
+  if (basename(code.path) === 'package.json' && code.kind === 'file') {
+    const text = await inFolder(root, code.path, readRegular)
+    const runs = whatRuns(text?.toString('utf8') ?? '')
+    if (runs !== undefined) return createHash('sha256').update(runs).digest('hex')
+  }
+  if (code.runs === 'packages') return inFolder(root, code.path, digestOfPackages)
+  return (await capture(root, code.path, { keep: false }))?.digest
+}
+
+/** Changes with what is put into a package, taken out of it or installed; a change deep in one is not seen. Nobody but the system sets these times. */
+async function digestOfPackages(parent: DirectoryHandle, name: string): Promise<string> {
+  const hash = createHash('sha256')
+  const turn = takingTurns()
+  const look = async (folder: DirectoryHandle, entry: string, isScope: boolean): Promise<void> => {
+    await turn()
+    hash.update(`${entry}\0${lstatSync(folder.at(entry), { bigint: true, throwIfNoEntry: false })?.ctimeNs}\0`)
+    const inside = isScope ? await openIn(folder, entry) : undefined
+    try {
+      if (inside)
+        for (const below of readdirSync(inside.at('.')).toSorted())
+          await look(inside, below, entry === name && below.startsWith('@'))
+    } finally {
+      await inside?.close()
+    }
+  }
+  await look(parent, name, true)
+  return hash.digest('hex')
+}
+
+function whatRuns(text: string): string | undefined {
+  try {
+    const { scripts, bin, husky, 'lint-staged': staged } = JSON.parse(text)
+    return JSON.stringify([scripts, bin, husky, staged])
+  } catch {
+    // Not JSON: then every change counts.
+    return undefined
+  }
+}
+
+interface Places {
+  readonly root: string
+  /** What the agent and the user call the place. */
+  readonly workspace: string
+}
+
+async function judge(code: FoundCode, was: Before | undefined, now: FoundAll, places: Places): Promise<Planted[]> {
+  const { path, runs } = code
+  const whole: Planted = { path, runs, earlier: was?.parts }
+  const isKnown = was?.parts !== undefined
+  if (code.is === 'git-config' && code.kind === 'file') {
+    const text = (await inFolder(places.root, path, readRegular))?.toString('utf8')
+    if (text === undefined) return [whole]
+    const clean = cleanGitConfig(text)
+    if (isKnown) return clean.rest !== undefined && clean.rest === restOf(was) ? [] : [whole]
+    return clean.text === text ? [] : [{ path, runs, cleaned: clean.text, isHarmless: clean.dropped.length === 0 }]
+  }
+  // Git puts samples there, which it never runs.
+  if (code.is === 'git-hooks' && code.kind === 'directory' && !isKnown)
+    return (await namesIn(places.root, path))
+      .filter((name) => !name.endsWith('.sample'))
+      .map((name) => ({ path: join(path, name), runs }))
+  if (code.is === 'git-pointer' && code.kind === 'file' && (await leadsToKnown(code, now, places))) return []
+  return [whole]
+}
+
+/** What a configuration that counts had in it that runs something. */
+function restOf({ parts }: Before): string | undefined {
+  const content = parts?.[0]?.content
+  return content === undefined ? undefined : cleanGitConfig(Buffer.from(content, 'base64').toString('utf8')).rest
+}
+
+/** A worktree or a submodule made inside: where it leads was found, and so looked at, by itself. */
+async function leadsToKnown({ path }: FoundCode, { repositories }: FoundAll, { root, workspace }: Places): Promise<boolean> {
+  const text = (await inFolder(root, path, readRegular))?.toString('utf8')
+  const isCommon = basename(path) === 'commondir'
+  const named = (isCommon ? /^([^\n\0]+)\n?$/ : /^gitdir: ([^\n\0]+)\n?$/).exec(text ?? '')?.[1]
+  return named !== undefined && repositories.includes(relative(workspace, resolve(workspace, dirname(path), named)))
+}
+
+async function inFolder<T>(
+  root: string,
+  path: string,
+  read: (folder: DirectoryHandle, name: string) => Promise<T>,
+): Promise<T | undefined> {
+  const folder = await openDirectory(join(root, dirname(path)))
+  try {
+    return folder && (await read(folder, basename(path)))
+  } finally {
+    await folder?.close()
+  }
+}
+
+const namesIn = async (root: string, path: string) =>
+  (await inFolder(root, path, async (folder, name) => {
+    const inside = await openIn(folder, name)
+    try {
+      return inside ? readdirSync(inside.at('.')) : []
+    } finally {
+      await inside?.close()
+    }
+  })) ?? []

@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process'
+import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { messageOf, PawlError } from '../../domain/error.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
+import { systemPath } from '../../process/program.ts'
+import type { Sandbox, Walls } from '../../sandbox.ts'
+
+/** The two ways in which Pawl runs git on a tree that may be hostile. Nothing else in Pawl starts git. */
+
+type QuietWalls = Omit<Walls, 'door'>
+
+/** Settings that may start a program, switched off; only the command line outranks a repository's own configuration. Whoever asks for a difference adds --no-ext-diff. */
+const harmless = [
+  'safe.directory=*',
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.sshCommand=false',
+  'core.gitProxy=',
+  'core.askPass=false',
+  'core.pager=cat',
+  'core.editor=false',
+  'core.attributesFile=/dev/null',
+  'core.excludesFile=/dev/null',
+  'core.alternateRefsCommand=false',
+  'credential.helper=',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'protocol.allow=never',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'commit.gpgSign=false',
+  'tag.gpgSign=false',
+  'push.gpgSign=false',
+  'gpg.program=false',
+].flatMap((setting) => ['-c', setting])
+
+const environment = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_ASKPASS: 'false',
+  SSH_ASKPASS: 'false',
+  LC_ALL: 'C',
+}
+
+/**
+ * Everything that compares contents belongs in here: filters, text conversions and merge drivers have names of their own, so no list of settings
+ * switches them off. The walls have no masks: git must see what is there. Undefined if git fails.
+ */
+export async function gitInside(
+  sandbox: Sandbox,
+  walls: QuietWalls,
+  path: string,
+  args: readonly string[],
+): Promise<string | undefined> {
+  const command = { file: 'git', args: [...harmless, ...args], env: { PATH: path, ...environment } }
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  child.stdin.end()
+  child.stderr.resume()
+  const timer = setTimeout(() => void child.stop({ graceMs: 0 }), 5_000)
+  try {
+    let text = ''
+    for await (const chunk of child.stdout) if (text.length < 1_000_000) text += String(chunk)
+    const exit = await child.exited
+    return exit.code === 0 ? text : undefined
+  } finally {
+    clearTimeout(timer)
+    await child.stop({ graceMs: 0 })
+  }
+}
+
+/** What may be done outside of the walls: it compares no contents, so that no filter is asked. A checkout only in a clone, whose settings are ours. */
+export type BareVerb = 'clone' | 'checkout' | 'fetch' | 'config'
+
+export interface NeutralGit {
+  /** Where it happens; `/` where that is no repository's business. */
+  readonly folder: string
+  readonly verb: BareVerb | IndexVerb
+  readonly args: readonly string[]
+  /** More of the environment, which git then takes for granted. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** A file of settings that a second git reads as well, which is started to read another folder. Only then may git speak to anything at all, and to nothing but the disk. */
+  readonly settings?: string | undefined
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal | undefined
+  /** Reads the settings of this user instead of none: only together with the folder `/`. */
+  readonly userHome?: string | undefined
+}
+
+/** Answers what git printed, and throws a `PawlError` with its complaint if it fails. */
+export function neutralGit(run: NeutralGit): Promise<string> {
+  const settings = run.settings !== undefined ? [...harmless, '-c', 'protocol.file.allow=always'] : harmless
+  const env: Record<string, string> = { PATH: systemPath, ...environment, ...run.env }
+  if (run.userHome !== undefined) {
+    delete env.GIT_CONFIG_GLOBAL
+    env.HOME = run.userHome
+  }
+  if (run.settings !== undefined) env.GIT_CONFIG_GLOBAL = run.settings
+  return new Promise((done, fail) => {
+    execFile(
+      'git',
+      [...settings, run.verb, ...run.args],
+      {
+        cwd: run.folder,
+        env,
+        encoding: 'utf8',
+        timeout: run.timeoutMs ?? 30_000,
+        killSignal: 'SIGKILL',
+        maxBuffer: 16_000_000,
+        ...(run.signal ? { signal: run.signal } : {}),
+      },
+      (error, stdout, stderr) => {
+        if (!error) return done(stdout)
+        const why = stderr.trim().slice(0, 500) || messageOf(error)
+        fail(new PawlError('unavailable', `git ${run.verb} failed in ${run.folder}: ${why}`, { cause: error }))
+      },
+    )
+  })
+}
+
+/** Git compares contents also when it writes an index, for those files that are as young as the index itself. */
+export type IndexVerb = 'ls-files' | 'update-index'
+
+/**
+ * Has git read or change an index in a repository of ours that is empty but for that index: not a setting, not a path and not a file of the other one is
+ * seen by it. Answers what it printed and the index as it is then.
+ */
+export async function indexGit(
+  index: { readonly bytes: Buffer; readonly isSha256: boolean },
+  verb: IndexVerb,
+  args: readonly string[],
+): Promise<{ out: string; bytes: Buffer }> {
+  const folder = await mkdtemp(join(tmpdir(), 'pawl-index-'))
+  try {
+    for (const name of ['git/objects', 'git/refs', 'tree']) await mkdir(join(folder, name), { recursive: true })
+    const format = index.isSha256 ? '1\n[extensions]\n\tobjectFormat = sha256' : '0'
+    await writeFile(join(folder, 'git/HEAD'), 'ref: refs/heads/none\n')
+    await writeFile(join(folder, 'git/config'), `[core]\n\trepositoryFormatVersion = ${format}\n`)
+    await writeFile(join(folder, 'git/index'), index.bytes)
+    const env = { GIT_DIR: join(folder, 'git'), GIT_WORK_TREE: join(folder, 'tree') }
+    const out = await neutralGit({ folder: env.GIT_WORK_TREE, verb, args, env, timeoutMs: 10_000 })
+    return { out, bytes: await readFile(join(folder, 'git/index')) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** To whom a folder belongs: what we write there should go on to. */
+export async function ownerOf(folder: string): Promise<AgentUser> {
+  const { uid, gid } = await lstat(folder)
+  return { uid, gid }
+}
+
+/**
+ * The text of a `.gitconfig` for a session home: commits inside carry the user's own name, as far as git knows it, and git does not refuse a workspace
+ * that belongs to another user. It is the weakest of git's settings, so a repository's own name wins.
+ */
+export async function sessionGitConfig(userHome: string, workspace: string): Promise<string> {
+  const { name, email } = await whoCommits(userHome)
+  const quote = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
+  return [
+    `[safe]\n\tdirectory = ${quote(workspace)}\n\tdirectory = ${quote(`${workspace}/*`)}`,
+    `[user]\n\tname = ${quote(name || 'Pawl agent')}\n\temail = ${quote(email || 'agent@pawl.invalid')}`,
+    '[advice]\n\tdetachedHead = false\n',
+  ].join('\n')
+}
+
+interface Committer {
+  readonly name: string
+  readonly email: string
+}
+/** Starting git twice costs more than all else before a run, and people rarely change their name. */
+const believedMs = 60_000
+const committers = new Map<string, { readonly askedAt: number; readonly committer: Promise<Committer> }>()
+
+function whoCommits(userHome: string): Promise<Committer> {
+  const known = committers.get(userHome)
+  if (known && performance.now() - known.askedAt < believedMs) return known.committer
+  const ask = (key: string) =>
+    neutralGit({ folder: '/', verb: 'config', args: ['--global', '--includes', '--get', key], userHome, timeoutMs: 5_000 }).then(
+      (value) => value.trim(),
+      () => '',
+    )
+  const committer = Promise.all([ask('user.name'), ask('user.email')]).then(([name, email]) => ({ name, email }))
+  committers.set(userHome, { askedAt: performance.now(), committer })
+  return committer
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { isAbsence } from '../../files/directory-handle.ts'
+import { isAlive } from '../../process/identity.ts'
+import { writeFileDurably } from '../../store/durable-file.ts'
+
+const Part = z.object({
+  path: z.string(),
+  kind: z.enum(['file', 'directory', 'link']),
+  mode: z.number(),
+  content: z.string().exactOptional(),
+})
+
+/** What is known of a path of code before a run. */
+const Before = z.object({
+  path: z.string(),
+  id: z.string(),
+  /** It was covered while the run lasted: as long as it is the same file, the agent did not touch it. */
+  held: z.boolean(),
+  /** To tell a change, and a copy of it elsewhere. */
+  digest: z.string().exactOptional(),
+  /** Of what was not covered, to undo a change. */
+  parts: z.array(Part).exactOptional(),
+})
+export type Before = z.infer<typeof Before>
+
+/** What a run did to a workspace for its own safety, and how the workspace was before: on disk before anything is done, so that a crash leaves nothing behind. */
+export const GuardRecord = z.object({
+  run: z.string(),
+  /** Where the files are, and what the user calls the place. */
+  root: z.string(),
+  workspace: z.string(),
+  owner: z.object({ bootId: z.string(), pid: z.number(), startTime: z.number() }),
+  /** False where no walls hold: then what was planted is told and stays where it is. */
+  enforced: z.boolean(),
+  /** The run is over; its program stays for another one, and so do the stubs. */
+  isIdle: z.boolean(),
+  /** Empty folders that were made. */
+  stubs: z.array(z.string()),
+  /** Paths that git was told to overlook, by the folder of their repository. */
+  overlooked: z.array(z.object({ folder: z.string(), paths: z.array(z.string()) })),
+  before: z.array(Before),
+  /** What could not be looked into then. */
+  unseen: z.array(z.string()),
+})
+export type GuardRecord = z.infer<typeof GuardRecord>
+
+export const guardFolder = (home: string) => join(home, 'guards')
+
+/** By its name it is told which place a record is of, without opening all of them. */
+export const recordFile = (home: string, root: string, run: string) => join(guardFolder(home), `${markOf(root)}.${run}.json`)
+const markOf = (root: string) => createHash('sha256').update(root).digest('hex').slice(0, 16)
+
+/** Durable before anything is done to the workspace. Where nothing is done, because no walls hold, a loss of power costs no more than a line of what was planted. */
+export async function writeRecord(file: string, record: GuardRecord): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  if (record.enforced) await writeFileDurably(file, JSON.stringify(record))
+  else await writeFile(file, JSON.stringify(record), { mode: 0o600 })
+}
+
+/** Undefined if there is none, or not a whole one: then nothing was done yet. */
+export async function readRecord(file: string): Promise<GuardRecord | undefined> {
+  try {
+    return GuardRecord.safeParse(JSON.parse(await readFile(file, 'utf8'))).data
+  } catch (error) {
+    if (isAbsence(error) || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+export const removeRecord = (file: string) => rm(file, { force: true })
+
+/** The records of all runs that work in place, or of those in one place. */
+export async function allRecords(
+  home: string,
+  root?: string,
+): Promise<{ readonly file: string; readonly record: GuardRecord }[]> {
+  const folder = guardFolder(home)
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isAbsence(error)) return []
+    throw error
+  })
+  const found = await Promise.all(
+    names
+      .filter((name) => name.endsWith('.json') && (root === undefined || name.startsWith(`${markOf(root)}.`)))
+      .map(async (name) => ({ file: join(folder, name), record: await readRecord(join(folder, name)) })),
+  )
+  return found.flatMap(({ file, record }) => (record ? [{ file, record }] : []))
+}
+
+/** What other living runs did in the same place: they need it as long as they last. */
+export async function livingOthers(home: string, root: string, file: string): Promise<GuardRecord[]> {
+  const all = await allRecords(home, root)
+  return all.filter((one) => one.file !== file && one.record.root === root && !isLeft(one.record)).map(({ record }) => record)
+}
+
+/** Is whoever wrote it dead for certain? After a restart of the machine nobody lives; the records lie on its own disk. */
+export const isLeft = ({ owner }: GuardRecord) => isAlive(owner) !== true

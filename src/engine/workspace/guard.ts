@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { CodePath } from '../../domain/code-paths.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { Profile } from '../../domain/profile.ts'
+import type { AgentUser } from '../../process/agent-user.ts'
+import { processIdentity } from '../../process/identity.ts'
+import type { Mask, Walls } from '../../sandbox.ts'
+import { capture } from './capture.ts'
+import { type FoundAll, findCode } from './find-code.ts'
+import { digestOf } from './find-planted.ts'
+import { type Before, type GuardRecord, livingOthers, recordFile, writeRecord } from './guard-record.ts'
+import { linkedRepository } from './linked-repository.ts'
+import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
+import { excludeShown, overlook, trackedBehind } from './overlooked.ts'
+import { releaseRecord, type Settled, settleRecord } from './settle-guard.ts'
+import { makeStubs } from './stubs.ts'
+import { isTrusted } from './trusted.ts'
+import { takingTurns } from './turns.ts'
+import type { PreparedWorkspace } from './workspace.ts'
+
+/** Keeps the code in a workspace, which is its configuration, out of the hands of the agent for one run. */
+export interface Guard {
+  readonly masks: readonly Mask[]
+  /** To be mounted before the masks are laid. */
+  readonly mounts: NonNullable<Walls['mounts']>
+  /** What the reader of the run should know before it starts. */
+  readonly notes: readonly string[]
+  /** Changes with everything that is covered: a program that stays for another run must want the same. */
+  readonly likeness: string
+  /**
+   * Undoes what was done to the tree and moves out what was planted. To be called when the agent is dead, or idle and to be kept; before anything of
+   * the workspace is read or brought back. With `stays`, what covers the tree for a program that is kept stays until `release`.
+   */
+  settle(how?: { readonly stays: boolean }): Promise<Settled>
+  /** The kept program is gone. */
+  release(): Promise<void>
+}
+
+export interface GuardOptions {
+  readonly run: string
+  readonly home: string
+  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile'>
+  readonly paths: readonly CodePath[]
+  readonly profile: Pick<Profile, 'instructions' | 'trusted'>
+  /** Do walls hold? */
+  readonly enforced: boolean
+  readonly user: AgentUser | undefined
+  /** A folder of this run's own, outside of the agent's reach, for what is shown instead of something. */
+  readonly records: string
+}
+
+export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
+  const { run, home, paths, profile, enforced } = options
+  const root = await realpath(options.workspace.source)
+  const workspace = { source: root, path: options.workspace.path }
+  const found = await findCode(root, { paths, without: home })
+  const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))
+  const isOurs = root.startsWith(`${home}/`)
+  const plan = covers ? await planMasks({ workspace, found, paths, instructions: profile.instructions, isOurs }) : nothingCovered
+  const linked = enforced ? await linkedRepository(workspace, options.user) : undefined
+  const file = options.workspace.guardFile ?? recordFile(home, root, run)
+  const others = await livingOthers(home, root, file)
+  const overlooked = await trackedBehind(
+    workspace,
+    found,
+    plan.unseen,
+    others.flatMap((other) => other.overlooked),
+  )
+  const record: GuardRecord = {
+    run,
+    root,
+    workspace: workspace.path,
+    owner: processIdentity(),
+    enforced,
+    isIdle: false,
+    // Made by another run in the same place, they cover something for us as well.
+    stubs: [...plan.stubs, ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path))],
+    overlooked,
+    before: await picture(root, found, plan.held),
+    unseen: [...found.unseen],
+  }
+  const exclude = await excludeShown(workspace, plan.unseen, overlooked)
+  const place = { file, home, paths }
+  await writeRecord(file, record)
+  try {
+    await makeStubs(root, plan.stubs)
+    const notOverlooked = await overlook(workspace, record.overlooked).then(() => [], couldNotOverlook)
+    return {
+      masks: await written([...plan.masks, ...exclude, ...(linked?.masks ?? [])], join(options.records, 'shown')),
+      mounts: linked?.mounts ?? [],
+      notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found), ...notOverlooked],
+      likeness: likenessOf(plan, record, found),
+      settle: (how) => settleRecord(record, place, how),
+      release: () => releaseRecord(record, place),
+    }
+  } catch (error) {
+    await settleRecord(record, place)
+    throw error
+  }
+}
+
+const couldNotOverlook = (error: unknown) => [
+  `A commit of everything inside would delete the files that the agent does not see: git could not be told to overlook them (${messageOf(error)}).`,
+]
+
+const nothingCovered: MaskPlan = { masks: [], stubs: [], held: new Set(), unseen: [], open: 0 }
+
+const notesOf = ({ open }: MaskPlan, { unseen }: FoundAll) => [
+  ...(open > 0
+    ? [`${open} files that are code to other programs could not be covered; they are looked at when the run ends.`]
+    : []),
+  ...(unseen.length > 0 ? [`Not looked into: ${some(unseen)}.`] : []),
+]
+
+/**
+ * How every path of code is before the run. A folder that is covered cannot be changed, so it need not be kept, unless a file in it has a second name. A file
+ * that is covered can: its owner may put a new one in its place, which uncovers it, and then nobody can tell who wrote what.
+ */
+async function picture(root: string, found: FoundAll, held: ReadonlySet<string>): Promise<Before[]> {
+  const before: Before[] = []
+  const turn = takingTurns()
+  for (const code of found.code) {
+    await turn()
+    const { path, id } = code
+    if (code.is === 'flagged' || code.is === 'text') {
+      before.push({ path, id, held: held.has(path), ...given({ digest: await digestOf(root, code) }) })
+      continue
+    }
+    const captured = await capture(root, path, { keep: true })
+    if (!captured) continue
+    const isHeld = held.has(path) && !captured.isShared
+    const parts = isHeld && code.kind === 'directory' ? undefined : captured.parts && [...captured.parts]
+    before.push({ path, id, held: isHeld, digest: captured.digest, ...given({ parts }) })
+  }
+  return before
+}
+
+/** Without what is undefined. */
+const given = <T extends Record<string, unknown>>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: NonNullable<T[K]> }
+
+/** What is shown instead of something lies in files of ours, readable by the agent's user and writable by nobody. */
+async function written(masks: readonly PlannedMask[], folder: string): Promise<Mask[]> {
+  const shown: Mask[] = []
+  for (const mask of masks) {
+    if (mask.kind !== 'text') {
+      shown.push(mask)
+      continue
+    }
+    const source = join(folder, `${shown.length}.${basename(mask.path)}`)
+    await mkdir(folder, { recursive: true, mode: 0o755 })
+    await writeFile(source, mask.text, { mode: 0o444 })
+    shown.push({ kind: 'instead', path: mask.path, source })
+  }
+  return shown
+}
+
+/** A stub that stays is found as a folder by the next run, and is covered all the same: how, and which folder it is, counts for nothing. */
+function likenessOf(plan: MaskPlan, { stubs, workspace }: GuardRecord, { code }: FoundAll): string {
+  const known = new Map(code.filter(({ path }) => plan.held.has(path)).map(({ path, id }) => [join(workspace, path), id]))
+  const isStub = new Set(stubs.map((path) => join(workspace, path)))
+  const covered = plan.masks.map((mask) =>
+    isStub.has(mask.path) ? [mask.path] : [mask.path, mask.kind === 'text' ? mask.text : mask.kind, known.get(mask.path)],
+  )
+  return createHash('sha256')
+    .update(JSON.stringify(covered.map((one) => JSON.stringify(one)).toSorted()))
+    .digest('hex')
+}
+
+const some = (paths: readonly string[]) => [...paths.slice(0, 10), ...(paths.length > 10 ? ['…'] : [])].join(', ')

@@ -1,0 +1,114 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { letIn } from './let-in.ts'
+import { putEntry } from './put-entry.ts'
+import { entryAt } from './tree.ts'
+
+interface Place {
+  readonly parent: DirectoryHandle
+  readonly name: string
+}
+
+/** Moves whatever has that name, a link as a link, also from one file system to another. Pipes, sockets and devices do not cross: they are removed. */
+export async function moveEntry(from: Place, to: Place): Promise<void> {
+  const target = to.parent.at(to.name)
+  try {
+    renameSync(from.parent.at(from.name), target)
+  } catch (error) {
+    const code = (error as { code?: string }).code
+    if (code === 'EACCES') {
+      // A folder that its owner may not write cannot be given another parent.
+      letIn(from.parent.at(from.name), 'write')
+      renameSync(from.parent.at(from.name), target)
+      return
+    }
+    if (code !== 'EXDEV') throw error
+    await copyAcross(from, to)
+    await removeEntry(from)
+  }
+}
+
+async function copyAcross(from: Place, to: Place): Promise<void> {
+  const entry = await entryAt(from.parent.at(from.name))
+  if (entry.kind === 'other') return
+  if (entry.kind === 'directory') letIn(from.parent.at(from.name), 'write')
+  await putEntry(from.parent.at(from.name), to.parent, to.name, entry, undefined)
+  if (entry.kind !== 'directory') return
+  await inBoth(from, to, async (source, target) => {
+    for (const name of readdirSync(source.at('.'))) await copyAcross({ parent: source, name }, { parent: target, name })
+  })
+}
+
+async function inBoth(
+  from: Place,
+  to: Place,
+  act: (source: DirectoryHandle, target: DirectoryHandle) => Promise<void>,
+): Promise<void> {
+  const source = await openIn(from.parent, from.name)
+  const target = await openIn(to.parent, to.name)
+  try {
+    if (source && target) await act(source, target)
+  } finally {
+    await source?.close()
+    await target?.close()
+  }
+}
+
+/** Removes a file, a link or a folder with all that is in it, from open folder to open folder. */
+export async function removeEntry({ parent, name }: Place): Promise<void> {
+  const path = parent.at(name)
+  letIn(path, 'write')
+  const folder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? await openIn(parent, name) : undefined
+  if (!folder) {
+    ifThere(() => unlinkSync(path))
+    return
+  }
+  try {
+    await folder.chmod(0o700)
+    for (const below of readdirSync(folder.at('.'))) await removeEntry({ parent: folder, name: below })
+  } finally {
+    await folder.close()
+  }
+  ifThere(() => rmdirSync(path))
+}
+
+/** The folder of that path below an open root, made where it is missing; never through a link. */
+export async function makeFolders(root: string, path: string): Promise<DirectoryHandle> {
+  let folder = await openDirectory(root)
+  if (!folder) throw new Error(`${root} is gone`)
+  for (const name of path.split('/').filter((part) => part !== '' && part !== '.')) {
+    const parent: DirectoryHandle = folder
+    try {
+      const owner = await parent.stat()
+      folder = await openIn(parent, name)
+      if (!folder) {
+        const isNew = makeFolder(parent.at(name))
+        folder = await openIn(parent, name)
+        if (isNew) await folder?.chown(owner.uid, owner.gid)
+      }
+    } finally {
+      await parent.close()
+    }
+    if (!folder) throw new Error(`${name} in ${path} is no folder`)
+  }
+  return folder
+}
+
+/** False if something of that name is there by now. */
+function makeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o755 })
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function ifThere(remove: () => void): void {
+  try {
+    remove()
+  } catch (error) {
+    if (!isAbsence(error)) throw error
+  }
+}

@@ -1,0 +1,131 @@
+import type { CodePath } from '../../domain/code-paths.ts'
+import { messageOf } from '../../domain/error.ts'
+import { openDirectory } from '../../files/directory-handle.ts'
+import { capture } from './capture.ts'
+import { findCode } from './find-code.ts'
+import { findPlanted } from './find-planted.ts'
+import { allRecords, type GuardRecord, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
+import { lookAgain, notNeededBy } from './overlooked.ts'
+import { quarantine } from './quarantine.ts'
+import { removeStubs } from './stubs.ts'
+
+export interface Settled {
+  /** What was moved to quarantine, or cleaned with the original kept there. */
+  readonly quarantined: readonly string[]
+  readonly keptAt: string | undefined
+  /** The user's own work that will run one day, and was changed; without walls also what would have been moved. */
+  readonly flagged: readonly string[]
+  /** For the result, if something was moved or could not be. */
+  readonly sentence: string | undefined
+}
+
+export interface GuardPlace {
+  readonly file: string
+  readonly home: string
+  readonly paths: readonly CodePath[]
+}
+
+const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], sentence: undefined }
+
+/** Undoes what a guard did and moves out what was planted. May be called again after a crash half way, by whoever finds the record. */
+export async function settleRecord(
+  record: GuardRecord,
+  place: GuardPlace,
+  { stays = false }: { readonly stays?: boolean } = {},
+): Promise<Settled> {
+  const { root, workspace } = record
+  const { home, paths } = place
+  if (record.isIdle) {
+    await releaseRecord(record, place)
+    return untouched
+  }
+  const there = await openDirectory(root)
+  await there?.close()
+  // Gone, or taken over by another run under another name, which settles it.
+  if (!there) {
+    await removeRecord(place.file)
+    return untouched
+  }
+  const others = await livingOthers(home, root, place.file)
+  const troubles: string[] = []
+  await undo(record, others, { keepStubs: stays }).catch((error: unknown) => void troubles.push(messageOf(error)))
+  const afterRun = record.enforced ? { unseenBefore: record.unseen } : undefined
+  const now = await findCode(root, { paths, without: home, afterRun })
+  // A stub that stays, for us or for others, was not there before either.
+  const stubs = new Set(stays ? record.stubs : others.flatMap((other) => other.stubs))
+  const code = []
+  for (const one of now.code) if (!(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
+  const found = await findPlanted(record.before, { ...now, code }, { root, workspace })
+  const moved = record.enforced
+    ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
+    : { keptAt: undefined, items: [], failed: [] }
+  // What could not be undone is tried again by whoever comes next; the picture of before is too old by then.
+  if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isIdle: true })
+  else if (stays) await writeRecord(place.file, { ...record, before: [], overlooked: [], isIdle: true })
+  else await removeRecord(place.file)
+  const quarantined = moved.items.map(({ path }) => path)
+  const left = record.enforced ? moved.failed.map(({ path, why }) => `${path} (${why})`) : []
+  return {
+    quarantined,
+    keptAt: moved.keptAt,
+    flagged: [...found.flagged, ...(record.enforced ? [] : found.planted.map(({ path }) => path))],
+    sentence: sentenceOf(quarantined, moved.keptAt, [...left, ...troubles], record.run),
+  }
+}
+
+/** The run was settled, and now nothing needs what was left for its program. */
+export async function releaseRecord(record: GuardRecord, place: GuardPlace): Promise<void> {
+  await undo(record, await livingOthers(place.home, record.root, place.file), { keepStubs: false })
+  await removeRecord(place.file)
+}
+
+async function undo(
+  { root, workspace, stubs, overlooked }: GuardRecord,
+  others: readonly GuardRecord[],
+  { keepStubs }: { keepStubs: boolean },
+): Promise<void> {
+  const needed = new Set(others.flatMap((other) => other.stubs))
+  if (!keepStubs)
+    await removeStubs(
+      root,
+      stubs.filter((path) => !needed.has(path)),
+    )
+  const lookedFor = others.flatMap((other) => other.overlooked)
+  await lookAgain({ source: root, path: workspace }, notNeededBy(lookedFor, overlooked))
+}
+
+/** Settles what dead processes left in places they worked in, and answers what was found, by run. Call it when nothing that they started lives. */
+export async function sweepGuards(home: string, paths: readonly CodePath[]): Promise<(Settled & { readonly run: string })[]> {
+  const settled: (Settled & { run: string })[] = []
+  for (const { file, record } of await allRecords(home))
+    if (isLeft(record)) settled.push({ run: record.run, ...(await settleRecord(record, { file, home, paths })) })
+  return settled
+}
+
+/** Settles what an earlier run left in a copy that now lies at `root`. */
+export async function settleLeft(place: GuardPlace, root: string): Promise<Settled> {
+  const record = await readRecord(place.file)
+  return record ? settleRecord({ ...record, root }, place) : untouched
+}
+
+const isEmpty = async (root: string, path: string) => {
+  const parts = (await capture(root, path, { keep: true }))?.parts
+  return parts?.length === 1 && (parts[0]?.content ?? '') === ''
+}
+
+function sentenceOf(
+  moved: readonly string[],
+  keptAt: string | undefined,
+  left: readonly string[],
+  run: string,
+): string | undefined {
+  const told: string[] = []
+  if (moved.length > 0)
+    told.push(
+      `${moved.length === 1 ? '1 file that other programs would execute was' : `${moved.length} files that other programs would execute were`} moved to ${keptAt}: ${some(moved)}. If wanted: pawl quarantine restore ${run}.`,
+    )
+  if (left.length > 0) told.push(`Not everything could be put in order in the workspace: ${some(left)}.`)
+  return told.length > 0 ? told.join(' ') : undefined
+}
+
+const some = (paths: readonly string[]) => [...paths.slice(0, 10), ...(paths.length > 10 ? ['…'] : [])].join(', ')

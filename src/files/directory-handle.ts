@@ -1,0 +1,63 @@
+import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+
+/** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
+export interface DirectoryHandle {
+  /** A path to an entry of this very directory. Only its last part may be a link; open it with `noFollow`, or use calls that do not follow. */
+  at(name: string): string
+  stat(): Promise<Stats>
+  chmod(mode: number): Promise<void>
+  chown(uid: number, gid: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const noFollow = constants.O_NOFOLLOW
+
+/** Walks down from the root of the file system, one real directory at a time. Undefined if a part of the path is missing, or is a link or a file. */
+export async function openDirectory(path: string): Promise<DirectoryHandle | undefined> {
+  let directory: DirectoryHandle | undefined = await enter('/')
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue
+    const parent: DirectoryHandle = directory
+    try {
+      directory = await openIn(parent, name)
+    } finally {
+      await parent.close()
+    }
+    if (!directory) return undefined
+  }
+  return directory
+}
+
+/** The directory of that name in an open one. Undefined if it is missing, or is a link or a file. */
+export async function openIn(parent: DirectoryHandle, name: string): Promise<DirectoryHandle | undefined> {
+  try {
+    return await enter(parent.at(name))
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
+/** What an open, a look or a removal says where there is no such entry, or not of that kind. */
+export const isAbsence = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as { code?: string }).code ?? '')
+
+/** The calls wait: one on a folder takes a few microseconds, and handing it to another thread ten times that. */
+async function enter(path: string): Promise<DirectoryHandle> {
+  if (process.platform !== 'linux' && lstatSync(path).isSymbolicLink())
+    throw Object.assign(new Error(`${path} is a link`), { code: 'ELOOP' })
+  let fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  return {
+    // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
+    at: (name) => (process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(path, name)),
+    stat: async () => fstatSync(fd),
+    chmod: async (mode) => fchmodSync(fd, mode),
+    chown: async (uid, gid) => fchownSync(fd, uid, gid),
+    async close() {
+      const closing = fd
+      // The number will be somebody else's.
+      fd = -1
+      if (closing !== -1) closeSync(closing)
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs'
+import { open, readdir, rm } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { PawlError } from '../domain/error.ts'
+import type { AgentUser } from '../process/agent-user.ts'
+import { isAbsence, noFollow, openDirectory } from './directory-handle.ts'
+import { ownPrefix } from './path-inside.ts'
+import { putFile, temporarySuffix } from './put-file.ts'
+
+/** Files of ours in a session home, by relative path. The home belongs to the agent, who may have left a link anywhere in it: none is ever followed. */
+export interface HomeFile {
+  readonly home: string
+  readonly path: string
+}
+
+/** Puts a file there whole, in the place of whatever has its name; folders on the way are made. It lasts as long as a program needs it: a power cut may take it. */
+export async function writeHomeFile(
+  { home, path }: HomeFile,
+  content: string | Uint8Array,
+  options: { user: AgentUser | undefined; mode?: number },
+): Promise<void> {
+  const root = await openDirectory(home)
+  if (!root) throw new PawlError('internal', `The session home ${home} is gone.`)
+  try {
+    await putFile(root, path, [typeof content === 'string' ? Buffer.from(content) : content], options.user, {
+      mode: options.mode ?? 0o600,
+      durably: false,
+    })
+  } finally {
+    await root.close()
+  }
+}
+
+/** Puts several files there at once. */
+export async function writeHomeFiles(
+  home: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  options: { user: AgentUser | undefined },
+): Promise<void> {
+  const write = ([path, content]: readonly [string, string | Uint8Array]) => writeHomeFile({ home, path }, content, options)
+  // The first one of a folder makes it; two at once would be in each other's way.
+  const folders = [...Map.groupBy(Object.entries(files), ([path]) => posix.dirname(path)).values()]
+  for (const [first] of folders) if (first) await write(first)
+  await Promise.all(folders.flatMap((same) => same.slice(1)).map(write))
+}
+
+/** The text of a regular file, or undefined if there is none, or it has more than `maxBytes`. */
+export async function readHomeFile({ home, path }: HomeFile, maxBytes: number): Promise<string | undefined> {
+  const folder = await openDirectory(posix.join(home, posix.dirname(path)))
+  if (!folder) return undefined
+  try {
+    const file = await open(folder.at(posix.basename(path)), constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
+    try {
+      const found = await file.stat()
+      return found.isFile() && found.size <= maxBytes ? await file.readFile('utf8') : undefined
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Removes what a process that was killed while it put a file there has left beside its place. Only for homes in which nobody puts anything. */
+export async function removeUnfinished({ home, path }: HomeFile): Promise<void> {
+  const folder = await openDirectory(posix.join(home, posix.dirname(path)))
+  if (!folder) return
+  try {
+    for (const name of await readdir(folder.at('.')))
+      if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix))
+        await rm(folder.at(name), { force: true, recursive: true })
+  } finally {
+    await folder.close()
+  }
+}
+
+export async function removeHomeFile({ home, path }: HomeFile): Promise<void> {
+  const folder = await openDirectory(posix.join(home, posix.dirname(path)))
+  if (!folder) return
+  try {
+    await rm(folder.at(posix.basename(path)), { force: true, recursive: true })
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,34 @@
+import type { Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import type { Right } from '../../domain/role.ts'
+import type { App, HttpEnv } from './app.ts'
+
+const mark = 'x-pawl-right'
+
+/** Goes into the definition of every route: the right that whoever asks must have. The gate and the test of the gate are made from these. */
+export const needs = (right: Right) => ({ [mark]: right }) as const
+
+/** Every route with the right it names, undefined where one names none. Paths as the router writes them. */
+export function declaredRights(app: App): Map<string, Right | undefined> {
+  const declared = new Map<string, Right | undefined>()
+  for (const { method, path } of app.routes) if (method !== 'ALL') declared.set(`${method} ${path}`, undefined)
+  for (const definition of app.openAPIRegistry.definitions) {
+    if (definition.type !== 'route') continue
+    const { method, path } = definition.route
+    declared.set(
+      `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      (definition.route as { [mark]?: Right })[mark],
+    )
+  }
+  return declared
+}
+
+/** The right that a request needs. Undefined if no route takes it; a route that names none is the admins'. */
+export function rightFinder(app: App): (c: Context<HttpEnv>) => Right | undefined {
+  let declared: ReturnType<typeof declaredRights> | undefined
+  return (c) => {
+    declared ??= declaredRights(app)
+    const route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')
+    return route && (declared.get(`${route.method} ${route.path}`) ?? 'administer')
+  }
+}

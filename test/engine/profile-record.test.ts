@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { profileDigest } from '../../src/domain/profile-digest.ts'
+import { resolveProfile } from '../../src/domain/profile-resolve.ts'
+import { runView } from '../../src/engine/views.ts'
+import { profileOfRun, recordHeldLimits, recordProfile, runsOfTask } from '../../src/store/runs.ts'
+import { makeParts } from './store.ts'
+
+it('what was in force is told for each run, and kept once for all that had the same', async () => {
+  const { db, ...parts } = await makeParts()
+  const worker = await parts.addWorker()
+  const profiles = { mine: { instructions: false }, same: { instructions: false }, other: { rules: { deny: ['Bash'] } } }
+  const runs: string[] = []
+  for (const name of ['mine', 'same', 'other']) {
+    const run = await parts.admit(await parts.addTask(), 1, worker)
+    expect(await profileOfRun(db, run.id)).toBeUndefined()
+    const profile = resolveProfile(name, profiles)
+    const record = { profile, digest: await profileDigest(profile), at: new Date() }
+    await recordProfile(db, run, record)
+    await recordProfile(db, run, record)
+    expect(await profileOfRun(db, run.id)).toEqual({ profile, digest: record.digest })
+    runs.push(run.id)
+  }
+  const { rows } = await sql<{ kept: number }>`select count(*) as kept from pawl.profiles`.execute(db)
+  expect([runs.length, rows[0]?.kept]).toEqual([3, 2])
+})
+
+it('a run shows the name of its profile, and what held its limits', async () => {
+  const { db, ...parts } = await makeParts()
+  const task = await parts.addTask()
+  const run = await parts.admit(task, 1, await parts.addWorker())
+  const shown = async () => runView((await runsOfTask(db, task.id))[0]!).profile
+  expect(await shown()).toBeNull()
+  const profile = resolveProfile('strict')
+  await recordProfile(db, run, { profile, digest: await profileDigest(profile), at: new Date() })
+  await recordHeldLimits(db, run, { processes: 'tree', memory: 'none' })
+  expect(await shown()).toBe('strict')
+  expect((await runsOfTask(db, task.id))[0]?.limits_held).toEqual({ processes: 'tree', memory: 'none' })
+})

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Daemon } from '../../src/daemon.ts'
+import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
+
+let home: Awaited<ReturnType<typeof makeHome>>
+let daemon: Daemon
+beforeAll(async () => {
+  home = await makeHome()
+  const config = await loadTestConfig(home.path)
+  daemon = await startEngine(home.path, { config: { ...config, limits: { ...config.limits, perAgent: {}, running: 3 } } })
+})
+afterAll(async () => {
+  await daemon.stop()
+  await home.remove()
+})
+
+const local = { by: 'test' }
+const of = (user: string) => ({ by: user, user, standing: 'admin' as const })
+const add = async (user: string, command: string, key?: string) =>
+  (
+    await daemon.runtime.createTask(
+      { prompt: 'x', agentConfig: commandAgent(['/bin/sh', '-c', command], { name: command }) },
+      { ...of(user), idempotencyKey: key },
+    )
+  ).task.id
+const state = async (id: string) => (await daemon.runtime.getTask(id)).state
+
+it('a user has no more running than their slots, and stands in nobody’s way with the rest', async () => {
+  await daemon.entrance.createUser({ name: 'anna', slots: 1 }, local)
+  const annas = [await add('anna', 'sleep 1000'), await add('anna', 'sleep 1000'), await add('anna', 'true')]
+  const bobs = [await add('local', 'sleep 999'), await add('local', 'sleep 999')]
+  await until(async () => (await Promise.all([annas[0]!, ...bobs].map(state))).every((each) => each === 'running'))
+  expect(await Promise.all(annas.map(state))).toEqual(['running', 'queued', 'queued'])
+  expect((await daemon.runtime.getTask(annas[1]!)).reason).toEqual({ kind: 'user_slots', detail: 'anna' })
+  // Two more slots for her, one of which is free.
+  await daemon.runtime.cancelTask(bobs[0]!, { ...local, now: true })
+  await until(async () => (await state(bobs[0]!)) === 'cancelled')
+  expect(await state(annas[1]!)).toBe('queued')
+  await daemon.entrance.setUser('anna', { slots: null }, local)
+  await until(async () => (await state(annas[1]!)) === 'running')
+  for (const id of [...annas, ...bobs]) await daemon.runtime.cancelTask(id, { ...local, now: true })
+  for (const id of [...annas, ...bobs]) await eventsUntil(daemon, id, isResting)
+}, 60_000)
+
+it('a user asks for no more tasks a day than their limit, however many ask at once; the same request twice counts once', async () => {
+  await daemon.entrance.createUser({ name: 'cleo', dailyTasks: 5 }, local)
+  const first = await add('cleo', 'true', 'same')
+  expect(await add('cleo', 'true', 'same')).toBe(first)
+  const tries = await Promise.allSettled(Array.from({ length: 10 }, () => add('cleo', 'true')))
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+  const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  for (const reason of refused)
+    expect(reason).toMatchObject({
+      code: 'limited',
+      message:
+        'The user "cleo" has asked for 5 tasks today, as many as their daily limit allows; it begins anew at midnight UTC.',
+      details: { retryAfterSeconds: expect.any(Number) },
+    })
+  expect(await add('cleo', 'true', 'same')).toBe(first)
+  expect((await daemon.entrance.listUsers()).find(({ name }) => name === 'cleo')).toMatchObject({ dailyTasks: 5, tasksToday: 5 })
+  await daemon.entrance.setUser('cleo', { dailyTasks: 0 }, local)
+  await expect(add('cleo', 'true')).rejects.toMatchObject({ code: 'limited' })
+})
+
+it('a whole agent of one’s own may be brought along by an admin only, and a hook chooses nothing of the machine', async () => {
+  const agentConfig = commandAgent(['true'])
+  const ask = (standing: 'operator' | 'hook', task: object) =>
+    daemon.runtime.createTask({ prompt: 'x', agent: 'demo', ...task }, { by: 'x', user: 'local', standing })
+  await expect(ask('operator', { agentConfig })).rejects.toMatchObject({ code: 'denied' })
+  await expect(
+    daemon.runtime.adoptSession({ vendorId: 'x', workspace: '/tmp', agentConfig }, { by: 'x', standing: 'operator' }),
+  ).rejects.toMatchObject({
+    code: 'denied',
+  })
+  for (const task of [
+    { agentConfig },
+    { profile: 'unattended-open' },
+    { extraArgs: ['-x'] },
+    { workspace: '/tmp' },
+    { attended: true },
+  ])
+    await expect(ask('hook', task), JSON.stringify(task)).rejects.toMatchObject({ code: 'denied' })
+  for (const standing of ['operator', 'hook'] as const) {
+    const { task } = await ask(standing, {})
+    await daemon.runtime.cancelTask(task.id, { ...local, now: true })
+  }
+})

@@ -1,0 +1,63 @@
+/** The corpus: what a hostile agent tries. `allowed` rows must work, all others must not. */
+export interface Row {
+  readonly row: number
+  readonly attempt: string
+  readonly allowed?: true
+  /** Shown to succeed without walls: by a process of the same user, or only by root, whom nobody plays where the tests are not root. */
+  readonly freely?: 'user' | 'root'
+}
+
+export const rows: readonly Row[] = [
+  { row: 1, attempt: "read another user's files", freely: 'root' },
+  { row: 2, attempt: 'read keys, logins and any file of the same user outside', freely: 'user' },
+  { row: 3, attempt: 'write outside the workspace', freely: 'user' },
+  { row: 4, attempt: 'write in the workspace and in the own tmp', allowed: true },
+  { row: 5, attempt: 'write outside through a link in the workspace', freely: 'user' },
+  { row: 6, attempt: 'plant a link that the host follows later' },
+  { row: 7, attempt: 'make a hardlink to a file outside', freely: 'user' },
+  { row: 8, attempt: 'swap a directory for a link while the host copies' },
+  { row: 9, attempt: 'read through root, cwd and descriptors of other processes in /proc', freely: 'user' },
+  { row: 10, attempt: 'read the environment of the first process and of outer ones', freely: 'user' },
+  { row: 11, attempt: 'find a secret of ours in the own environment', freely: 'user' },
+  { row: 12, attempt: 'write kernel settings that run programs', freely: 'root' },
+  { row: 13, attempt: 'mount tmpfs, bind, overlay, or uncover what is hidden', freely: 'root' },
+  { row: 14, attempt: 'remount the system writable', freely: 'root' },
+  { row: 15, attempt: 'make a user namespace, and mount in it', freely: 'user' },
+  { row: 16, attempt: 'make a device', freely: 'root' },
+  { row: 17, attempt: 'ptrace the first process or an outer one', freely: 'user' },
+  { row: 18, attempt: 'read memory of others, or take their descriptors', freely: 'user' },
+  { row: 19, attempt: 'signal outer processes', freely: 'user' },
+  { row: 20, attempt: "connect to the host's loopback", freely: 'user' },
+  { row: 21, attempt: 'connect to the metadata service' },
+  { row: 22, attempt: 'send anything anywhere without the proxy', freely: 'root' },
+  { row: 23, attempt: 'reach an allowed host through the proxy', allowed: true },
+  { row: 24, attempt: 'reach a host that is not allowed by HTTP, CONNECT, SOCKS or a relay' },
+  { row: 25, attempt: 'trick the matcher with odd host names' },
+  { row: 26, attempt: 'ask a name server outside', freely: 'user' },
+  { row: 27, attempt: 'connect to a unix socket of the host', freely: 'user' },
+  { row: 28, attempt: 'connect to an abstract unix socket', freely: 'user' },
+  { row: 29, attempt: 'open a socket to the hypervisor' },
+  { row: 30, attempt: 'open netlink, packet and other sockets into the kernel', freely: 'user' },
+  { row: 31, attempt: 'set up io_uring' },
+  { row: 32, attempt: 'use bpf, userfaultfd or perf events', freely: 'root' },
+  { row: 33, attempt: 'use the keyrings of the kernel', freely: 'user' },
+  { row: 34, attempt: 'gain rights by a setuid program', freely: 'user' },
+  { row: 35, attempt: 'find devices beyond the harmless ones', freely: 'user' },
+  { row: 36, attempt: 'type into our terminal', freely: 'user' },
+  { row: 37, attempt: 'use a descriptor that we inherited', freely: 'user' },
+  { row: 38, attempt: 'write hooks or configuration of an existing repository, or rename it' },
+  { row: 39, attempt: 'do the same in a repository that is made inside' },
+  { row: 40, attempt: 'write configuration that makes the next agent run code' },
+  { row: 41, attempt: 'write configuration of other agents, editors and package managers' },
+  { row: 42, attempt: 'do all that four levels deep' },
+  { row: 43, attempt: "change our configuration, our programs or the host's search path", freely: 'user' },
+  { row: 44, attempt: 'make git on the host run a program' },
+  { row: 45, attempt: 'exhaust processes, memory, disk or descriptors', freely: 'user' },
+  { row: 46, attempt: 'survive the end of the run', freely: 'user' },
+  { row: 47, attempt: 'hang the walls' },
+  { row: 48, attempt: "read a sibling's workspace, log or token", freely: 'user' },
+  { row: 49, attempt: 'read our store, log or control socket', freely: 'user' },
+  { row: 50, attempt: 'forge what the operator sees in a terminal' },
+  { row: 51, attempt: 'use the token after the end, or from other walls' },
+  { row: 52, attempt: 'make a protected name after the start, or rename its parent' },
+]
