@@ -155,6 +155,7 @@ async function startEngine(place: Place, width: number) {
       environment: () => ({}),
       userEnvironment: () => undefined,
       secretsFor: async () => [],
+      auditRemote: async () => undefined,
       selfTests: { assertHolds: async () => undefined },
       codePaths: [...commonCodePaths, ...agentCodePaths],
       redactor,

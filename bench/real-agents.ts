@@ -31,6 +31,8 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
   const workspace = join(place.folder, 'workspace')
   await mkdir(workspace)
   await chmod(workspace, 0o777)
+  const keyFile = join(place.folder, 'key')
+  await writeFile(keyFile, key, { mode: 0o600 })
   const userHome = join(place.folder, 'user')
   await makeUserHome(userHome, (program) => base(program, 'typed'))
   return {
@@ -45,7 +47,7 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
           // As typed: for codex the script in front of the program.
           command: commandOf(program, installed),
           baseUrl: base(program, 'ours'),
-          env: { [program.keyName]: key },
+          auth: { file: keyFile },
         },
       ]),
     ),

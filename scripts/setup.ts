@@ -4,10 +4,15 @@ import { execFileSync, spawnSync } from 'node:child_process'
 const needed = [
   { program: 'bwrap', package: 'bubblewrap', why: 'the walls around agents' },
   { program: 'git', package: 'git', why: 'what a run changed' },
+  { program: 'ssh', package: 'openssh-client', why: 'the tools for other machines' },
+  { program: 'sshd', package: 'openssh-server', why: 'another machine to try them on' },
   { program: 'unshare', package: 'util-linux', why: 'the bundled database as root' },
 ]
 
-const isThere = (program: string) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0
+// Servers lie where only root's search path leads.
+const path = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`
+const isThere = (program: string) =>
+  spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program], { env: { ...process.env, PATH: path } }).status === 0
 const missing = needed.filter(({ program }) => !isThere(program))
 if (missing.length > 0) {
   const packages = missing.map((item) => item.package)

@@ -53,6 +53,9 @@ export const abilities = [
   'structuredOutput',
   'ownLogin',
   'model',
+  'skills',
+  'subagents',
+  'nativeToolsOff',
 ] as const
 export type Ability = (typeof abilities)[number]
 export type Abilities = Readonly<Record<Ability, boolean>>
@@ -116,6 +119,39 @@ export interface LaunchSpec<Options = unknown> {
   readonly walled?: boolean | undefined
   /** Our tools are served at the door, to those who can `mcp`: `PAWL_DOOR_URL` and `PAWL_DOOR_TOKEN` are in the environment. */
   readonly tools?: boolean | undefined
+  /** False: none of the program's own tools may be offered to the model. Only for those who can do `nativeToolsOff`. */
+  readonly native?: boolean | undefined
+  /** Tools that are never offered, as a profile names them. */
+  readonly disabledTools?: readonly string[] | undefined
+  /** False: the agent is not told to obey the instruction files of the repository. */
+  readonly instructions?: boolean | undefined
+  /** What the profile allows of skills and subagents. Undefined: nobody has decided, and the program has its own. */
+  readonly skills?: SkillsGiven | undefined
+  readonly subagents?: SubagentsGiven | undefined
+}
+
+export interface SkillsGiven {
+  /** May the program's own be used as well? */
+  readonly own: boolean
+  /** Read-only, with each skill in a folder of its name below `skills`; as seen inside. Undefined if there is none. */
+  readonly folder?: string | undefined
+  /** `path` is the folder of the skill, with its SKILL.md; as seen inside. */
+  readonly items: readonly { readonly name: string; readonly description: string; readonly path: string }[]
+}
+
+export interface SubagentsGiven {
+  /** Which of the program's own may be used as well. */
+  readonly own: 'all' | readonly string[]
+  readonly items: readonly SubagentGiven[]
+}
+
+export interface SubagentGiven {
+  readonly name: string
+  readonly description: string
+  readonly prompt: string
+  /** All that the agent itself has if left out. */
+  readonly tools?: readonly string[] | undefined
+  readonly model?: string | undefined
 }
 
 /** A key in a variable of the environment, a script that prints the key, the program's own login, or nothing at all. */

@@ -259,7 +259,13 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           probe,
           warm,
           leftovers,
-          tools: createToolServer,
+          async tools(held, { log, run }) {
+            if (!run) return createToolServer(held, { log })
+            const { createRunTools } = await import('./tools/run-tools.ts')
+            return createToolServer(held, { log, more: await createRunTools({ ...run, fetch: held.fetch, clock }) })
+          },
+          auditRemote: ({ tool, host, ...act }, { user, task, run }) =>
+            audit.record({ by: run, user }, 'ssh', host, { ...act, tool, task }),
           redactor,
           secretsFor: secrets.resolve,
         },

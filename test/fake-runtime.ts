@@ -204,6 +204,14 @@ export function fakeRuntime(): FakeRuntime {
       note('explainCall', name, call)
       return profiles.explainCall(name, call)
     },
+    async listSkills(caller) {
+      note('listSkills', caller)
+      return [{ name: 'review', scope: 'global', kind: 'instructions', description: 'Looks at changes.', problem: null }]
+    },
+    async listSubagents(caller) {
+      note('listSubagents', caller)
+      return [{ name: 'reviewer', scope: 'user', description: '', problem: 'has no description' }]
+    },
     async listQuarantine() {
       note('listQuarantine')
       return []

@@ -2,6 +2,7 @@ import type { AuditVerdict, AuditView } from '../domain/audit.ts'
 import type { Event } from '../domain/event.ts'
 import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile-view.ts'
 import type { SecretView } from '../domain/secret.ts'
+import type { SkillView, SubagentView } from '../domain/skill.ts'
 import type { TaskState } from '../domain/task.ts'
 import type { MadeToken, Me, NewToken, NewUser, SignInCode, TokenView, UserChanges, UserView } from '../domain/token.ts'
 import type {
@@ -46,6 +47,9 @@ export interface Client {
   getProfile(name: string): Promise<ProfileView>
   /** What would become of a tool call under that profile; nothing is run. */
   explainCall(profile: string, call: CallToExplain): Promise<DecisionView>
+  /** Everybody's, and the caller's own. */
+  listSkills(): Promise<SkillView[]>
+  listSubagents(): Promise<SubagentView[]>
   listQuarantine(): Promise<QuarantineView[]>
   /** Puts what a run planted back into its workspace, all of it or one path. */
   restoreQuarantine(run: string, options?: { path?: string | undefined }): Promise<{ restored: string[] }>
@@ -163,6 +167,8 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     listProfiles: async () => (await get<Page<ProfileSummary>>(`${api}/profiles`)).items,
     getProfile: (name) => get(profilePath(name)),
     explainCall: (profile, asked) => post(`${profilePath(profile)}/explain`, asked),
+    listSkills: async () => (await get<Page<SkillView>>(`${api}/skills`)).items,
+    listSubagents: async () => (await get<Page<SubagentView>>(`${api}/subagents`)).items,
     listQuarantine: async () => (await get<Page<QuarantineView>>(`${api}/quarantine`)).items,
     restoreQuarantine: (run, { path } = {}) =>
       post(`${api}/quarantine/${encodeURIComponent(run)}/restore`, path === undefined ? {} : { path }, false),

@@ -26,6 +26,7 @@ export const auditActions = [
   'agents.stop_all',
   'agents.resume',
   'daemon.stop',
+  'ssh',
   'denied',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

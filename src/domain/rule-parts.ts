@@ -31,7 +31,8 @@ export function partsOf(call: ToolCall, place: CallPlace = {}): (RulePart & { re
     case 'host':
       return [one(addressOf(given))]
     case 'name':
-      return [one(typeof given === 'string' ? given : undefined)]
+      // The prefix is how a program tells our skills from its own.
+      return [one(typeof given === 'string' ? given.replace(/^pawl:/, '') : undefined)]
     default:
       return [one(canonicalJson(call.input ?? {}))]
   }

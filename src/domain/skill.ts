@@ -18,3 +18,10 @@ export type SkillView = z.infer<typeof SkillView>
 
 export const SubagentView = SkillView.omit({ kind: true })
 export type SubagentView = z.infer<typeof SubagentView>
+
+/** A skill that is a script, as it is seen inside the walls. */
+export interface ScriptSkill {
+  readonly name: string
+  readonly description: string
+  readonly file: string
+}

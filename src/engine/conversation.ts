@@ -9,6 +9,7 @@ import { readyMounts } from './profile-mounts.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
 import { wallsOf } from './program/walls.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
+import { skillsOfRun } from './skills/run-skills.ts'
 import { haveTurn, type TurnResult } from './turn.ts'
 import { watchChanges } from './workspace/changes.ts'
 import { sessionGitConfig } from './workspace/git.ts'
@@ -25,6 +26,10 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   refuseOpenWalls(taken, { adapter, profile, health })
   if (enforced) await failingAs('sandbox_error', () => parts.selfTests.assertHolds(profile))
   const user = enforced ? health.user : undefined
+  const skills = await failingAs('bad_config', () =>
+    skillsOfRun({ home: parts.home, user: task.user_name, profile, adapter, enforced, nowMs: parts.clock.now() }),
+  )
+  for (const note of skills.notes) void voice.note('skill_left_out', note)
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
   await makeDirectories(records, home, user)
@@ -66,14 +71,25 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     hidden: [parts.home],
     user,
     enforced,
-    mounts: [...ready.mounts, ...guard.mounts],
+    mounts: [...ready.mounts, ...guard.mounts, ...skills.mounts],
     masks: guard.masks,
   })
   const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
   let result: TurnResult | undefined
   let left: string | undefined
   try {
-    result = await haveTurn(taken, parts, { voice, adapter, profile, sandbox, walls, records, workspace, guard, enforced })
+    result = await haveTurn(taken, parts, {
+      voice,
+      adapter,
+      profile,
+      sandbox,
+      walls,
+      records,
+      workspace,
+      guard,
+      skills,
+      enforced,
+    })
   } finally {
     // Whoever has the task now takes the copy over and brings it back.
     if (isLost(voice.watch)) await guard.leave()
@@ -107,13 +123,16 @@ function inOrder(guard: Guard): Guard & { leave(): Promise<void> } {
   }
 }
 
+/** Nobody reads more, and an agent may plant thousands; all are in quarantine's own list. */
+const mostNamed = 200
+
 /** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
 async function settleGuard(guard: Guard, result: TurnResult | undefined, voice: Voice): Promise<string | undefined> {
   try {
     const { quarantined, keptAt, flagged, sentence } = await guard.settle({ stays: result?.stays === true })
     if (quarantined.length > 0 && keptAt !== undefined)
-      await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: [...quarantined], keptAt } })
-    if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: [...flagged] } })
+      await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: quarantined.slice(0, mostNamed), keptAt } })
+    if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: flagged.slice(0, mostNamed) } })
     return sentence
   } catch (error) {
     const sentence = `The workspace could not be looked through for what the agent may have planted: ${messageOf(error)}`

@@ -20,6 +20,7 @@ import { explainFailure } from './program/explain.ts'
 import type { Probe } from './program/probes.ts'
 import type { Warm } from './program/warm.ts'
 import type { Ended } from './retry.ts'
+import type { RemoteAct } from './run-tools.ts'
 import type { GivenSecret } from './secrets.ts'
 import type { SelfTests } from './self-test/self-tests.ts'
 import type { Settler } from './settle.ts'
@@ -64,6 +65,8 @@ export interface RunParts {
   readonly leftovers: Leftovers
   /** Serves our tools to the agent of a run. */
   readonly tools?: ToolServing | undefined
+  /** Writes what was done on another machine into the audit. */
+  readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>
 }
 
 /** What the parts of a run share: its timers, and how it speaks to the journal and the log. */

@@ -19,13 +19,14 @@ import { type HaltVerbs, haltVerbs, haltView } from './halt-verbs.ts'
 import type { Journal } from './journal.ts'
 import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './profile-verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
+import { type SkillVerbs, skillVerbs } from './skills/verbs.ts'
 import { questionView, taskSummary, taskView } from './views.ts'
 import { type WorkspaceVerbs, workspaceVerbs } from './workspace/verbs.ts'
 
 export type { Caller } from './audit.ts'
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
-export interface Runtime extends SessionVerbs, HaltVerbs, ProfileVerbs, WorkspaceVerbs {
+export interface Runtime extends SessionVerbs, HaltVerbs, ProfileVerbs, SkillVerbs, WorkspaceVerbs {
   /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. */
   createTask(
     task: NewTask,
@@ -101,6 +102,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const runtime: Runtime = {
     ...sessionVerbs(parts, (id, options) => runtime.cancelTask(id, options)),
     ...profileVerbs(parts),
+    ...skillVerbs(parts),
     ...workspaceVerbs(parts),
     ...haltVerbs(parts, (id, options) => runtime.cancelTask(id, options)),
 

@@ -11,15 +11,17 @@ import { isDiskFull, isPassing } from '../store/database.ts'
 import { questionsOfTask } from '../store/questions.ts'
 import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import { failingAs } from './failure.ts'
-import { createPermissions, type Permissions } from './permissions.ts'
+import { createPermissions, type PermissionParts, type Permissions } from './permissions.ts'
 import { watchDisk } from './program/disk-watch.ts'
 import type { DoorVerbs } from './program/door.ts'
 import type { LiveAgent } from './program/live-agent.ts'
 import { type FoundAgent, findAgent } from './program/start-agent.ts'
 import { megabyte } from './program/walls.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
+import { endTools, toolsOfRun } from './run-tools.ts'
 import { runVerbs } from './run-verbs.ts'
 import { archiveSession } from './session/archive.ts'
+import type { RunSkills } from './skills/run-skills.ts'
 import { checkAnswer } from './structured-output.ts'
 import type { StopReason } from './watch.ts'
 import type { Guard } from './workspace/guard.ts'
@@ -44,6 +46,7 @@ export interface Place {
   readonly enforced: boolean
   readonly workspace: PreparedWorkspace
   readonly guard: Guard
+  readonly skills: RunSkills
   readonly records: string
 }
 
@@ -113,6 +116,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   } finally {
     stopWatchingDisk?.()
     if (!stays || watch.reason) await leave(agent)
+    await endTools(parts, place).catch((error: unknown) => trouble('not_ended_cleanly', error))
   }
 
   /** What the turn has brought stands, whether or not the program can be kept. */
@@ -149,12 +153,13 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
 async function rightsInUse(
   taken: TakenRun,
   parts: RunParts,
-  { voice, profile, adapter, walls, workspace, enforced }: Place,
+  place: Place,
 ): Promise<{ verbs: DoorVerbs; permissions: Permissions }> {
   const { task } = taken
+  const { voice, profile, adapter, walls, workspace, enforced } = place
   const asked = await questionsOfTask(parts.db, task.id)
   const verbs = runVerbs(taken, parts, voice)
-  const permissions = createPermissions({
+  const asking: PermissionParts = {
     profile,
     workspace: workspace.path,
     walls: { enforced },
@@ -163,21 +168,26 @@ async function rightsInUse(
     redact: (text) => parts.redactor.value(text),
     record: voice.recordEvent,
     interrupt: (message) => voice.watch.stop({ kind: 'denied', message }),
-  })
-  // On a loopback that is shared with others everybody could go out by it.
-  if (walls.network !== 'none') return { verbs, permissions }
-  const network = await failingAs('bad_config', async () =>
-    networkAccess({
-      profile,
-      baseUrl: task.agent_config.baseUrl,
-      hosts: adapter.hosts,
-      questions: asked,
-      ask: verbs.ask,
-      record: (event) => void Promise.resolve(voice.recordEvent(event)).catch(() => undefined),
-      log: voice.log,
-    }),
-  )
-  return { verbs: { ...verbs, network }, permissions }
+  }
+  const permissions = createPermissions(asking)
+  const wayOut = (model: { baseUrl?: string | undefined; hosts?: readonly string[] | undefined }) =>
+    // On a loopback that is shared with others everybody could go out by it.
+    walls.network !== 'none'
+      ? undefined
+      : networkAccess({
+          profile,
+          baseUrl: model.baseUrl,
+          hosts: model.hosts,
+          questions: asked,
+          ask: verbs.ask,
+          record: (event) => void Promise.resolve(voice.recordEvent(event)).catch(() => undefined),
+          log: voice.log,
+        })
+  const network = await failingAs('bad_config', () => wayOut({ baseUrl: task.agent_config.baseUrl, hosts: adapter.hosts }))
+  const reachesNobody = profile.network.allow.length + profile.network.ask.length === 0
+  const rights = { verbs, permissions, asking, network: reachesNobody ? undefined : wayOut({}) }
+  const runTools = await failingAs('sandbox_error', () => toolsOfRun(taken, parts, place, rights))
+  return { verbs: { ...verbs, network, runTools }, permissions }
 }
 
 /** For the record only: the run does not wait for it. */

@@ -31,11 +31,12 @@ export const bashTool = ({ files, gate }: StrictParts, runInside: RunInside) =>
         )
       await gate('Bash', { command, timeout })
       const ran = await runInside(command, { timeoutMs: timeout, signal, mostBytes: 2 * longestAnswer })
-      return files.shown(answerOf(ran, timeout))
+      return files.shown(ranText(ran, timeout))
     },
   })
 
-function answerOf({ stdout, stderr, code, signal, timedOut }: Ran, timeout: number): string {
+/** What a command that has ended said, and how it ended. */
+export function ranText({ stdout, stderr, code, signal, timedOut }: Ran, timeout: number): string {
   const end = timedOut
     ? `The command was ended because it took longer than ${timeout} ms.`
     : signal !== null

@@ -1,11 +1,13 @@
 import { type Clock, systemClock } from '../clock.ts'
 import type { Profile } from '../domain/profile.ts'
 import { decide } from '../domain/rule-decide.ts'
+import type { ScriptSkill } from '../domain/skill.ts'
 import type { Fetcher } from '../egress/fetch.ts'
 import type { Child } from '../process/child.ts'
 import type { Walls } from '../sandbox.ts'
 import { pathRulesOf } from './files/path-rules.ts'
 import { createRunInside } from './run-inside.ts'
+import { createSkillTools } from './skill.ts'
 import { createSshTools, type SshToolsOptions } from './ssh/ssh-tools.ts'
 import { createStrictTools } from './strict.ts'
 import type { Permit } from './strict-parts.ts'
@@ -22,6 +24,8 @@ export interface RunToolsOptions {
   /** Starts a command in walls like those of the run, under a kill unit of its own: ending the command must not end the program. */
   readonly launch: (command: { file: string; args: readonly string[] }) => Promise<Child>
   readonly ssh: Pick<SshToolsOptions, 'folder' | 'key' | 'audit'>
+  /** Skills that are scripts; none where walls do not hold. */
+  readonly scripts?: readonly ScriptSkill[] | undefined
   readonly clock?: Clock
 }
 
@@ -31,6 +35,7 @@ export async function createRunTools(options: RunToolsOptions): Promise<Tool[]> 
   return [
     ...(profile.tools.native ? [] : await strictTools(options, clock)),
     ...(profile.ssh ? sshTools(profile.ssh, options, clock) : []),
+    ...createSkillTools(options.scripts ?? [], { permit: options.permit, runInside: createRunInside(options.launch, clock) }),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -72,17 +73,6 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     expect((await readdir(copies())).filter((name) => name.startsWith(id))).toEqual([])
   })
 
-  it('is worked in by two at once where everybody may write: what covers it for the one is no reason to copy it for the other', async () => {
-    const workspace = await folder('shared', {}, 0o777)
-    const one = await create(workspace, 'touch started; until [ -e go ]; do sleep 0.02; done')
-    await until(() => existsSync(join(workspace, 'started')))
-    const { events, task } = await finished((await create(workspace, 'touch go')).id)
-    expect(task.state).toBe('completed')
-    expect(events.filter((event) => event.type === 'run.noted')).toEqual([])
-    await finished(one.id)
-    expect((await readdir(workspace)).toSorted()).toEqual(['go', 'started'])
-  })
-
   it('is copied although everybody may write the folder, when a file in it is closed', async () => {
     const workspace = await folder('open', { 'root.txt': 'old' }, 0o777)
     await finished((await create(workspace, 'echo new > root.txt')).id)
@@ -120,4 +110,35 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
       expect((await finished(id)).events.at(-1)).toMatchObject({ type: 'task.timed_out', data: { category: 'total_timeout' } })
     })
   })
+})
+
+describe.runIf(process.getuid?.() === 0)("a workspace around Pawl's own home, as a user's home folder is", () => {
+  it.each([undefined, 'copy', 'clone'] as const)(
+    'is worked in, and the agent sees nothing of Pawl in it: mode %s',
+    async (workspaceMode) => {
+      const around = await makeHome('pawl-around-')
+      await chmod(around.path, 0o755)
+      await writeFile(join(around.path, 'a.txt'), 'a')
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: around.path })
+      for (const args of [
+        ['init', '-q'],
+        ['add', 'a.txt'],
+        ['commit', '-qm', 'first'],
+      ])
+        git(...args)
+      const daemon = await startEngine(join(around.path, 'deep/.pawl'))
+      try {
+        const agentConfig = commandAgent(['/bin/sh', '-c', 'cat a.txt; ls -A deep/.pawl; touch $HOME/mine b.txt'])
+        const asked = { prompt: 'do it', workspace: around.path, agentConfig, ...(workspaceMode ? { workspaceMode } : {}) }
+        const { task } = await daemon.runtime.createTask(asked, { by: 'test' })
+        await eventsUntil(daemon, task.id, isResting)
+        expect(await daemon.runtime.getTask(task.id)).toMatchObject({ state: 'completed', result: { text: 'asessions' } })
+        expect(existsSync(join(around.path, 'b.txt'))).toBe(workspaceMode !== 'clone')
+      } finally {
+        await daemon.stop()
+        await around.remove()
+      }
+    },
+  )
 })

@@ -14,7 +14,7 @@ type Shell = (script: string, changes?: Partial<Walls>) => Promise<string>
 const greedy: Record<string, string> = {
   processes: `perl -e 'for (1..200) { $p = fork; if (!defined $p) { kill 9, @p; exit } if (!$p) { sleep 20; exit } push @p, $p } kill 9, @p; print "all"'`,
   descriptors: `perl -e 'for (1..300) { open $f[$_], "<", "/dev/null" or exit } print "all"'`,
-  memory: `perl -e '$m = "x" x (200 << 20); print "all"'`,
+  memory: `perl -e '$m = "x" x (200 << 20); sleep 3; print "all"'`,
   'one large file': `perl -e '$SIG{XFSZ} = "IGNORE"; open $f, ">", "large" or exit; seek $f, 65 << 20, 0; syswrite $f, "x" or exit; print "all"'; rm -f large`,
 }
 const mostTemporaryBytes = 4 * 1024 ** 3

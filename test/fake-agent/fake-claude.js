@@ -12,8 +12,12 @@
  *   stderr: text            a line on standard error
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
+ *   call: {name,arguments}  calls a tool of Pawl at the door; says what came back
+ *   next: steps             these are played at the next prompt, whatever it says, also by another process with the same home
  */
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as send } from 'node:http'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 if (process.argv.includes('--version')) {
@@ -21,6 +25,7 @@ if (process.argv.includes('--version')) {
   process.exit()
 }
 
+const nextFile = join(process.env.HOME ?? '/tmp', '.fake-next.json')
 const session = argument('--resume') ?? argument('--session-id') ?? '0f0f0f0f-0000-4000-8000-000000000000'
 const waiting = new Map()
 let interrupted = withResolvers()
@@ -50,9 +55,12 @@ async function next() {
 
 async function turn(prompt) {
   print({ type: 'system', subtype: 'init', session_id: session })
-  const steps = prompt.startsWith('[{')
-    ? JSON.parse(prompt)
-    : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
+  const left = takeNext()
+  const steps = left
+    ? left
+    : prompt.startsWith('[{')
+      ? JSON.parse(prompt)
+      : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
   let said = ''
   let later
   let isInterrupted = false
@@ -68,6 +76,8 @@ async function turn(prompt) {
     if (name === 'stderr') process.stderr.write(`${given}\n`)
     if (name === 'exit') process.exit(given)
     if (name === 'sayArgs') say(JSON.stringify(process.argv.slice(2)))
+    if (name === 'call') say(await call(given))
+    if (name === 'next') writeFileSync(nextFile, JSON.stringify(given))
     if (name === 'hang') await interrupted.promise
     if (name === 'ask') say(JSON.stringify(await request(given)))
     if (name === 'use') {
@@ -103,6 +113,33 @@ async function turn(prompt) {
     said = text
     print({ type: 'assistant', message: { content: [{ type: 'text', text }] } })
   }
+}
+
+function takeNext() {
+  if (!existsSync(nextFile)) return undefined
+  const steps = JSON.parse(readFileSync(nextFile, 'utf8'))
+  rmSync(nextFile)
+  return steps
+}
+
+function call(params) {
+  const { PAWL_DOOR_URL: door, PAWL_DOOR_TOKEN: token } = process.env
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const asked = send(`${door}/mcp`, { method: 'POST', headers }, (response) => {
+      let body = ''
+      response.on('data', (part) => {
+        body += part
+      })
+      response.on('end', () => {
+        const { result, error } = JSON.parse(body)
+        resolve(error?.message ?? result.content?.[0].text ?? JSON.stringify(result.tools.map((tool) => tool.name)))
+      })
+    })
+    asked.on('error', reject)
+    const method = params.name === undefined ? 'tools/list' : 'tools/call'
+    asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  })
 }
 
 /** As a timer of the program would do it. */

@@ -17,11 +17,26 @@ export const agentCore = {
 
   // A profile is mandatory
   'S2-7': { means: "A program's own bypass mode beside the profile is refused, with the reason.", open: 4 },
-  'S2-8': { means: 'No run without a resolved profile; its decisions are events.', open: 4 },
+  'S2-8': {
+    means: 'No run without a resolved profile; its decisions are events.',
+    shown: [
+      'test/engine/profile-runs.test.ts > says which profile that is when it starts and in its record, and what was refused by it',
+      'test/engine/profile-record.test.ts > what was in force is told for each run, and kept once for all that had the same',
+      'test/engine/profile-choice.test.ts > a task may name a profile of the daemon, which is stored whole with it',
+      'src/domain/profile.test.ts > an agent without a copy of its profile has the built-in one that it names',
+      'src/engine/permissions.test.ts > refusals, and what a person allowed, are told to the journal',
+    ],
+  },
 
   // Mounts the agent is told of
   'S2-9': { means: 'Mounts are named and described to the agent; a bad entry is skipped and fails no run.', open: 4 },
-  'S2-10': { means: 'An original path is listed once; the first source wins.', open: 4 },
+  'S2-10': {
+    means: 'An original path is listed once; the first source wins.',
+    shown: [
+      'src/domain/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
+      'src/domain/profile.test.ts > mounts are told to the agent, and their paths are shown as those of the machine',
+    ],
+  },
 
   // Skills
   'S2-11': { means: "Each run sees the global and its user's skills, the user's winning; one bad skill is a warning.", open: 4 },
@@ -35,10 +50,31 @@ export const agentCore = {
     means: 'Our own file, search, fetch, shell and ask tools stand in for native ones, for subagents as well.',
     open: 4,
   },
-  'S2-17': { means: 'SSH tools exist only when the profile has hosts for them.', open: 4 },
+  'S2-17': {
+    means: 'SSH tools exist only when the profile has hosts for them.',
+    shown: [
+      'src/tools/run-tools.test.ts > is nothing more where programs have their own tools, unless other machines are named',
+      'src/tools/ssh/ssh-tools.test.ts > run a command there and write down that they did; the key does not stay',
+      'src/tools/ssh/ssh-tools.test.ts > go by a denial of the profile',
+    ],
+  },
   'S2-18': { means: "The profile's subagents replace the built-in ones or switch them off.", open: 4 },
-  'S2-19': { means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.', open: 4 },
-  'S2-20': { means: 'Permission answers carry a sentence on what the walls allow.', open: 4 },
+  'S2-19': {
+    means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.',
+    shown: [
+      'test/engine/profile-runs.test.ts > ends as denied, with the refusal as its text, when one too many of its calls is refused, and the next run counts anew',
+      'src/engine/permissions.test.ts > three refusals of one tool end the run, and the one before warns',
+      'src/engine/permissions.test.ts > six refusals in all end the run',
+    ],
+  },
+  'S2-20': {
+    means: 'Permission answers carry a sentence on what the walls allow.',
+    shown: [
+      'src/engine/permissions.test.ts > what is allowed is allowed, and a refusal says which rule, what else is possible, and what the sandbox is',
+      'src/engine/permissions.test.ts > the sandbox is told as it is, under our own names too, and only for tools that touch it',
+      'src/tools/run-tools.test.ts > goes by its rules: what is allowed, what is asked about, and what is denied by where it really leads',
+    ],
+  },
   'S2-21': {
     means: 'That a conversation was compacted is an event.',
     shown: [
@@ -48,17 +84,50 @@ export const agentCore = {
   },
 
   // Walls and paths
-  'S2-22': { means: "The agent works in the workspace and cannot see Pawl's logs or store.", open: 4 },
+  'S2-22': {
+    means: "The agent works in the workspace and cannot see Pawl's logs or store.",
+    shown: [
+      'test/engine/run.test.ts > works in the workspace of its task, and a retry finds there what the first run left',
+      "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
+      'src/sandboxes/bubblewrap/sandbox.test.ts > our store inside a workspace is hidden although the workspace is not, and the home inside the store is there',
+    ],
+  },
   'S2-23': { means: 'Extra directories: relative ones from the workspace, absolute ones as they are.', open: 4 },
-  'S2-24': { means: 'Environment comes from global, then user settings; only names are logged.', open: 4 },
+  'S2-24': {
+    means: 'Environment comes from global, then user settings; only names are logged.',
+    shown: [
+      'test/engine/profile-runs.test.ts > has the variables of every run, those of its user over them, and no value of either is logged',
+      'src/config/profiles.test.ts > variables of every run lie under the profile, those of a user are kept apart, and values are never shown',
+      'src/cli/profile.test.ts > pawl profile show prints every setting and no value of a variable',
+    ],
+  },
   'S2-25': {
     means: 'Without walls the run says so; with a uid given, privileges are dropped; missing mounts are named.',
-    open: 4,
+    shown: [
+      'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
+      'test/contracts/sandbox.ts > an agent behind walls is never root and holds no rights',
+      'src/sandboxes/bubblewrap/sandbox.test.ts > root is refused as a user of the agent',
+      'test/engine/profile-runs.test.ts > does not start where a required mount is missing, and goes on without an optional one, each by its name',
+    ],
   },
-  'S2-26': { means: 'Only authorised mounts exist inside, at the same paths, read-only before writable.', open: 4 },
+  'S2-26': {
+    means: 'Only authorised mounts exist inside, at the same paths, read-only before writable.',
+    shown: [
+      'test/engine/profile-runs.test.ts > sees the mounts of the profile at their own paths, read-only or writable, a persistent one from task to task, and nothing beside them',
+      'src/sandboxes/bubblewrap/view.test.ts > the programs and settings of the machine, and nothing else of it',
+      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+      'src/engine/profile-mounts.test.ts > mounts are ready as real places; optional ones that are missing are told; persistent ones are made',
+    ],
+  },
   'S2-27': { means: "A user's persistent directory is writable at its own path.", open: 4 },
   'S2-28': { means: 'Mounts named with a task have base, subpath, alias and mode.', open: 4 },
-  'S2-29': { means: 'A host path may be mounted under its original name; it is bound once per mode.', open: 4 },
+  'S2-29': {
+    means: 'A host path may be mounted under its original name; it is bound once per mode.',
+    shown: [
+      'src/sandboxes/bubblewrap/view.test.ts > a mount is seen where it was asked for, read-only or writable, and a file is mounted like a folder',
+      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+    ],
+  },
   'S2-30': { means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.', open: 4 },
   'S2-31': { means: 'Output shows the paths the user knows.', open: 4 },
 
@@ -198,12 +267,38 @@ export const agentCore = {
     ],
   },
   'W2-10': { means: 'Mounts without walls are refused by name, and not blamed on something else.', open: 4 },
-  'W2-11': { means: 'A path asked for both read-only and writable is bound once, and which is said.', open: 4 },
-  'W2-12': { means: 'A required mount that is missing stops the run before it starts.', open: 4 },
+  'W2-11': {
+    means: 'A path asked for both read-only and writable is bound once, and which is said.',
+    shown: [
+      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+      'src/domain/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
+      'test/engine/profile-runs.test.ts > tells the agent what is mounted, by name and description',
+    ],
+  },
+  'W2-12': {
+    means: 'A required mount that is missing stops the run before it starts.',
+    shown: [
+      'test/engine/profile-runs.test.ts > does not start where a required mount is missing, and goes on without an optional one, each by its name',
+      'src/engine/profile-mounts.test.ts > a required mount that is missing ends the run, with its name and what to do',
+    ],
+  },
   'W2-13': { means: 'A tripped run keeps its text, turns and cost.', open: 5 },
   'W2-14': { means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.', open: 5 },
-  'W2-15': { means: "One run's permissions never reach another that runs beside it.", open: 4 },
-  'W2-16': { means: 'Tool inputs are redacted before they are logged; names are checked before they become paths.', open: 4 },
+  'W2-15': {
+    means: "One run's permissions never reach another that runs beside it.",
+    shown: [
+      'test/engine/profile-runs.test.ts > has its own rules and no other, whatever runs beside it',
+      'src/engine/permissions.test.ts > two runs share nothing',
+    ],
+  },
+  'W2-16': {
+    means: 'Tool inputs are redacted before they are logged; names are checked before they become paths.',
+    shown: [
+      'test/engine/profile-runs.test.ts > has no secret of a tool call in its events or in the log, neither where it is called nor where it is refused',
+      'test/engine/profile-runs.test.ts > is nobody’s whose name could be a path',
+      'test/engine/session-archive.test.ts > an id that the program does not give is never part of a path',
+    ],
+  },
   'W2-17': { means: 'What is not enforced is never called enforced.', open: 4 },
   'W2-18': { means: "Runs side by side do not break each other's skills.", open: 4 },
   'W2-19': {

@@ -27,7 +27,14 @@ export const hardCases = {
     ],
   },
   'H-7': { means: 'Every adapter is tested with real processes: the real program, or one that is fake on purpose.', open: 7 },
-  'H-8': { means: 'Pawl works without network, container or bubblewrap, and says "not enforced" where that is so.', open: 4 },
+  'H-8': {
+    means: 'Pawl works without network, container or bubblewrap, and says "not enforced" where that is so.',
+    shown: [
+      'test/e2e/without-bubblewrap.test.ts > no agent works unattended, and the refusal names the cure',
+      'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
+      'test/e2e/without-bubblewrap.test.ts > the demo works, for it is our own program, and doctor says that walls are not enforced',
+    ],
+  },
   'H-9': { means: 'Every limit and preset can be seen and changed, with checks and hints.', open: 8 },
   'H-10': { means: 'A stuck or silently failing agent is on the first screen.', open: 8 },
   'H-11': { means: 'Resuming keeps every restriction.', open: 5 },

@@ -22,7 +22,17 @@ export const rulings = {
     ],
   },
   'C-3': { means: 'Memories: each turn without sessions; with them, on a new or rebuilt conversation.', open: 'later: teams' },
-  'C-4': { means: 'A profile is always resolved; working without rules or walls is named, explicit and shown.', open: 4 },
+  'C-4': {
+    means: 'A profile is always resolved; working without rules or walls is named, explicit and shown.',
+    shown: [
+      'test/engine/profile-choice.test.ts > a task may name a profile of the daemon, which is stored whole with it',
+      'src/domain/profile.test.ts > what is missing, goes in circles, or would take walls down is refused by name',
+      'src/config/profiles.test.ts > a project that is not trusted may choose a narrower profile, and define or widen none',
+      'src/cli/profile.test.ts > a profile without walls is said loudly, even if nothing else is',
+      'test/e2e/without-bubblewrap.test.ts > no agent works unattended, and the refusal names the cure',
+      'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
+    ],
+  },
   'C-5': { means: 'Text and outcome are apart: text is always kept, a bad exit fails unless declared tolerable.', open: 7 },
   'C-6': {
     means: 'Total and silence limits are always set; only an explicit 0 lifts one.',
@@ -70,7 +80,16 @@ export const rulings = {
       'src/process/lines.test.ts > bytes that are not UTF-8 become replacement characters of their own line only',
     ],
   },
-  'C-14': { means: 'One run per session and per workspace; limits for all, per agent and per user.', open: 4 },
+  'C-14': {
+    means: 'One run per session and per workspace; limits for all, per agent and per user.',
+    shown: [
+      'test/engine/run.test.ts > never overlaps with another of its session, and does with one of another',
+      'test/engine/admission.test.ts > runs tasks of one workspace one after another and those of two at once',
+      'test/engine/admission.test.ts > never starts more than the limit allows',
+      'test/engine/admission.test.ts > lets 199 lanes run while one lane of 200 is full',
+      'test/engine/user-limits.test.ts > a user has no more running than their slots, and stands in nobody’s way with the rest',
+    ],
+  },
   'C-15': {
     means: 'Events are only ever appended; raw streams are kept per run.',
     shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],

@@ -3,8 +3,10 @@ import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { withRepositoryInstructions } from '../repository.ts'
 import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
+import { nativeTools } from './native-tools.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 import { sessionId } from './session-files.ts'
+import { skillArgs, skillVariables, subagentArgs } from './skills.ts'
 import { knows } from './versions.ts'
 
 /** Linux takes 128 KiB for one argument; the rest is room for a flag. */
@@ -35,6 +37,9 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     ...options.allowedTools.flatMap((tool) => flag('--allowedTools', tool)),
     ...(spec.tools ? ['--allowedTools=mcp__pawl'] : []),
     ...[...laterTools, ...options.disallowedTools].flatMap((tool) => flag('--disallowedTools', tool)),
+    ...nativeTools(spec),
+    ...skillArgs(spec),
+    ...subagentArgs(spec),
     ...options.addDirs.flatMap((folder) => flag('--add-dir', folder)),
     ...flag('--max-turns', least(options.maxTurns, spec.maxTurns)?.toString()),
     ...(spec.access?.kind === 'script' ? flag('--settings', JSON.stringify({ apiKeyHelper: quoted(spec.access.path) })) : []),
@@ -85,7 +90,7 @@ function systemPrompt(spec: LaunchSpec<ClaudeCodeOptions>, files: Record<string,
   const { version, home, options } = spec
   const systemPrompt = withRepositoryInstructions(
     spec.systemPrompt,
-    options.repositoryInstructions ? ['CLAUDE.md', 'AGENTS.md'] : [],
+    options.repositoryInstructions && spec.instructions !== false ? ['CLAUDE.md', 'AGENTS.md'] : [],
   )
   if (systemPrompt === undefined) return []
   // Else the program repeats the instructions of the conversation's first run for ever.
@@ -121,6 +126,7 @@ function environment(spec: LaunchSpec<ClaudeCodeOptions>, model: { thinks: boole
     // Left alone it tries ten times in three minutes, a refused key too. Whether and when to try again is for Pawl to say.
     CLAUDE_CODE_MAX_RETRIES: '0',
     ...laterVariables,
+    ...skillVariables(spec),
     ...(spec.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: spec.baseUrl }),
     ...(model?.thinks ? { MAX_THINKING_TOKENS: String(spec.options.thinkingTokens) } : {}),
     // Else the model is not told of our tools until it searches for them.
@@ -136,7 +142,17 @@ const taken = [
   ['-p', '--print', '--input-format', '--output-format', '--verbose', '--replay-user-messages', '--include-partial-messages'],
   ['-r', '--resume', '-c', '--continue', '--session-id', '--fork-session', '--no-session-persistence', '--from-pr', '--teleport'],
   ['--permission-mode', '--permission-prompt-tool', '--permission-prompts', '--dangerously-skip-permissions'],
-  ['--allow-dangerously-skip-permissions', '--setting-sources', '--managed-settings', '--bg', '--background', '--cloud', '--'],
+  [
+    '--allow-dangerously-skip-permissions',
+    '--setting-sources',
+    '--managed-settings',
+    '--tools',
+    '--agents',
+    '--bg',
+    '--background',
+    '--cloud',
+    '--',
+  ],
 ].flat()
 
 /** An extra argument may add, never take the conversation or the permissions out of our hands. */

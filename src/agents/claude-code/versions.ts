@@ -4,6 +4,9 @@ export const oldestVersion = '2.0.0'
 /** The first version in which each flag was seen; those that are older than `oldestVersion` are not listed. */
 const since = {
   '--max-budget-usd': '2.0.30',
+  '--plugin-dir': '2.0.60',
+  '--tools': '2.0.60',
+  '--disable-slash-commands': '2.0.60',
   '--append-system-prompt-file': '2.0.61',
   '--json-schema': '2.0.61',
   '--system-prompt-snapshot': '2.1.267',

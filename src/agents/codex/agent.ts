@@ -24,6 +24,7 @@ export const codex: Adapter<CodexOptions> = {
     'structuredOutput',
     'ownLogin',
     'model',
+    'skills',
   ),
   builtin: { name: 'codex', options: CodexOptions.parse({}) },
   sessions: sessionFiles,

@@ -159,3 +159,33 @@ test('a model that is served at the door is named in the arguments, where its ad
   expect(codexCommand(elsewhere).args.join(' ')).not.toContain('base_url')
   expect(config(elsewhere)).toContain('base_url = "http://127.0.0.1:1/v1"')
 })
+
+test('skills are looked for nowhere but named in the instructions, and helpers are off unless all are allowed', () => {
+  const items = [{ name: 'review', description: 'Reviews.', path: '/run/pawl/skills/review' }]
+  const given = config({ skills: { own: true, folder: '/run/pawl', items }, subagents: { own: [], items: [] } })
+  expect(given).toContain('[skills]\ninclude_instructions = false\n\n[skills.bundled]\nenabled = false')
+  expect(given).toMatch(/^developer_instructions = .*\/run\/pawl\/skills\/review\/SKILL\.md/m)
+  expect(given).toContain('\nmulti_agent = false\n')
+  expect(config({ subagents: { own: 'all', items: [] } })).not.toContain('multi_agent')
+})
+
+test('tools that the profile disables are switched off, and its instructions kept back', () => {
+  const text = config({ disabledTools: ['WebSearch', 'Bash', 'Task', 'view_image'], instructions: false })
+  for (const line of ['web_search = "disabled"', 'shell_tool = false', 'view_image = false', 'multi_agent = false'])
+    expect(text.split('\n')).toContain(line)
+  expect(text).not.toContain('AGENTS.md')
+  expect(config()).not.toMatch(/shell_tool|view_image|web_search/)
+})
+
+test.each([
+  ['tools.native', { native: false }],
+  ['tools.disabled', { disabledTools: ['Edit'] }],
+])('what it cannot be kept from is refused: %s', (setting, given) => {
+  expect(() => codexCommand(spec(given))).toThrow(
+    `Codex cannot be kept from its own tool for changing files, as ${setting} of the profile wants`,
+  )
+})
+
+test('a long call of our tools is waited for', () => {
+  expect(codexCommand(spec({ tools: true })).args).toContain('mcp_servers.pawl.tool_timeout_sec=660')
+})

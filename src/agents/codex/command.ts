@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { emptyDatabases } from './databases.ts'
+import { checkTools } from './disabled-tools.ts'
 import type { CodexOptions } from './options.ts'
 import { sessionFiles } from './session-files.ts'
 import { providerId, quoted, settings } from './settings.ts'
@@ -57,6 +58,8 @@ const toolArgs = ({ tools }: LaunchSpec<CodexOptions>) =>
         ...['-c', 'mcp_servers.pawl.url="{{PAWL_DOOR_URL}}/mcp"'],
         ...['-c', 'mcp_servers.pawl.bearer_token_env_var="PAWL_DOOR_TOKEN"'],
         ...['-c', 'mcp_servers.pawl.default_tools_approval_mode="approve"'],
+        // Else it gives up after two minutes; the longest of our tools takes ten.
+        ...['-c', 'mcp_servers.pawl.tool_timeout_sec=660'],
       ]
     : []
 
@@ -65,6 +68,7 @@ const modelArgs = ({ baseUrl }: LaunchSpec<CodexOptions>) =>
   baseUrl?.includes('{{PAWL_DOOR_URL}}') ? ['-c', `model_providers.${providerId}.base_url=${quoted(baseUrl)}`] : []
 
 function check(spec: LaunchSpec<CodexOptions>): void {
+  checkTools(spec)
   if (spec.newSession !== undefined) {
     throw new PawlError('unsupported', 'Codex names its conversations itself; it cannot be given an id for a new one.')
   }

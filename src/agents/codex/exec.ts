@@ -3,8 +3,9 @@ import type { Child } from '../../process/child.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
 import { parseLine } from '../json.ts'
 import { readChild } from '../read-child.ts'
-import { createTextFlow, createTextKeeper, cut } from '../text.ts'
+import { cut } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
+import { hearComplaints } from './complaints.ts'
 import { fields, text } from './items.ts'
 import type { CodexOptions } from './options.ts'
 import { createTranslator } from './translate.ts'
@@ -24,8 +25,7 @@ export const openExec = (child: Child, spec: LaunchSpec<CodexOptions>): Conversa
 async function runTurn(child: Child, spec: LaunchSpec<CodexOptions>, turn: Turn): Promise<Verdict> {
   child.stdin.end(turn.prompt)
   const output = listen(turn)
-  const stderr = createTextKeeper(16_384)
-  const complaints = createTextFlow({ keep: stderr, send: (line) => turn.emit({ type: 'agent.stderr', data: { text: line } }) })
+  const complaints = hearComplaints(turn.emit)
   const exit = await readChild(child, { signal: turn.signal, stdout: output.push, stderr: complaints.push })
   await complaints.end()
   const said = await output.end()
@@ -37,14 +37,14 @@ async function runTurn(child: Child, spec: LaunchSpec<CodexOptions>, turn: Turn)
     usage: spec.resume === undefined ? readUsage(said.end?.usage) : undefined,
   }
   if (exit && said.end?.ok === false) return judgeFailure({ message: said.end.message }, facts)
-  const ending = judgeExit(exit, facts, stderr)
+  const ending = judgeExit(exit, facts, complaints.kept)
   if (ending) return ending
   if (said.end?.ok) return answered(facts)
   if (said.notUnderstood !== undefined) {
     const message = `A line could not be understood: ${said.notUnderstood}`
     return { ...facts, outcome: 'failed', category: 'protocol_error', message }
   }
-  return endedEarly(facts, stderr)
+  return endedEarly(facts, complaints.kept)
 }
 
 type End =

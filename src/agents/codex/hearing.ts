@@ -1,7 +1,8 @@
 import type { Turn } from '../../agent.ts'
-import { createTextFlow, createTextKeeper, type TextKeeper } from '../text.ts'
+import type { TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import type { Params } from './app-server.ts'
+import { hearComplaints } from './complaints.ts'
 import { fields, text } from './items.ts'
 import { createTranslator } from './translate.ts'
 import type { UsageMeter } from './usage.ts'
@@ -41,8 +42,7 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
   }
   const translator = createTranslator(emit)
   const unknown = createUnknownLines({ ...turn, emit })
-  const complaints = createTextKeeper(16_384)
-  const stderr = createTextFlow({ keep: complaints, send: (line) => emit({ type: 'agent.stderr', data: { text: line } }) })
+  const stderr = hearComplaints(emit)
   const over = Promise.withResolvers<Ended>()
   let threadId: string | undefined
   let turnId: string | undefined
@@ -87,7 +87,7 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
     get isOver() {
       return isOver
     },
-    complaints,
+    complaints: stderr.kept,
     async notified(method, params, line) {
       switch (method) {
         case 'item/started':

@@ -1,6 +1,8 @@
 import type { LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
 import { withRepositoryInstructions } from '../repository.ts'
+import { withSkills } from '../skills.ts'
+import { isDisabled } from './disabled-tools.ts'
 import type { CodexOptions } from './options.ts'
 
 /** One provider id for every way in: the program refuses to go on with a conversation whose provider it does not know. */
@@ -24,7 +26,7 @@ export function settings(spec: LaunchSpec<CodexOptions>): string {
         model_provider: providerId,
         model_reasoning_effort: options.reasoningEffort,
         model_reasoning_summary: options.reasoningSummary,
-        web_search: options.webSearch === undefined ? undefined : options.webSearch ? 'live' : 'disabled',
+        web_search: webSearch(spec),
         developer_instructions: instructions(spec),
         sandbox_mode: sandboxMode(spec),
         // The third word, `untrusted`, is refused here and taken in a request.
@@ -45,11 +47,18 @@ export function settings(spec: LaunchSpec<CodexOptions>): string {
         goals: false,
         // Retries are ours; without this a closed port is tried for ever.
         unbounded_connection_retries: false,
-        default_mode_request_user_input: true,
+        // Left alone the model may start helpers of its own.
+        multi_agent: (spec.subagents && spec.subagents.own !== 'all') || isDisabled(spec, 'Task') ? false : undefined,
+        shell_tool: isDisabled(spec, 'shell') ? false : undefined,
+        view_image: isDisabled(spec, 'view_image') ? false : undefined,
+        default_mode_request_user_input: !isDisabled(spec, 'request_user_input'),
         enable_request_compression: spec.baseUrl === undefined ? undefined : false,
       },
     ],
     ['analytics', { enabled: false }],
+    // Else it looks for skills in the workspace too, trusted or not. Those that it may have are named in the instructions.
+    ['skills', { include_instructions: false }],
+    ['skills.bundled', { enabled: false }],
     // Otherwise the repository's own `.codex` runs code: the program trusts any folder it may write to.
     [`projects.${quoted(spec.workspace)}`, { trust_level: 'untrusted' }],
     [`model_providers.${providerId}`, provider(spec)],
@@ -57,13 +66,22 @@ export function settings(spec: LaunchSpec<CodexOptions>): string {
   ])
 }
 
+function webSearch(spec: LaunchSpec<CodexOptions>): 'live' | 'disabled' | undefined {
+  const { webSearch } = spec.options
+  if (isDisabled(spec, 'WebSearch')) return 'disabled'
+  return webSearch === undefined ? undefined : webSearch ? 'live' : 'disabled'
+}
+
 export const sandboxMode = ({ walled }: LaunchSpec<CodexOptions>) => (walled ? 'danger-full-access' : 'workspace-write')
 
 export const approvals = ({ options, walled }: LaunchSpec<CodexOptions>) => options.approvals ?? (walled ? 'never' : 'untrusted')
 
 /** An untrusted workspace's AGENTS.md is not read by the program itself. */
-const instructions = ({ systemPrompt, options }: LaunchSpec<CodexOptions>) =>
-  withRepositoryInstructions(systemPrompt, options.repositoryInstructions ? ['AGENTS.md'] : [])
+const instructions = ({ systemPrompt, options, skills, instructions: told }: LaunchSpec<CodexOptions>) =>
+  withRepositoryInstructions(
+    withSkills(systemPrompt, skills),
+    options.repositoryInstructions && told !== false ? ['AGENTS.md'] : [],
+  )
 
 type Values = Record<string, string | number | boolean | readonly string[] | undefined>
 

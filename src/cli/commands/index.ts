@@ -113,6 +113,16 @@ export const commands: Commands = {
     },
     group: 'Setup',
   },
+  skill: {
+    summary: 'ls: instructions and scripts that runs can be given',
+    commands: { ls: { summary: 'list the skills and what is wrong with them', load: () => import('./skill-ls.ts') } },
+    group: 'Setup',
+  },
+  subagent: {
+    summary: 'ls: helpers that agents can be given',
+    commands: { ls: { summary: 'list the subagents and what is wrong with them', load: () => import('./subagent-ls.ts') } },
+    group: 'Setup',
+  },
   secret: {
     summary: 'set, ls, rm, rekey: what runs are given and nobody is shown',
     commands: {

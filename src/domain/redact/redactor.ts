@@ -1,7 +1,7 @@
 import { formsOf, minSecretLength } from './forms.ts'
 import { createSearch, type Found, type Search } from './search.ts'
 import { redactShapes } from './shapes.ts'
-import { endingRun, findWrapped, wrappedOpenEnd } from './wrapped.ts'
+import { endingRun, findWrapped, type Region, wrappedOpenEnd, wrappedRegions } from './wrapped.ts'
 
 /** Keeps secrets out of what is stored, logged or shown: those it was told, in the forms they are usually written in, and those that look like one. */
 export interface Redactor {
@@ -36,6 +36,7 @@ export function createRedactor(): Redactor {
   /** Keys are the same few again and again. */
   const knownKeys = new Map<string, string>()
   const cleanKey = (key: string) => {
+    if (key.length < minSecretLength) return key
     const known = knownKeys.get(key)
     if (known !== undefined) return known
     const clean = text(key)
@@ -50,19 +51,30 @@ export function createRedactor(): Redactor {
     const isList = Array.isArray(given)
     if (!isList && !isPlain(given)) return given
     if (depth > maxDepth) return tooDeep
-    if (isList) {
-      const items = given.map((item) => value(item, depth + 1))
-      return items.some((item, at) => item !== given[at]) ? items : given
+    return isList ? list(given, depth + 1) : object(given as Record<string, unknown>, depth + 1)
+  }
+
+  /** What holds no secret is nearly everything: nothing is made for it. */
+  const list = (given: readonly unknown[], depth: number): readonly unknown[] => {
+    let clean: unknown[] | undefined
+    for (let at = 0; at < given.length; at++) {
+      const item = value(given[at], depth)
+      if (item !== given[at]) (clean ??= given.slice())[at] = item
     }
-    let isChanged = false
-    const entries = Object.entries(given)
-    for (const entry of entries) {
-      const [key, inner] = entry
-      entry[0] = cleanKey(key)
-      entry[1] = value(inner, depth + 1)
-      isChanged ||= entry[0] !== key || entry[1] !== inner
+    return clean ?? given
+  }
+  const object = (given: Readonly<Record<string, unknown>>, depth: number): object => {
+    const keys = Object.keys(given)
+    let clean: [string, unknown][] | undefined
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at]!
+      const inner = given[key]
+      const newKey = cleanKey(key)
+      const newInner = value(inner, depth)
+      if (newKey !== key || newInner !== inner) clean ??= keys.slice(0, at).map((before) => [before, given[before]])
+      clean?.push([newKey, newInner])
     }
-    return isChanged ? Object.fromEntries(entries) : given
+    return clean ? Object.fromEntries(clean) : given
   }
 
   return {
@@ -94,23 +106,36 @@ function createByteRedactor(search: Search): ByteRedactor {
   let held = ''
   /** Of encoded text, written just before what is held. */
   let runBefore = 0
-  const openEnd = (text: string) => Math.max(search.openEnd(text), wrappedOpenEnd(text, search, runBefore))
+  const textOf = (bytes: Buffer, { start, end }: Region) => bytes.latin1Slice(start, end)
+  const runBeforeOf = ({ start }: Region) => (start === 0 ? runBefore : 0)
+  const openEnd = (bytes: Buffer, last: Region | undefined) => {
+    const open = search.openEnd(bytes.latin1Slice(Math.max(0, bytes.length - search.reach())))
+    return last?.end === bytes.length ? Math.max(open, wrappedOpenEnd(textOf(bytes, last), search, runBeforeOf(last))) : open
+  }
+  const findIn = (bytes: Buffer, regions: readonly Region[]) => {
+    const wrapped = regions.flatMap((region) =>
+      findWrapped(textOf(bytes, region), search, runBeforeOf(region)).map((found) => moved(found, region.start)),
+    )
+    return together(search.touches(bytes) ? search.find(bytes.latin1Slice()) : [], wrapped)
+  }
   return {
     write(chunk) {
       const arrived = held === '' ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk])
-      const text = arrived.toString('latin1')
-      const openAt = text.length - openEnd(text)
+      // Nearly every chunk holds nothing, which is told by its bytes; only where there may be something they are made a text.
+      const regions = wrappedRegions(arrived, runBefore)
+      const openAt = arrived.length - openEnd(arrived, regions.at(-1))
       // A secret may also be the beginning of a longer one; then it waits too.
-      const found = findAll(text, search, runBefore).filter(({ start }) => start < openAt)
+      const found = findIn(arrived, regions).filter(({ start }) => start < openAt)
       const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
-      held = text.slice(holdFrom)
-      runBefore = endingRun(text.slice(0, holdFrom), runBefore)
-      if (found.length === 0) return held === '' ? arrived : arrived.subarray(0, holdFrom)
-      return Buffer.from(replace(text.slice(0, holdFrom), found), 'latin1')
+      const done = holdFrom === arrived.length ? arrived : arrived.subarray(0, holdFrom)
+      held = arrived.latin1Slice(holdFrom)
+      runBefore = endingRun(done, runBefore)
+      return found.length === 0 ? done : Buffer.from(replace(done.latin1Slice(), found), 'latin1')
     },
     end() {
       // Most of a secret is as good as the whole.
-      const isPart = held.length >= minSecretLength && openEnd(held) === held.length
+      const open = Math.max(search.openEnd(held), wrappedOpenEnd(held, search, runBefore))
+      const isPart = held.length >= minSecretLength && open === held.length
       const last = isPart ? mark('cut off') : replaceFound(held, search, runBefore)
       held = ''
       runBefore = 0
@@ -119,10 +144,10 @@ function createByteRedactor(search: Search): ByteRedactor {
   }
 }
 
+const moved = ({ start, end, name }: Found, by: number): Found => ({ start: start + by, end: end + by, name })
+
 /** Each place once: what is found in lines that were joined may have been found in one of them already. */
-function findAll(text: string, search: Search, runBefore = 0): readonly Found[] {
-  const found = search.find(text)
-  const wrapped = findWrapped(text, search, runBefore)
+function together(found: readonly Found[], wrapped: readonly Found[]): readonly Found[] {
   if (wrapped.length === 0) return found
   const places: Found[] = []
   for (const place of [...found, ...wrapped].sort((a, b) => a.start - b.start)) {
@@ -134,7 +159,7 @@ function findAll(text: string, search: Search, runBefore = 0): readonly Found[] 
 }
 
 function replaceFound(text: string, search: Search, runBefore = 0): string {
-  const found = findAll(text, search, runBefore)
+  const found = together(search.find(text), findWrapped(text, search, runBefore))
   return found.length === 0 ? text : replace(text, found)
 }
 

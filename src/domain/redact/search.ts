@@ -1,3 +1,4 @@
+import { blockLength, nextBeginning, nextCandidate, nextCandidateOf, slotAt, slotOf, tableSize } from './blocks.ts'
 import { createSteadySearch } from './steady-search.ts'
 
 /** Finds any of many fixed texts in one pass. They come and go while it is in use. */
@@ -7,8 +8,12 @@ export interface Search {
   remove(text: string): void
   /** Every place where one of them stands, from left to right; of two that begin at the same place the longer. Places do not overlap. */
   find(text: string): readonly Found[]
+  /** Whether `find` may find something in these bytes, each read as one sign. Much quicker, and rarely wrong when it says so. */
+  touches(bytes: Uint8Array): boolean
   /** How much of the end of a text may be the beginning of one of them. */
   openEnd(text: string): number
+  /** So many signs of the end are all that `openEnd` looks at. */
+  reach(): number
 }
 
 export interface Found {
@@ -26,13 +31,7 @@ export interface Pattern {
 export const shortest = 8
 /** A wider window moves farther at a time; beyond this there is little left to win. */
 const widest = 32
-const blockLength = 3
-const tableSize = 1 << 16
 const stalePatterns = 4_096
-
-/** The table's place for three signs; different ones may share it, which costs a look and never a miss. */
-const slotAt = (text: string, at: number) =>
-  ((text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5) ^ text.charCodeAt(at + 2)) & (tableSize - 1)
 
 /**
  * After Wu and Manber: the three signs at the end of a window say how far it may move without missing anything, so most of a text is never looked at, and
@@ -80,6 +79,17 @@ export function createSearch(): Search {
   }
   rebuild()
 
+  /** Too little to tell by, and little enough to wait for more. */
+  const shortOpenEnd = (text: string) => {
+    const few = Math.min(text.length, blockLength - 1)
+    for (let at = text.length - few; at < text.length; at++) if (isFirst[text.charCodeAt(at)] === 1) return few
+    return 0
+  }
+  const steadyOpenEnd = (text: string, start: number) => {
+    const open = steady.openEnd(text, start)
+    return open >= blockLength ? open : shortOpenEnd(text)
+  }
+
   return {
     add(text, name) {
       const known = patterns.get(text)
@@ -105,12 +115,13 @@ export function createSearch(): Search {
     find(text) {
       if (patterns.size === 0) return nothing
       const last = text.length - blockLength
-      let at = nextCandidate(text, window - blockLength, shifts)
+      const widestShift = window - blockLength + 1
+      let at = nextCandidate(text, window - blockLength, shifts, widestShift)
       // Most texts are short and hold nothing: they pay for nothing more.
       if (at > last) return nothing
       const found: Found[] = []
       const effort = createEffort(text.length)
-      for (; at <= last; at = nextCandidate(text, at, shifts)) {
+      for (; at <= last; at = nextCandidate(text, at, shifts, widestShift)) {
         const slot = slotAt(text, at)
         const start = at - window + blockLength
         if (effort.isTooMuch()) return [...found, ...steady.find(text, start)]
@@ -120,58 +131,55 @@ export function createSearch(): Search {
       }
       return found
     },
+    touches(bytes) {
+      if (patterns.size === 0) return false
+      const widestShift = window - blockLength + 1
+      const last = bytes.length - blockLength
+      let left = leastEffort(bytes.length)
+      for (let at = window - blockLength; ; at++) {
+        at = nextCandidateOf(bytes, at, shifts, widestShift)
+        if (at > last) return false
+        const start = at - window + blockLength
+        const bucket = byWindow.get(slotOf(bytes, at))
+        if (bucket === undefined) continue
+        left -= bucket.length
+        if (left < 0 || bucket.some(({ text }) => standsAt(bytes, start, text, window))) return true
+      }
+    },
     openEnd(text) {
       if (patterns.size === 0) return 0
       const first = Math.max(0, text.length - longest + 1)
+      const last = text.length - blockLength
+      const widestShift = window - blockLength + 1
       const effort = createEffort(text.length - first)
-      for (let start = first; ; start++) {
-        start = nextBeginning(text, start, isBeginning)
-        if (start > text.length - blockLength) break
-        const length = text.length - start
-        if (effort.isTooMuch()) {
-          const open = steady.openEnd(text, start)
-          if (open >= blockLength) return open
-          break
-        }
-        const open = byBeginning
-          .get(slotAt(text, start))
-          ?.some((pattern) => pattern.text.length > length && effort.compare(pattern.text, 0, text.slice(start)))
-        if (open) return length
+      const isOpen = (bucket: readonly Pattern[] | undefined, start: number) =>
+        bucket?.some((pattern) => pattern.text.length > text.length - start && effort.compare(pattern.text, 0, text.slice(start)))
+      // What is at least as wide as the window is found by it.
+      for (let at = first + window - blockLength; ; at++) {
+        at = nextCandidate(text, at, shifts, widestShift)
+        if (at > last) break
+        const start = at - window + blockLength
+        if (effort.isTooMuch()) return steadyOpenEnd(text, start)
+        if (isOpen(byWindow.get(slotAt(text, at)), start)) return text.length - start
       }
-      // Too little to tell by, and little enough to wait for more.
-      const few = Math.min(text.length, blockLength - 1)
-      const end = text.slice(text.length - few)
-      for (let at = 0; at < few; at++) if (isFirst[end.charCodeAt(at)] === 1) return few
-      return 0
+      for (let start = Math.max(first, text.length - window + 1); ; start++) {
+        start = nextBeginning(text, start, isBeginning)
+        if (start > last) break
+        if (effort.isTooMuch()) return steadyOpenEnd(text, start)
+        if (isOpen(byBeginning.get(slotAt(text, start)), start)) return text.length - start
+      }
+      return shortOpenEnd(text)
     },
+    reach: () => Math.max(longest - 1, blockLength - 1),
   }
 }
-
 const nothing: readonly Found[] = []
 
-/** Where the window comes to stand next, or a place beyond the end. */
-function nextCandidate(text: string, from: number, shifts: Uint8Array): number {
-  const last = text.length - blockLength
-  let at = from
-  while (at <= last) {
-    const shift = shifts[slotAt(text, at)]!
-    if (shift === 0) return at
-    at += shift
-  }
-  return at
-}
-
-/** Where a pattern may begin next, or a place beyond the end. */
-function nextBeginning(text: string, from: number, isBeginning: Uint8Array): number {
-  const last = text.length - blockLength
-  let at = from
-  while (at <= last && isBeginning[slotAt(text, at)] === 0) at++
-  return at
-}
+const leastEffort = (length: number) => Math.max(64, length / 8)
 
 /** Counts comparisons, the long ones more. What an ordinary text needs is far below its length. */
 function createEffort(length: number) {
-  let left = Math.max(64, length / 8)
+  let left = leastEffort(length)
   return {
     isTooMuch: () => left < 0,
     compare(text: string, at: number, part: string): boolean {
@@ -179,6 +187,12 @@ function createEffort(length: number) {
       return text.startsWith(part, at)
     },
   }
+}
+
+/** As much of it as the window is wide. */
+function standsAt(bytes: Uint8Array, start: number, text: string, window: number): boolean {
+  for (let at = 0; at < window; at++) if (bytes[start + at] !== text.charCodeAt(at)) return false
+  return true
 }
 
 /** Longer patterns first: of two that begin alike the longer is the one that is there. */

@@ -33,11 +33,70 @@ export function wrappedOpenEnd(text: string, search: Search, runBefore = 0): num
   return open === 0 ? 0 : text.length - placeOf(last, last.joined.length - open)
 }
 
-/** How many signs of encoded text a text ends with, as far as that matters. `before` are those that stood before it. */
-export function endingRun(text: string, before: number): number {
+/** How many signs of encoded text bytes end with, as far as that matters. `before` are those that stood before them. */
+export function endingRun(bytes: Uint8Array, before: number): number {
+  const run = runBack(bytes, bytes.length)
+  return run === bytes.length ? Math.min(minRun, run + before) : run
+}
+
+/** A part of bytes. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The parts of bytes that may hold encoded lines which follow each other: from the first sign of such a line to the first that stands neither in nor between
+ * them. Hardly any line of what programs say ends with so long a word, so there is mostly none.
+ */
+export function wrappedRegions(bytes: Buffer, runBefore: number): readonly Region[] {
+  let regions: Region[] | undefined
+  const nextPlain = nextByte(bytes, newline)
+  const nextEscaped = nextByte(bytes, backslash)
+  for (let from = 0; from < bytes.length; ) {
+    // A carriage return may be the first half of a break whose other half is still to come.
+    const sign = Math.min(nextPlain(from), nextEscaped(from), bytes.length)
+    const end = sign > 0 && bytes[sign - 1] === carriageReturn ? sign - 1 : sign
+    const isBreak = sign < bytes.length || end < sign
+    const run = isBreak ? runBack(bytes, end) : 0
+    from = sign + 1
+    if (run + (run === end ? runBefore : 0) < minRun) continue
+    const start = runStartOf(bytes, end - run)
+    while (from < bytes.length && isInRegion[bytes[from]!] === 1) from++
+    regions ??= []
+    regions.push({ start, end: Math.min(from, bytes.length) })
+  }
+  return regions ?? none
+}
+
+const newline = 10
+const carriageReturn = 13
+const backslash = 92
+const isInRegion = isCode.slice()
+for (const sign of '\n\r\\ \t') isInRegion[sign.charCodeAt(0)] = 1
+
+/** How many signs of encoded text stand before a place, as far as that matters. */
+function runBack(bytes: Uint8Array, end: number): number {
   let run = 0
-  while (run < minRun && run < text.length && codeAt(text, text.length - 1 - run)) run++
-  return run === text.length ? Math.min(minRun, run + before) : run
+  while (run < minRun && run < end && isCode[bytes[end - 1 - run]!] === 1) run++
+  return run
+}
+
+function runStartOf(bytes: Uint8Array, end: number): number {
+  let start = end
+  while (start > 0 && isCode[bytes[start - 1]!] === 1) start--
+  return start
+}
+
+function nextByte(bytes: Buffer, sign: number): (from: number) => number {
+  let found = -1
+  return (from) => {
+    if (found < from) {
+      const at = bytes.indexOf(sign, from)
+      found = at === -1 ? Number.POSITIVE_INFINITY : at
+    }
+    return found
+  }
 }
 
 function placeOf({ starts }: Block, joinedAt: number): number {
@@ -53,7 +112,7 @@ function placeOf({ starts }: Block, joinedAt: number): number {
 function blocksOf(text: string, runBefore: number): readonly Block[] {
   if (text.length + runBefore <= minRun || !mayBreak(text)) return none
   const blocks: Block[] = []
-  const nextBreak = breaksOf(text)
+  const nextBreak = breaksOf(text, runBefore)
   let from = 0
   for (let found = nextBreak(0); found; found = nextBreak(from)) {
     const start = runStart(text, found.start, from)
@@ -78,7 +137,7 @@ function blocksOf(text: string, runBefore: number): readonly Block[] {
   return blocks
 }
 
-const none: readonly Block[] = []
+const none: readonly never[] = []
 const mayBreak = (text: string) => text.includes('\n') || text.includes('\\') || text.endsWith('\r')
 
 function runStart(text: string, end: number, least: number): number {
@@ -93,8 +152,8 @@ function runEnd(text: string, start: number): number {
   return end
 }
 
-/** The next line break with encoded text before it, and after it unless the text ends there. */
-function breaksOf(text: string): (from: number) => { start: number; end: number } | undefined {
+/** The next line break with enough encoded text before it, and some after it unless the text ends there. */
+function breaksOf(text: string, runBefore: number): (from: number) => { start: number; end: number } | undefined {
   const nextPlain = nextOf(text, '\n')
   const nextEscaped = nextOf(text, '\\')
   const last = text.length - 1
@@ -107,11 +166,18 @@ function breaksOf(text: string): (from: number) => { start: number; end: number 
         return isHalf ? { start: last, end: text.length } : undefined
       }
       const start = sign > 0 && text.charCodeAt(sign) === 10 && text.charCodeAt(sign - 1) === 13 ? sign - 1 : sign
-      const end = start > 0 && codeAt(text, start - 1) ? breakAt(text, start) : undefined
+      const end = endsLine(text, start, runBefore) ? breakAt(text, start) : undefined
       if (end !== undefined) return { start, end }
       at = sign + 1
     }
   }
+}
+
+/** Nearly always not, and then it is told by a few signs. */
+function endsLine(text: string, at: number, runBefore: number): boolean {
+  const least = Math.max(0, at - minRun)
+  const start = runStart(text, at, least)
+  return start < at && at - start + (start === 0 ? runBefore : 0) >= minRun
 }
 
 /** As it is or, with a few backslashes, as JSON inside JSON writes it; with the indentation of the next line. */

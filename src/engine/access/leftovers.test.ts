@@ -26,6 +26,17 @@ test('what a dead process left goes, the file it had not finished too, and what 
   expect(await readdir(join(home, 'leftovers'))).toEqual(['s_living.json'])
 })
 
+test('a folder of keys that a dead process left goes with all that is in it', async () => {
+  const { home } = await makeHome()
+  const records = join(home, 'runs', 'r_dead')
+  await mkdir(join(records, 'ssh', 'ssh-1'), { recursive: true })
+  await writeFile(join(records, 'ssh', 'ssh-1', 'key'), 'a key')
+  await writeFile(join(records, 'stdout.log'), 'kept')
+  await createLeftovers({ home, worker: 'w_dead' }).remember(records, [], ['ssh'])
+  expect(await createLeftovers({ home, worker: 'w_next' }).sweep({ living: nobody })).toBe(1)
+  expect(await filesIn(records)).toEqual(['stdout.log'])
+})
+
 test('what could not be rescued is not removed, and keeps nothing else from it', async () => {
   const { home, session } = await makeHome()
   const [dead, other] = [await session('s_dead'), await session('s_other')]

@@ -10,7 +10,7 @@ import { withLock } from '../../store/embedded/lock.ts'
  * What lets somebody in and lies in a session home while a program needs it: written down before it is put there, so that whoever comes after a kill can remove it.
  */
 export interface Leftovers {
-  remember(sessionHome: string, paths: readonly string[]): Promise<void>
+  remember(sessionHome: string, paths: readonly string[], folders?: readonly string[]): Promise<void>
   /** Removes what was remembered of this session home. */
   forget(sessionHome: string): Promise<void>
   /** What is remembered of this session home, whoever put it there. */
@@ -25,7 +25,13 @@ export interface Leftovers {
   locked<T>(work: () => Promise<T>): Promise<T>
 }
 
-const Entry = z.object({ worker: z.string(), home: z.string(), paths: z.array(z.string()) })
+const Entry = z.object({
+  worker: z.string(),
+  home: z.string(),
+  paths: z.array(z.string()),
+  /** Whole folders, where no agent can write. */
+  folders: z.array(z.string()).default([]),
+})
 type Entry = z.infer<typeof Entry>
 
 export function createLeftovers(options: { home: string; worker: string }): Leftovers {
@@ -34,6 +40,7 @@ export function createLeftovers(options: { home: string; worker: string }): Left
   const fileOf = (sessionHome: string) => join(folder, `${basename(sessionHome)}.json`)
   const remove = async (entry: Entry) => {
     for (const path of entry.paths) await removeHomeFile({ home: entry.home, path })
+    for (const path of entry.folders) await rm(join(entry.home, path), { recursive: true, force: true })
     await rm(fileOf(entry.home), { force: true })
   }
   const entries = async (): Promise<Entry[]> => {
@@ -45,10 +52,16 @@ export function createLeftovers(options: { home: string; worker: string }): Left
     return read.filter((entry) => entry !== undefined)
   }
   return {
-    async remember(sessionHome, paths) {
+    async remember(sessionHome, paths, folders = []) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const known = await readEntry(fileOf(sessionHome))
-      const entry = { worker: options.worker, home: sessionHome, paths: [...new Set([...(known?.paths ?? []), ...paths])] }
+      const union = (before: readonly string[] = [], added: readonly string[]) => [...new Set([...before, ...added])]
+      const entry: Entry = {
+        worker: options.worker,
+        home: sessionHome,
+        paths: union(known?.paths, paths),
+        folders: union(known?.folders, folders),
+      }
       await writeFileDurably(fileOf(sessionHome), JSON.stringify(entry))
     },
     async forget(sessionHome) {

@@ -3,6 +3,7 @@ import { conflict } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question.ts'
 import { createFetcher, type Fetcher } from '../../egress/fetch.ts'
 import { type Network, type NetworkAccess, openNetwork } from '../../egress/network.ts'
+import type { RunTools } from '../run-tools.ts'
 
 /** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */
 export interface DoorVerbs {
@@ -12,10 +13,12 @@ export interface DoorVerbs {
   notify(text: string): Promise<void>
   /** The way out for a run whose walls have no other. */
   readonly network?: NetworkAccess | undefined
+  /** What the tools of this run work with, for one that is offered more than every run is. */
+  readonly runTools?: RunTools | undefined
 }
 
 /** The verbs as the tools have them: good while the run holds the door. */
-export interface HeldVerbs extends Omit<DoorVerbs, 'network'> {
+export interface HeldVerbs extends Omit<DoorVerbs, 'network' | 'runTools'> {
   /** Reads a page by the run's own way out, where it has one. */
   readonly fetch?: Fetcher | undefined
 }
@@ -26,17 +29,21 @@ export interface ToolHandler {
   close(): Promise<void>
 }
 
+/** Makes the tools of one run. Rejects where they cannot be offered safely. */
+export type ToolMaking = (verbs: HeldVerbs, run: RunTools | undefined) => ToolHandler | Promise<ToolHandler>
+
 /** One run's hold on a door. */
 export interface Holder {
   readonly verbs: HeldVerbs
-  readonly tools: ToolHandler | undefined
+  /** Undefined where none are served; else they may still be in the making. */
+  readonly tools: Promise<ToolHandler> | undefined
   readonly network: Network | undefined
   /** Nothing gets through from now on; resolves when what got through is done. */
   release(): Promise<void>
 }
 
 /** Wraps the verbs of a run so that they can be taken back from requests which began while it held the door. */
-export function hold(verbs: DoorVerbs, toolsFor: ((verbs: HeldVerbs) => ToolHandler) | undefined): Holder {
+export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder {
   const calls = new Set<Promise<unknown>>()
   let isReleased = false
   const refuseAfterRelease = () => {
@@ -59,7 +66,9 @@ export function hold(verbs: DoorVerbs, toolsFor: ((verbs: HeldVerbs) => ToolHand
     notify: (text) => counted(() => verbs.notify(text)),
     fetch: network && createFetcher(network),
   }
-  const tools = toolsFor?.(held)
+  const tools = toolsFor && (async () => toolsFor(held, verbs.runTools))()
+  // Whoever gives the door away is told; nobody else has to.
+  tools?.catch(() => undefined)
   return {
     verbs: held,
     tools,
@@ -68,7 +77,10 @@ export function hold(verbs: DoorVerbs, toolsFor: ((verbs: HeldVerbs) => ToolHand
       isReleased = true
       network?.close()
       await Promise.allSettled(calls)
-      await tools?.close()
+      await tools?.then(
+        (made) => made.close(),
+        () => undefined,
+      )
     },
   }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { PawlError } from '../../domain/error.ts'
 import { createToolServer } from '../../tools/serve.ts'
 import { type DoorOptions, type DoorVerbs, serveDoor } from './door.ts'
 
@@ -174,5 +175,20 @@ describe('the door', () => {
     const sockets = Array.from({ length: 257 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
     await dropped
     for (const socket of sockets) socket.destroy()
+  })
+
+  it("is nobody's if the tools of the run cannot be made, and says why", async () => {
+    const made: unknown[] = []
+    const tools: DoorOptions['tools'] = async (_, { run: given }) => {
+      made.push(given)
+      throw new PawlError('invalid', 'The folder "/data" is not there.')
+    }
+    const { door, ask } = await opened({ tools })
+    const runTools = {} as NonNullable<DoorVerbs['runTools']>
+    const failure = await door.bind(run('run_1', { runTools })).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ category: 'sandbox_error', message: 'The folder "/data" is not there.' })
+    expect(made).toEqual([runTools])
+    expect((await ask('GET /v1/run')).status).toBe(409)
+    expect((await ask('POST /mcp', {})).status).toBe(409)
   })
 })

@@ -6,6 +6,8 @@ import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/err
 import { QuestionAsked } from '../../domain/question.ts'
 import { createProxy, switchesProtocol } from '../../egress/proxy.ts'
 import { type Log, silentLog } from '../../log.ts'
+import { failingAs } from '../failure.ts'
+import type { RunTools } from '../run-tools.ts'
 import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
 
 export type { DoorVerbs, HeldVerbs, ToolHandler } from './door-holder.ts'
@@ -15,15 +17,18 @@ export interface Door {
   /**
    * Gives the door to a run; `undefined` gives it to nobody, and everything is refused until the next run has it.
    * From the call on nothing reaches the run that had it before, not even a request whose body is still coming.
-   * Resolves when all that was already being done for that run is done.
+   * Resolves when all that was already being done for that run is done, and the tools of the new one are made. If they cannot be, nobody has the door.
    */
   bind(verbs: DoorVerbs | undefined): Promise<void>
   /** Ends every connection, then does what `bind(undefined)` does. Closing twice is fine. */
   close(): Promise<void>
 }
 
-/** Makes the tools of one run. */
-export type ToolServing = (verbs: HeldVerbs, options: { log: Log }) => ToolHandler
+/** Makes the tools of one run; `run` is there for one that is offered more than every run is. */
+export type ToolServing = (
+  verbs: HeldVerbs,
+  options: { log: Log; run?: RunTools | undefined },
+) => ToolHandler | Promise<ToolHandler>
 
 export interface DoorOptions {
   /** Whoever connects is the agent; the token guards a loopback that is shared with others. */
@@ -79,9 +84,18 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
 
   async function bind(verbs: DoorVerbs | undefined): Promise<void> {
     const before = holder
-    holder = verbs && hold(verbs, tools && ((held) => tools(held, { log })))
+    const next = verbs && hold(verbs, tools && ((held, run) => tools(held, { log, run })))
+    holder = next
     bound.resolve()
     await before?.release()
+    if (!next) return
+    try {
+      await failingAs('sandbox_error', () => next.tools)
+    } catch (error) {
+      if (holder === next) holder = undefined
+      await next.release()
+      throw error
+    }
   }
   return {
     bind,
@@ -110,7 +124,7 @@ async function serve(
     throw noRun()
   }
   const path = request.url?.split('?')[0]
-  if (path === '/mcp' && holder.tools) return holder.tools.handle(request, response)
+  if (path === '/mcp' && holder.tools) return (await holder.tools).handle(request, response)
   const route = routes[`${request.method} ${path}`]
   if (!route) {
     await drain(request)

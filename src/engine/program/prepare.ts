@@ -37,10 +37,18 @@ export type Wanted = Omit<LaunchSpec, 'prompt' | 'resume' | 'newSession' | 'acce
 export async function wantedOf(
   taken: TakenRun,
   adapter: Adapter,
-  place: { workspace: string; home: string; profile: Profile; walled: boolean; program: AgentHealth },
+  place: {
+    workspace: string
+    home: string
+    profile: Profile
+    walled: boolean
+    program: AgentHealth
+    skills?: Pick<LaunchSpec, 'skills' | 'subagents'>
+  },
 ): Promise<Wanted> {
   const { task } = taken
   const agent = task.agent_config
+  refuseUnableTools(adapter, place.profile)
   const options = adapter.options.safeParse(agent.options)
   if (!options.success)
     throw new RunFailure(
@@ -65,8 +73,21 @@ export async function wantedOf(
     maxTurns: agent.budget.turns,
     maxUsd: agent.budget.perRunUsd ?? agent.budget.usd,
     tools: adapter.can.mcp,
+    native: place.profile.tools.native,
+    disabledTools: place.profile.tools.disabled,
+    instructions: place.profile.instructions,
+    ...place.skills,
     extraArgs: task.extra_args,
   }
+}
+
+/** A program that takes no tools of ours has none that we know of: its walls are what is strict about it. */
+function refuseUnableTools({ can, title }: Adapter, { name, tools }: Profile): void {
+  if (tools.native || !can.mcp || can.nativeToolsOff) return
+  throw new RunFailure(
+    'bad_config',
+    `${title} cannot do without its own tools, which profile "${name}" switches off (tools.native): use an agent that can, or a profile that leaves them on, such as guarded.`,
+  )
 }
 
 /** An agent that is not told of a place does not look for it. */

@@ -39,6 +39,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     profile: place.profile,
     walled: place.enforced,
     program,
+    skills: place.skills.given,
   })
   const digest = await profileDigest(place.profile)
   const entrance = () =>
@@ -161,13 +162,13 @@ function likenessOf(
   wanted: Wanted,
   { task }: TakenRun,
   parts: RunParts,
-  { workspace, sandbox, enforced, guard }: Place,
+  { workspace, sandbox, enforced, guard, skills }: Place,
   profile: string,
 ): Likeness {
   const agent = task.agent_config
   return {
     adapter: agent.adapter,
-    profile: `${profile} ${sandbox.name} ${enforced} ${guard.likeness}`,
+    profile: `${profile} ${sandbox.name} ${enforced} ${guard.likeness} ${skills.likeness}`,
     environment: digestOf({
       path: parts.path,
       passed: parts.environment(agent.env.pass),

@@ -86,7 +86,8 @@ async function readSkill(path: string, name: string, scope: SkillView['scope']):
     if (script === undefined) return { view: { name, scope, kind, description, problem: null }, files }
     if (typeof script !== 'string' || !files.some((file) => file.path === script))
       throw invalid(`names a script that it does not hold, ${JSON.stringify(script)}`)
-    return { view: { name, scope, kind, description, problem: null }, files, script }
+    const runnable = files.map((file) => (file.path === script ? { ...file, isExecutable: true } : file))
+    return { view: { name, scope, kind, description, problem: null }, files: runnable, script }
   } catch (error) {
     return { view: { name, scope, kind, description, problem: problemOf(error) }, files: [] }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Adapter, LaunchSpec } from '../../agent.ts'
 import type { Profile } from '../../domain/profile.ts'
+import type { ScriptSkill } from '../../domain/skill.ts'
 import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'
 import { type FoundSkill, type FoundSubagent, findSkills, findSubagents, type SkillPlace } from './find-skills.ts'
@@ -17,13 +18,6 @@ export interface RunSkills {
   readonly notes: readonly string[]
   /** A program that was started with the same may serve the run. */
   readonly likeness: string
-}
-
-export interface ScriptSkill {
-  readonly name: string
-  readonly description: string
-  /** As it is seen inside. */
-  readonly file: string
 }
 
 export interface SkillsWanted extends SkillPlace {

@@ -1,3 +1,4 @@
+import { localUser } from '../../domain/role.ts'
 import type { SkillView, SubagentView } from '../../domain/skill.ts'
 import type { Caller } from '../audit.ts'
 import { findSkills, findSubagents } from './find-skills.ts'

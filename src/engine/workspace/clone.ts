@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { messageOf, PawlError } from '../../domain/error.ts'
@@ -84,6 +84,8 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
     const args = ['--no-hardlinks', '--no-tags', '--template=', '--quiet', '--', original, target]
     await neutralGit({ folder: '/', verb: 'clone', args, settings, signal, timeoutMs: 600_000 })
     await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
+    // What of our own home is shown inside, the home of a session, needs the place.
+    if (plan.without.startsWith(`${original}/`)) await mkdir(join(target, relative(original, plan.without)), { recursive: true })
     if (owner && process.getuid?.() === 0)
       await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', target], {
         ...(signal ? { signal } : {}),

@@ -132,9 +132,18 @@ async function makeCopy(original: string, directory: string, path: string, plan:
   }
 }
 
+/**
+ * By paths: nothing but `cp` keeps times to the nanosecond and shares blocks. That is safe as long as no agent can write in the original meanwhile, because `cp`
+ * may enter a link that is swapped in for a folder. The agent that the copy is for never has the original, and one workspace has one run at a time. That does not
+ * cover a run whose workspace, or a writable mount of which, lies inside of this one or around it.
+ */
 async function copyExcept(from: string, to: string, plan: CopyPlan): Promise<void> {
   const { without, signal } = plan
-  if (from === without) return
+  if (from === without) {
+    // What of it is shown inside, the home of a session, needs the place.
+    await mkdir(to, { mode: 0o755 })
+    return
+  }
   if (!without.startsWith(`${from}/`)) {
     await run('cp', ['-a', '--reflink=auto', '--', from, to], { signal, env })
     return

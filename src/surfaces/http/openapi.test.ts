@@ -50,6 +50,7 @@ test('every reference resolves, and the nouns have their names', async () => {
       ],
       ...['KeptWorkspace', 'Quarantine'],
       ...['NewSecret', 'Secret'],
+      ...['Skill', 'Subagent'],
       ...['Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],
     ].sort(),
   )

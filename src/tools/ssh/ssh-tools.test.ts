@@ -1,43 +1,26 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sleep, systemClock } from '../../clock.ts'
+import { systemClock } from '../../clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile.ts'
 import type { Permit } from '../strict-parts.ts'
 import { createSshTools, type SshAudit, type SshToolsOptions } from './ssh-tools.ts'
+import { type Sshd, startSshd } from './testing.ts'
 
-/** A server of our own, on the loopback, that lets in the user of this test with one key. */
 describe('the tools for other machines', () => {
   let base: string
-  let server: ChildProcess
+  let server: Sshd
   let hosts: SshAccess['hosts']
   let audited: SshAudit[]
   let approvals: unknown[]
 
   beforeAll(async () => {
-    base = await mkdtemp(join(tmpdir(), 'pawl-ssh-'))
+    server = await startSshd()
+    const { port, keyOf } = server
+    base = server.folder
     await mkdir(join(base, 'run'))
-    for (const name of ['host', 'other', 'user'])
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(base, name)])
-    await writeFile(join(base, 'authorized'), await readFile(join(base, 'user.pub')))
-    const port = await freePort()
-    const settings = [
-      ...[`ListenAddress 127.0.0.1:${port}`, `HostKey ${base}/host`, `AuthorizedKeysFile ${base}/authorized`, 'PidFile none'],
-      ...['StrictModes no', 'UsePAM no', 'PasswordAuthentication no', 'PermitRootLogin prohibit-password', 'LogLevel QUIET'],
-    ]
-    await writeFile(join(base, 'sshd_config'), `${settings.join('\n')}\n`)
-    const sshd = ['/usr/sbin/sshd', '-D', '-f', join(base, 'sshd_config')]
-    // As root it wants a folder in /run, which it gets in a view of its own: nothing stays on the machine.
-    const inView = 'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"'
-    const [file, ...args] = process.getuid?.() === 0 ? ['unshare', '-m', 'sh', '-c', inView, 'sh', ...sshd] : sshd
-    server = spawn(file!, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-    while (server.exitCode === null && !(await canConnect(port))) await sleep(systemClock, 20)
-    const keyOf = async (name: string) => (await readFile(join(base, `${name}.pub`), 'utf8')).trim()
     const host = { host: '127.0.0.1', port, user: userInfo().username, key: 'deploy' }
     hosts = [
       { name: 'web', ...host, hostKey: await keyOf('host') },
@@ -46,11 +29,7 @@ describe('the tools for other machines', () => {
       { name: 'flag', ...host, host: '-oProxyCommand=id', hostKey: await keyOf('host') },
     ]
   })
-  afterAll(async () => {
-    server.kill('SIGKILL')
-    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
-    await rm(base, { recursive: true, force: true })
-  })
+  afterAll(() => server.stop())
   beforeEach(() => {
     audited = []
     approvals = []
@@ -174,20 +153,3 @@ describe('the tools for other machines', () => {
     expect(await call('ssh_exec', { host: 'web', command: 'uptime' })).toBe('denied: Denied by a rule.')
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((tell) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => tell(true)).once('error', () => tell(false))
-    socket.once('connect', () => socket.destroy())
-  })
-}

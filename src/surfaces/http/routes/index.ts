@@ -9,6 +9,7 @@ import { questionRoutes } from './questions.ts'
 import { secretRoutes } from './secrets.ts'
 import { sessionRoutes } from './sessions.ts'
 import { signInRoutes } from './sign-in.ts'
+import { skillRoutes } from './skills.ts'
 import { taskRoutes } from './tasks.ts'
 import { userRoutes } from './users.ts'
 import { workspaceRoutes } from './workspaces.ts'
@@ -20,6 +21,7 @@ const routes = [
   questionRoutes,
   agentRoutes,
   profileRoutes,
+  skillRoutes,
   workspaceRoutes,
   healthRoutes,
   userRoutes,

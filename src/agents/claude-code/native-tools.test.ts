@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { claudeCommand } from './command.ts'
+import { nativeTools } from './native-tools.ts'
+import { ClaudeCodeOptions } from './options.ts'
+
+test('a program whose own tools are off is offered none of them, but what gives it the skills and subagents of the profile', () => {
+  expect(nativeTools({ native: false })).toEqual(['--tools='])
+  expect(nativeTools({ native: true })).toEqual([])
+  const skills = { own: false, folder: '/run/pawl', items: [] }
+  const subagents = { own: [], items: [{ name: 'helper', description: 'Helps.', prompt: 'Help.' }] }
+  expect(nativeTools({ native: false, skills, subagents })).toEqual(['--tools=Skill,Agent,Task'])
+})
+
+test('a version that always has its own tools is refused', () => {
+  expect(() => nativeTools({ native: false, version: '2.0.10' })).toThrow(/^Claude Code 2\.0\.10 cannot do without its own tools/)
+})
+
+test('a tool that the profile disables goes under every name that the program has for it', () => {
+  expect(nativeTools({ disabledTools: ['WebSearch', 'shell', 'Notebook*', 'nobody-has-it'] })).toEqual([
+    '--disallowedTools=Bash',
+    '--disallowedTools=NotebookEdit',
+    '--disallowedTools=WebSearch',
+  ])
+})
+
+test('no argument brings tools back, and the instructions of a repository are not told of where the profile does not give them', () => {
+  const options = ClaudeCodeOptions.parse({})
+  const spec = { options, prompt: '', workspace: '/w', home: '/h', extraArgs: [], native: false, instructions: false }
+  expect(claudeCommand(spec).files).toEqual({})
+  expect(() => claudeCommand({ ...spec, extraArgs: ['--tools=Bash'] })).toThrow('--tools cannot be given to Claude Code')
+})

@@ -1,0 +1,20 @@
+import type { LaunchSpec } from '../../agent.ts'
+import { PawlError } from '../../domain/error.ts'
+import { compileGlob } from '../../domain/rule-glob.ts'
+import { isSameTool } from '../../domain/rule-tools.ts'
+
+type Given = Pick<LaunchSpec, 'native' | 'disabledTools'>
+
+/** Is this one of the tools that the profile never offers? */
+export const isDisabled = ({ disabledTools = [] }: Given, tool: string) =>
+  disabledTools.some((other) => (other.includes('*') ? compileGlob(other).matches(tool) : isSameTool(tool, other)))
+
+/** Some models are always offered the tool for patches: as of 0.166 no setting keeps it from them. */
+export function checkTools(spec: Given): void {
+  const kept = spec.native === false ? 'tools.native' : isDisabled(spec, 'apply_patch') ? 'tools.disabled' : undefined
+  if (kept === undefined) return
+  throw new PawlError(
+    'unsupported',
+    `Codex cannot be kept from its own tool for changing files, as ${kept} of the profile wants: choose another profile, or another agent.`,
+  )
+}

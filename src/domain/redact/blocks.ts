@@ -1,0 +1,45 @@
+/** Blocks of three signs, by which a search tells how far it may move. */
+export const blockLength = 3
+export const tableSize = 1 << 16
+
+/** The table's place for three signs; different ones may share it, which costs a look and never a miss. */
+const slot = (first: number, second: number, third: number) => ((first << 10) ^ (second << 5) ^ third) & (tableSize - 1)
+export const slotAt = (text: string, at: number) => slot(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2))
+export const slotOf = (bytes: Uint8Array, at: number) => slot(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
+
+/**
+ * Where the window comes to stand next, or a place beyond the end. The widest shift is by far the most frequent, and asked for by itself: so the processor
+ * goes on before the table has answered, instead of waiting for it at each step.
+ */
+export function nextCandidate(text: string, from: number, shifts: Uint8Array, widestShift: number): number {
+  const last = text.length - blockLength
+  let at = from
+  while (at <= last) {
+    const shift = shifts[slotAt(text, at)]!
+    if (shift === widestShift) at += widestShift
+    else if (shift === 0) return at
+    else at += shift
+  }
+  return at
+}
+
+/** The same of bytes, each read as one sign. Apart, because a loop that meets both is slow for both. */
+export function nextCandidateOf(bytes: Uint8Array, from: number, shifts: Uint8Array, widestShift: number): number {
+  const last = bytes.length - blockLength
+  let at = from
+  while (at <= last) {
+    const shift = shifts[slotOf(bytes, at)]!
+    if (shift === widestShift) at += widestShift
+    else if (shift === 0) return at
+    else at += shift
+  }
+  return at
+}
+
+/** Where a pattern may begin next, or a place beyond the end. */
+export function nextBeginning(text: string, from: number, isBeginning: Uint8Array): number {
+  const last = text.length - blockLength
+  let at = from
+  while (at <= last && isBeginning[slotAt(text, at)] === 0) at++
+  return at
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Permission, PermissionRequest } from '../agent.ts'
+import type { Profile } from '../domain/profile.ts'
+import { mergeEnvironments } from '../domain/profile-resolve.ts'
+import type { ScriptSkill } from '../domain/skill.ts'
+import { proxyEnvironment } from '../egress/environment.ts'
+import type { NetworkAccess } from '../egress/network.ts'
+import type { Child } from '../process/child.ts'
+import { findProgram } from '../process/program.ts'
+import type { Walled, Walls } from '../sandbox.ts'
+import type { TakenRun } from '../store/runs.ts'
+import { createPermissions, type PermissionParts, type Permissions } from './permissions.ts'
+import { type DoorVerbs, serveDoor } from './program/door.ts'
+import type { RunParts } from './run.ts'
+import type { Place } from './turn.ts'
+
+/** What the tools work with that one run is offered beyond those of every run. */
+export interface RunTools {
+  readonly profile: Profile
+  readonly walls: Pick<Walls, 'workspace' | 'mounts' | 'masks' | 'user'>
+  permit(request: PermissionRequest): Promise<Permission>
+  /** Asks a person, whatever the rules allow. */
+  approve(request: PermissionRequest): Promise<Permission>
+  /** Starts a command in walls like those of the run, which ends without the program. */
+  launch(command: { readonly file: string; readonly args: readonly string[] }): Promise<Child>
+  readonly ssh: {
+    readonly folder: string
+    key(name: string): Promise<string>
+    audit(act: RemoteAct): Promise<void>
+  }
+  readonly scripts: readonly ScriptSkill[]
+}
+
+/** What an agent did, or was refused, on another machine. */
+export interface RemoteAct {
+  readonly tool: string
+  readonly host: string
+  readonly what: string
+  readonly state: string
+  readonly level?: number | undefined
+  readonly code?: number | null | undefined
+  readonly bytes?: number | undefined
+  readonly why?: string | undefined
+}
+
+/** What the tools may do in the name of the run. */
+export interface ToolRights {
+  readonly verbs: DoorVerbs
+  readonly permissions: Permissions
+  readonly asking: PermissionParts
+  /** The way out for what they start; none where the profile names no host, or where walls do not hold. */
+  readonly network: NetworkAccess | undefined
+}
+
+/** Undefined for a run that needs no more than every run has. */
+export async function toolsOfRun(
+  taken: TakenRun,
+  parts: RunParts,
+  place: Place,
+  rights: ToolRights,
+): Promise<RunTools | undefined> {
+  const { profile, adapter, walls, records, voice, skills } = place
+  const isNeeded = !profile.tools.native || profile.ssh !== undefined || skills.scripts.length > 0
+  if (!isNeeded || !adapter.can.mcp) return undefined
+  const { task, run } = taken
+  const folder = join(records, keysFolder)
+  if (profile.ssh) {
+    await parts.leftovers.remember(records, [], [keysFolder])
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+  }
+  return {
+    profile,
+    walls,
+    permit: rights.permissions.admit,
+    approve: createPermissions({ ...rights.asking, profile: alwaysAsking(profile) }).admit,
+    launch: launching(taken, parts, place, rights),
+    ssh: {
+      folder,
+      async key(name) {
+        const [secret] = await parts.secretsFor([{ name, variable: name }], { agent: task.agent, user: task.user_name })
+        voice.hide([secret!])
+        return secret!.value
+      },
+      audit: (act) => parts.auditRemote(act, { user: task.user_name, task: task.id, run: run.id }),
+    },
+    scripts: skills.scripts,
+  }
+}
+
+/** Nothing that opens another machine outlives the run. */
+export const endTools = async (parts: RunParts, { records, profile }: Place): Promise<void> => {
+  if (profile.ssh) await parts.leftovers.forget(records)
+}
+
+const keysFolder = 'ssh'
+
+const alwaysAsking = (profile: Profile): Profile => ({
+  ...profile,
+  rules: { ...profile.rules, allow: [], ask: ['mcp__pawl__ssh_exec'] },
+})
+
+/** Each command has a kill unit of its own. What the agent's program is given to be let in by its model is not among its variables. */
+function launching(taken: TakenRun, parts: RunParts, place: Place, { verbs, network }: ToolRights): RunTools['launch'] {
+  const { profile, sandbox, walls, workspace } = place
+  const { run, task } = taken
+  const settings = mergeEnvironments(profile.env, parts.userEnvironment(task.user_name))
+  let started = 0
+  return async ({ file, args }) => {
+    const secrets = await parts.secretsFor(profile.secrets, { agent: task.agent, user: task.user_name })
+    const env = {
+      PATH: parts.path,
+      ...parts.environment(settings.pass),
+      ...settings.set,
+      ...Object.fromEntries(secrets.map(({ variable, value }) => [variable, value])),
+      ...(network ? proxyEnvironment() : {}),
+    }
+    const unit = sandbox.killUnit(`${run.id}-tool-${++started}`, run.fence)
+    const found = await findProgram(file, { path: parts.path, folder: workspace.source })
+    const walled = await sandbox.launch({ file: found, args, env }, { ...walls, unit, door: network !== undefined })
+    if (network) await openWayOut(walled, { ...verbs, network }, place)
+    return walled.child
+  }
+}
+
+/** A door with nothing behind it but the proxy: nobody knows its token. */
+async function openWayOut(walled: Walled, verbs: DoorVerbs, { voice }: Place): Promise<void> {
+  if (!walled.door) return
+  const door = serveDoor(walled.door.server, { token: randomBytes(24).toString('base64url'), log: voice.log })
+  await door.bind(verbs)
+  void walled.child.exited.then(() => door.close())
+}
