@@ -37,7 +37,7 @@ test('without any file the defaults and the built-in agents are in force', async
     users: {},
     providers: {},
     models: {},
-    server: { host: '127.0.0.1', port: 7295, allowedHosts: [], tls: null },
+    server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },
     secrets: {},
     log: { level: 'info', format: 'auto' },
     database: {},

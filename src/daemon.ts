@@ -202,6 +202,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       limits: config.limits,
       boundTo: options.work && !options.serveShared ? self : null,
       maxQueued: config.limits.maxQueued,
+      sharedWorkspaces: config.server.workspaces,
       assertRoom: () => assertRoom(config.home),
     })
 

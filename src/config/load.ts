@@ -70,6 +70,8 @@ export interface Config {
     readonly host: string
     readonly port: number
     readonly allowedHosts: readonly string[]
+    /** In and below these, users who are no admins may have agents work. */
+    readonly workspaces: readonly string[]
     /** Paths of PEM files. */
     readonly tls: { readonly cert: string; readonly key: string } | null
   }

@@ -144,6 +144,12 @@ export const FileSettings = z.strictObject({
     .strictObject({
       host: text.optional(),
       allowedHosts: z.array(text).optional(),
+      workspaces: z
+        .array(absolute)
+        .optional()
+        .describe(
+          'Folders in and below which users who are no admins may have agents work; only in folders of their tasks if left out.',
+        ),
       tls: z
         .strictObject({
           cert: absolute.describe('The certificate chain, a PEM file.'),
@@ -182,7 +188,7 @@ export const defaults = {
   limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
   timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
-  server: { host: '127.0.0.1', port: 7295, allowedHosts: [], tls: null },
+  server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },
   log: { level: 'info', format: 'auto' },
 } as const satisfies FileSettings
 

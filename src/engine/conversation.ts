@@ -60,7 +60,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
 
   const guard = await failingAs('workspace_error', () =>
     guardWorkspace({ run: run.id, home: parts.home, workspace, paths: parts.codePaths, profile, enforced, user, records }),
-  ).then(inOrder)
+  )
   const gitConfig = await sessionGitConfig(parts.userHome, workspace.path)
   await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
   for (const note of guard.notes) void voice.note('workspace_guard', note)
@@ -92,44 +92,19 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     })
   } finally {
     // Whoever has the task now takes the copy over and brings it back.
-    if (isLost(voice.watch)) await guard.leave()
-    else left = sentences(await settleGuard(guard, result, voice), await changes.finish(isLast(result, voice)))
+    if (isLost(voice.watch)) await guard.release()
+    else left = sentences(await settleGuard(guard, voice), await changes.finish(isLast(result, voice)))
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
-}
-
-/** A program that is kept may end at any time: nothing is released that is still to be settled, and nothing stays for one that is gone. */
-function inOrder(guard: Guard): Guard & { leave(): Promise<void> } {
-  let isSettled = false
-  let isGone = false
-  let last: Promise<unknown> = Promise.resolve()
-  const next = <T>(act: () => Promise<T>): Promise<T> => {
-    const done = last.then(act)
-    last = done.catch(() => undefined)
-    return done
-  }
-  return {
-    ...guard,
-    settle: (how) =>
-      next(async () => {
-        isSettled = true
-        return guard.settle({ stays: how?.stays === true && !isGone })
-      }),
-    release() {
-      isGone = true
-      return next(async () => (isSettled ? guard.release() : undefined))
-    },
-    leave: guard.release,
-  }
 }
 
 /** Nobody reads more, and an agent may plant thousands; all are in quarantine's own list. */
 const mostNamed = 200
 
 /** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
-async function settleGuard(guard: Guard, result: TurnResult | undefined, voice: Voice): Promise<string | undefined> {
+async function settleGuard(guard: Guard, voice: Voice): Promise<string | undefined> {
   try {
-    const { quarantined, keptAt, flagged, sentence } = await guard.settle({ stays: result?.stays === true })
+    const { quarantined, keptAt, flagged, sentence } = await guard.settle()
     if (quarantined.length > 0 && keptAt !== undefined)
       await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: quarantined.slice(0, mostNamed), keptAt } })
     if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: flagged.slice(0, mostNamed) } })

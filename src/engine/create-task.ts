@@ -7,8 +7,8 @@ import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { conflict, denied, invalid, limited, PawlError, unavailable } from '../domain/error.ts'
 import { newId, SessionId } from '../domain/id.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { rightsNamed } from '../domain/profile-resolve.ts'
-import { localUser } from '../domain/role.ts'
+import { rightsNamed, rightsOf } from '../domain/profile-resolve.ts'
+import { localUser, type Standing } from '../domain/role.ts'
 import { rankOf, type WorkspaceHow } from '../domain/task.ts'
 import type { NewTask } from '../domain/view.ts'
 import { fp } from '../failpoint.ts'
@@ -21,7 +21,7 @@ import { findUser } from '../store/users.ts'
 import type { Audit, Caller } from './audit.ts'
 import { dayOf } from './entrance.ts'
 import { guarded } from './guarded.ts'
-import { assertMayAsk } from './may-ask.ts'
+import { assertMayAsk, assertMayWorkIn, assertNotWider } from './may-ask.ts'
 import type { ProfileVerbParts } from './profile-verbs.ts'
 import type { Probe } from './program/probes.ts'
 import { assertSchema } from './structured-output.ts'
@@ -39,6 +39,8 @@ export interface TaskCreatorParts extends ProfileVerbParts {
   /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
   readonly boundTo: string | null
   readonly maxQueued: number
+  /** The folders in and below which those who are no admins may have agents work. */
+  readonly sharedWorkspaces: readonly string[]
   /** Throws why no work can be taken now: a full disk, for one. */
   readonly assertRoom: () => Promise<void>
 }
@@ -67,7 +69,9 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     if (!installed) throw new PawlError('unsupported', `Agent "${agent.name}" cannot run here: ${detail}${fix ? ` ${fix}` : ''}`)
   }
 
-  return async (input, key, caller) => {
+  return async (input, given, caller) => {
+    // Keys are each user's own: nobody is handed a task of another by guessing one.
+    const key = given === undefined || (caller.user ?? localUser) === localUser ? given : `${caller.user} ${given}`
     const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex')
     const earlier = async (): Promise<Made | undefined> => {
       const seen = key === undefined ? undefined : await guarded(() => tasks.findByIdempotencyKey(db, key))
@@ -90,9 +94,10 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
   async function write(input: NewTask, key: string | undefined, bodyHash: string, caller: Caller): Promise<Made | undefined> {
     assertMayAsk(caller.standing, input)
     const session = await givenSession(db, input.session)
-    const agent = await resolveAgent(parts, input, session)
+    if (session && caller.standing === 'hook') await assertOwnSession(session.id, caller.user ?? localUser)
+    const agent = await resolveAgent(parts, input, session, caller.standing)
     const id = newId('task', clock.now())
-    const workspace = await chooseWorkspace(parts.home, id, input, session)
+    const workspace = await chooseWorkspace(parts, id, input, session, caller.standing)
     if (input.outputSchema) assertSchema(input.outputSchema)
     await assertInstalled(agent, workspace.isOwn ? undefined : workspace.path)
     await assertTaking()
@@ -133,6 +138,12 @@ export function taskCreator(parts: TaskCreatorParts): (input: NewTask, key: stri
     return row && { isNew: true, row }
   }
 
+  /** What stands in somebody else's system goes on with what its own user began, not with the conversations of others. */
+  async function assertOwnSession(session: string, user: string): Promise<void> {
+    if (!(await guarded(() => tasks.hasTaskOf(db, session, user))))
+      throw denied(`A token of kind hook goes on only with sessions of its own user, and ${session} is none; leave it out.`)
+  }
+
   /** One more task of a user who has only so many a day is counted with the task itself. The owner of the home is not counted. */
   async function withinQuota(user: string, insert: (to: Db | Tx) => Promise<TaskRow | undefined>): Promise<TaskRow | undefined> {
     if (user === localUser) return insert(db)
@@ -169,7 +180,12 @@ function lost(key: string | undefined): never {
   throw new Error(`a task was not stored, and no other has its key ${key}`)
 }
 
-async function resolveAgent(parts: TaskCreatorParts, task: NewTask, session: SessionRow | undefined): Promise<ResolvedAgent> {
+async function resolveAgent(
+  parts: TaskCreatorParts,
+  task: NewTask,
+  session: SessionRow | undefined,
+  standing: Standing | undefined,
+): Promise<ResolvedAgent> {
   const agent = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
   if (session && session.adapter !== agent.adapter)
     throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
@@ -181,10 +197,12 @@ async function resolveAgent(parts: TaskCreatorParts, task: NewTask, session: Ses
     )
   if (task.model !== undefined && !adapter.can.model)
     throw new PawlError('unsupported', `Agent "${agent.name}" takes no model; leave --model out.`)
+  const chosen = task.profile === undefined ? undefined : chosenProfile(parts, task.profile)
+  if (chosen) assertNotWider(standing, rightsOf(chosen), rightsOf(agent))
   return {
     ...agent,
     ...(task.model === undefined ? {} : { model: task.model }),
-    ...(task.profile === undefined ? {} : chosenProfile(parts, task.profile)),
+    ...chosen,
     ...(task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs === 0 ? null : task.timeoutMs }),
   }
 }
@@ -211,15 +229,22 @@ async function givenSession(db: Db, id: string | undefined): Promise<SessionRow 
 }
 
 /** Where the task says, else where its session works, else in a directory of its own, which the first run makes. */
-async function chooseWorkspace(home: string, task: string, input: NewTask, session: SessionRow | undefined) {
-  const own = join(home, 'workspaces')
+async function chooseWorkspace(
+  parts: Pick<TaskCreatorParts, 'home' | 'sharedWorkspaces'>,
+  task: string,
+  input: NewTask,
+  session: SessionRow | undefined,
+  standing: Standing | undefined,
+) {
+  const own = join(parts.home, 'workspaces')
   const wanted = input.workspace ?? session?.workspace ?? join(own, task)
   const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
-  return { path: isOwn ? wanted : await usableWorkspace(wanted), isOwn }
+  return { path: isOwn ? wanted : await usableWorkspace(wanted, standing, parts.sharedWorkspaces), isOwn }
 }
 
-export async function usableWorkspace(path: string): Promise<string> {
+export async function usableWorkspace(path: string, standing: Standing | undefined, shared: readonly string[]): Promise<string> {
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
+  await assertMayWorkIn(standing, path, shared)
   await assertUsable(normalize(path))
   // A directory and a link to it are one workspace, in which one run works at a time.
   return realpath(path)

@@ -1,16 +1,13 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { conflict, denied, invalid, messageOf, notFound } from '../domain/error.ts'
-import { newId } from '../domain/id.ts'
 import { lesserRole, localUser, type Principal } from '../domain/role.ts'
 import {
   type MadeToken,
   NewToken,
   NewUser,
   type SignInCode,
-  type TokenKind,
   type TokenView,
-  tokenPrefix,
   UserChanges,
   type UserView,
 } from '../domain/token.ts'
@@ -18,11 +15,13 @@ import type { Log } from '../log.ts'
 import { insertAudit } from '../store/audit.ts'
 import type { Db, Tx } from '../store/database.ts'
 import { forgetQuotas } from '../store/quotas.ts'
-import type { TokenRow } from '../store/tables.ts'
+import { deleteSecretsOf } from '../store/secrets.ts'
 import * as tokens from '../store/tokens.ts'
 import * as users from '../store/users.ts'
 import type { Audit, Caller } from './audit.ts'
 import { createBelieved } from './believed-tokens.ts'
+import { createMint, digest, looksLikeToken } from './entrance-mint.ts'
+import { signInVerbs } from './entrance-sign-in.ts'
 import { parse, tokenView, userView } from './entrance-views.ts'
 import { guarded } from './guarded.ts'
 
@@ -31,7 +30,7 @@ export interface EntranceVerbs {
   listUsers(): Promise<UserView[]>
   createUser(user: NewUser, caller: Caller): Promise<UserView>
   setUser(name: string, changes: UserChanges, caller: Caller): Promise<UserView>
-  /** Their tokens end with them; their tasks stay. */
+  /** Their tokens and the secrets of their own end with them; their tasks stay. */
   removeUser(name: string, caller: Caller): Promise<void>
   /** Those that can open something, or `all` there ever were. */
   listTokens(filter?: { user?: string | undefined; all?: boolean | undefined }): Promise<TokenView[]>
@@ -56,8 +55,6 @@ export interface Entrance extends EntranceVerbs {
   tidy(): Promise<void>
 }
 
-const codeLifeMs = 5 * 60_000
-const sessionLifeMs = 12 * 3_600_000
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs
 /** `lastUsedAt` is kept to the minute: a write for each request would cost more than the request. */
@@ -91,10 +88,12 @@ export function createEntrance(options: {
       .catch((error: unknown) => log.debug('the last use of a token was not noted', { token: shown.id, error: messageOf(error) }))
   }
 
-  /** The act and its entry in the audit are there, or neither. What was believed until then is not believed any more. */
+  /** The act and its entry in the audit are there, or neither. */
+  const act = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => guarded(() => db.transaction().execute(work))
+  /** An act that may take rights away: what was believed until then is not believed any more. */
   const change = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     try {
-      return await guarded(() => db.transaction().execute(work))
+      return await act(work)
     } finally {
       forget()
     }
@@ -106,28 +105,12 @@ export function createEntrance(options: {
   }
   const listUsers = async () => (await guarded(() => users.listUsers(db, dayOf(clock.now())))).map(userView)
 
-  const mint = async (
-    tx: Tx,
-    made: { user: string; kind: TokenKind; lifeMs: number | null; by: string } & Partial<
-      Pick<tokens.TokenToInsert, 'role' | 'name' | 'task' | 'run'>
-    >,
-  ): Promise<{ text: string; row: TokenRow }> => {
-    const text = `${tokenPrefix}${randomBytes(32).toString('base64url')}`
-    const at = now()
-    const row = await tokens.insertToken(tx, {
-      ...{ role: null, name: null, task: null, run: null, ...made },
-      id: newId('token', clock.now()),
-      hash: digest(text),
-      at,
-      expiresAt: made.lifeMs === null ? null : new Date(at.getTime() + made.lifeMs),
-    })
-    return { text, row }
-  }
+  const mint = createMint(clock)
 
   return {
     async authenticate(text, shownIn) {
       if (shownIn === 'header' && home.length > 0 && isSame(Buffer.from(text), home)) return owner
-      if (!text.startsWith(tokenPrefix) || text.length > 100) return undefined
+      if (!looksLikeToken(text)) return undefined
       const { shown, isFresh } = await believed.find(digest(text))
       if (shown && isFresh) noteUse(shown)
       if (!shown || (shown.expires_at && shown.expires_at.getTime() <= clock.now())) return undefined
@@ -141,7 +124,7 @@ export function createEntrance(options: {
     listUsers,
     async createUser(asked, caller) {
       const { name, role, slots = null, dailyTasks = null } = parse(NewUser, asked, 'user')
-      await change(async (tx) => {
+      await act(async (tx) => {
         if (!(await users.insertUser(tx, { name, role, slots, dailyTasks, at: now() })))
           throw conflict(`There is a user "${name}" already; change it with "pawl user set ${name}".`)
         await insertAudit(tx, audit.entry(caller, 'user.create', name, { role, slots, dailyTasks }))
@@ -167,7 +150,9 @@ export function createEntrance(options: {
         if (!(await users.deleteUser(tx, name)))
           throw notFound(`There is no user "${name}"; "pawl user ls" lists those there are.`)
         await tokens.revokeTokensOf(tx, name, now())
-        await insertAudit(tx, audit.entry(caller, 'user.remove', name))
+        // Somebody of the same name later is somebody else.
+        const secrets = await deleteSecretsOf(tx, `user:${name}`)
+        await insertAudit(tx, audit.entry(caller, 'user.remove', name, secrets.length > 0 ? { secrets } : {}))
       })
     },
 
@@ -188,7 +173,7 @@ export function createEntrance(options: {
       const owning = await existing(whose)
       if (role !== undefined && lesserRole(role, owning.role) !== role)
         throw invalid(`The user "${whose}" is ${owning.role}; a token of theirs cannot be ${role}.`)
-      const { text, row } = await change(async (tx) => {
+      const { text, row } = await act(async (tx) => {
         const run = task === undefined ? null : await tokens.currentRun(tx, task)
         if (run === undefined) throw conflict(`Task ${task} is not running; a token of kind agent lives only as long as its run.`)
         const lifeMs = expiresInDays === 0 ? null : expiresInDays * dayMs
@@ -218,28 +203,7 @@ export function createEntrance(options: {
       return tokenView(row)
     },
 
-    async createSignInCode(caller) {
-      const user = caller.user ?? localUser
-      const { text, row } = await change(async (tx) => {
-        // A browser gets no more than whoever sent it here: a token may be less than its user.
-        const shown = caller.token === undefined ? undefined : await tokens.findToken(tx, caller.token)
-        const made = await mint(tx, { user, kind: 'code', lifeMs: codeLifeMs, by: user, role: shown?.role ?? null })
-        await insertAudit(tx, audit.entry(caller, 'sign_in.code', made.row.id))
-        return made
-      })
-      return { code: text, path: `/sign-in?code=${text}`, expiresAt: row.expires_at!.toISOString() }
-    },
-    async signIn(code) {
-      if (!code.startsWith(tokenPrefix) || code.length > 100) return undefined
-      return change(async (tx) => {
-        const spent = await tokens.spendToken(tx, digest(code), 'code', now())
-        if (!spent) return undefined
-        const { user, role } = spent
-        const { text, row } = await mint(tx, { user, kind: 'session', lifeMs: sessionLifeMs, by: user, role, name: 'browser' })
-        await insertAudit(tx, audit.entry({ by: user, user, token: spent.id }, 'sign_in', row.id))
-        return { session: text, user, expiresAt: row.expires_at! }
-      })
-    },
+    ...signInVerbs({ act, change, mint, audit, now }),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -248,16 +212,9 @@ export function createEntrance(options: {
       const before = clock.now() - keptMs
       await guarded(() => Promise.all([tokens.deleteSpent(db, new Date(before)), forgetQuotas(db, dayOf(before))]))
     },
-    async signOut({ user, token }) {
-      await change(async (tx) => {
-        await tokens.revokeToken(tx, token, now())
-        await insertAudit(tx, audit.entry({ by: user, user, token }, 'sign_out', token))
-      })
-    },
   }
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest()
 /** Takes the same time whatever was sent in the token's length, which is no secret. */
 const isSame = (given: Buffer, expected: Buffer) => given.length === expected.length && timingSafeEqual(given, expected)
 

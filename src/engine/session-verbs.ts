@@ -32,7 +32,10 @@ export interface SessionFilter {
 }
 
 export interface SessionVerbParts
-  extends Pick<TaskCreatorParts, 'db' | 'clock' | 'audit' | 'home' | 'adapterNamed' | 'agents' | 'defaultAgent'> {
+  extends Pick<
+    TaskCreatorParts,
+    'db' | 'clock' | 'audit' | 'home' | 'adapterNamed' | 'agents' | 'defaultAgent' | 'sharedWorkspaces'
+  > {
   /** The home of Pawl's own user, where programs keep the conversations that are begun in them. */
   readonly userHome: string
   /** Whom the files of agents belong to, if not to us. */
@@ -70,7 +73,7 @@ export function sessionVerbs(
 
     async adoptSession({ vendorId, agent, agentConfig, workspace }, caller = { by: 'api' }) {
       assertMayAsk(caller.standing, { agentConfig })
-      const path = await usableWorkspace(workspace)
+      const path = await usableWorkspace(workspace, caller.standing, parts.sharedWorkspaces)
       const named = agentConfig ?? (agent === undefined ? undefined : agentNamed(parts.agents, agent))
       const user = await parts.agentUser()
       const adopt = (by: ResolvedAgent) =>

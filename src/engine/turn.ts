@@ -29,8 +29,7 @@ import type { PreparedWorkspace } from './workspace/workspace.ts'
 
 export interface TurnResult {
   readonly verdict: Verdict
-  /** The program lives on for the session's next turn. */
-  readonly stays: boolean
+  /** Undefined while the program lives on for the session's next turn. */
   readonly exit?: Exit | undefined
   /** Another run can go on with the conversation. */
   readonly canResume: boolean
@@ -56,7 +55,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   const { voice, profile } = place
   const { watch } = voice
   const found = await findAgent(taken, parts, place)
-  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false, stays: false }
+  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false }
   const { agent } = found
   let stays = false
   let stopWatchingDisk: (() => void) | undefined
@@ -109,7 +108,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       await archive(taken, parts, place, vendorId)
     // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
     if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
-    return { verdict, exit, canResume: found.canResume, stays: stays && !watch.reason }
+    return { verdict, exit, canResume: found.canResume }
   } catch (error) {
     stays = false
     throw error
@@ -124,18 +123,12 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     try {
       await agent.returnLogin()
       const likeness = await found.likeness(vendorId)
-      await agent.guardedBy(releaseGuard)
       parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness })
       return true
     } catch (error) {
       await trouble('login_not_returned', error)
       return false
     }
-  }
-  async function releaseGuard(): Promise<void> {
-    await place.guard
-      .release()
-      .catch((error: unknown) => voice.log.warn('a workspace is still guarded', { error: messageOf(error) }))
   }
   async function leave(agent: LiveAgent): Promise<Exit | undefined> {
     return agent.end(watch.reason ? watch.graceMs(task.agent_config.graceMs) : 2_000).catch(async (error: unknown) => {

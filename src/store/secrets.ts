@@ -46,6 +46,12 @@ export async function deleteSecret(tx: Tx, scope: string, name: string): Promise
   return rows.length === 1
 }
 
+/** All of a scope; answers their names. */
+export async function deleteSecretsOf(tx: Tx, scope: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`delete from pawl.secrets where scope = ${scope} returning name`.execute(tx)
+  return rows.map(({ name }) => name).sort()
+}
+
 export async function listSecrets(db: Db): Promise<SecretEntry[]> {
   const { rows } = await sql<SecretEntry>`
     select scope, name, version, updated_at as "updatedAt", updated_by as "updatedBy" from pawl.secrets

@@ -189,6 +189,8 @@ export interface TokenRow {
   /** Of an agent: the task it may read, and the run with which it dies. */
   task_id: string | null
   run_id: string | null
+  /** Of a signed-in browser and its code: the token that asked for it, and with which it ends. */
+  asked_by: string | null
   created_at: Date
   created_by: string
   expires_at: Date | null

@@ -98,6 +98,12 @@ function newRow(task: TaskToInsert): TaskRow {
   }
 }
 
+/** Whether a user has asked for any task of a session. */
+export async function hasTaskOf(db: Db, session: string, user: string): Promise<boolean> {
+  const found = db.selectFrom('pawl.tasks').select('id').where('session_id', '=', session).where('user_name', '=', user)
+  return (await found.limit(1).executeTakeFirst()) !== undefined
+}
+
 export async function findByIdempotencyKey(db: Db, key: string): Promise<{ task_id: string; body_hash: string } | undefined> {
   return db.selectFrom('pawl.idempotency_keys').select(['task_id', 'body_hash']).where('key', '=', key).executeTakeFirst()
 }

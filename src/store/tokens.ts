@@ -13,6 +13,7 @@ export interface TokenToInsert {
   readonly name: string | null
   readonly task: string | null
   readonly run: string | null
+  readonly askedBy: string | null
   readonly at: Date
   readonly by: string
   readonly expiresAt: Date | null
@@ -20,12 +21,17 @@ export interface TokenToInsert {
 
 export async function insertToken(tx: Tx, token: TokenToInsert): Promise<TokenRow> {
   const { rows } = await sql<TokenRow>`
-    insert into pawl.tokens (id, hash, user_name, kind, role, name, task_id, run_id, created_at, created_by, expires_at)
-    values (${token.id}, ${token.hash}, ${token.user}, ${token.kind}, ${token.role}, ${token.name}, ${token.task}, ${token.run}, ${token.at}, ${token.by}, ${token.expiresAt})
+    insert into pawl.tokens (id, hash, user_name, kind, role, name, task_id, run_id, asked_by, created_at, created_by, expires_at)
+    values (${token.id}, ${token.hash}, ${token.user}, ${token.kind}, ${token.role}, ${token.name}, ${token.task}, ${token.run}, ${token.askedBy}, ${token.at}, ${token.by}, ${token.expiresAt})
     returning *
   `.execute(tx)
   return rows[0]!
 }
+
+/** A sign-in is good only while the token is that asked for it. */
+const isGood = sql`t.revoked_at is null and not exists (select 1 from pawl.tokens a where a.id = t.asked_by and a.revoked_at is not null)`
+/** Nothing lasts longer than the token that asked for it. */
+const end = sql`least(t.expires_at, (select a.expires_at from pawl.tokens a where a.id = t.asked_by))`
 
 /** What is known of whoever shows a token: the token, and its user as they are now. */
 export interface Shown {
@@ -42,9 +48,9 @@ export interface Shown {
 /** Undefined for a token that opens nothing: unknown, revoked, of a user who is gone or disabled, or of a run that has ended. Expiry is the caller's to judge. */
 export async function findShown(db: Db, hash: Buffer): Promise<Shown | undefined> {
   const { rows } = await sql<Shown>`
-    select t.id, t.user_name, t.kind, t.role, t.task_id, t.expires_at, t.last_used_at, u.role as user_role
+    select t.id, t.user_name, t.kind, t.role, t.task_id, ${end} as expires_at, t.last_used_at, u.role as user_role
     from pawl.tokens t join pawl.users u on u.name = t.user_name
-    where t.hash = ${hash} and t.revoked_at is null and not u.is_disabled
+    where t.hash = ${hash} and ${isGood} and not u.is_disabled
       and (t.run_id is null or exists (select 1 from pawl.runs r where r.id = t.run_id and r.state <> 'ended'))
   `.execute(db)
   return rows[0]
@@ -56,11 +62,11 @@ export async function spendToken(
   hash: Buffer,
   kind: TokenKind,
   at: Date,
-): Promise<{ id: string; user: string; role: Role | null } | undefined> {
-  const { rows } = await sql<{ id: string; user: string; role: Role | null }>`
+): Promise<Pick<TokenToInsert, 'id' | 'user' | 'role' | 'askedBy'> | undefined> {
+  const { rows } = await sql<Pick<TokenToInsert, 'id' | 'user' | 'role' | 'askedBy'>>`
     update pawl.tokens t set revoked_at = ${at}, last_used_at = ${at} from pawl.users u
-    where t.hash = ${hash} and t.kind = ${kind} and t.revoked_at is null and t.expires_at > ${at} and u.name = t.user_name and not u.is_disabled
-    returning t.id, t.user_name as user, t.role
+    where t.hash = ${hash} and t.kind = ${kind} and ${isGood} and ${end} > ${at} and u.name = t.user_name and not u.is_disabled
+    returning t.id, t.user_name as user, t.role, t.asked_by as "askedBy"
   `.execute(tx)
   return rows[0]
 }
@@ -86,10 +92,10 @@ export async function revokeTokensOf(tx: Tx, user: string, at: Date): Promise<vo
 /** Newest first; without those that can open nothing any more unless they are asked for. */
 export async function listTokens(db: Db, filter: { user?: string | undefined; all: boolean; now: Date }): Promise<TokenRow[]> {
   const { rows } = await sql<TokenRow>`
-    select * from pawl.tokens
+    select t.* from pawl.tokens t
     where ${filter.user === undefined ? sql`true` : sql`user_name = ${filter.user}`}
-      and ${filter.all ? sql`true` : sql`revoked_at is null and (expires_at is null or expires_at > ${filter.now})`}
-    order by created_at desc, id desc limit 1000
+      and ${filter.all ? sql`true` : sql`${isGood} and coalesce(${end} > ${filter.now}, true)`}
+    order by t.created_at desc, t.id desc limit 1000
   `.execute(db)
   return rows
 }

@@ -154,6 +154,57 @@ it('a code signs one browser in, once, within five minutes, with no more rights 
   expect(await entrance.authenticate(session, 'cookie')).toBeUndefined()
 })
 
+it('a signed-in browser ends with the token that asked for its code, and cannot make itself last', async () => {
+  const { entrance, other, clock } = await makeEntrance()
+  await entrance.createUser({ name: 'anna' }, local)
+  const asking = async (expiresInDays: number) => {
+    const { id } = await entrance.createToken({ user: 'anna', expiresInDays }, local)
+    const caller = { by: 'anna', user: 'anna', token: id }
+    const code = async () => (await entrance.createSignInCode(caller)).code
+    return { id, code, session: (await entrance.signIn(await code()))!.session }
+  }
+  const stolen = await asking(90)
+  const unspent = await stolen.code()
+  const principal = (await entrance.authenticate(stolen.session, 'cookie'))!
+  await expect(entrance.createSignInCode({ ...principal, by: 'anna' })).rejects.toMatchObject({ code: 'denied' })
+  await entrance.revokeToken(stolen.id, local)
+  expect(await entrance.authenticate(stolen.session, 'cookie')).toBeUndefined()
+  clock.advance(1_000)
+  expect(await other.authenticate(stolen.session, 'cookie')).toBeUndefined()
+  expect(await entrance.signIn(unspent)).toBeUndefined()
+  expect((await entrance.listTokens({ user: 'anna' })).map(({ kind }) => kind)).toEqual([])
+
+  const short = await asking(1)
+  clock.advance(86_400_000 - 3_600_000)
+  const late = (await entrance.signIn(await short.code()))!.session
+  expect(await entrance.authenticate(late, 'cookie')).toMatchObject({ user: 'anna' })
+  clock.advance(3_600_000)
+  expect(await entrance.authenticate(late, 'cookie')).toBeUndefined()
+})
+
+it('who comes later under the name of a removed user has none of their secrets', async () => {
+  const { entrance, db, audit } = await makeEntrance()
+  await entrance.createUser({ name: 'anna' }, local)
+  for (const scope of ['user:anna', 'user:annabel'])
+    await sql`insert into pawl.secrets values (${scope}, 'KEY', 1, '', '', 'f', now(), 'test')`.execute(db)
+  await entrance.removeUser('anna', local)
+  const { rows } = await sql<{ scope: string }>`select scope from pawl.secrets`.execute(db)
+  expect(rows).toEqual([{ scope: 'user:annabel' }])
+  expect((await audit.list({ limit: 1 })).items).toMatchObject([{ action: 'user.remove', detail: { secrets: ['KEY'] } }])
+  await sql`delete from pawl.secrets`.execute(db)
+})
+
+it('a code that opens nothing makes nobody else be looked up again', async () => {
+  const { entrance } = await makeEntrance()
+  let changes = 0
+  entrance.onChange(() => changes++)
+  await entrance.signIn(`pawl_${'a'.repeat(43)}`)
+  const { id } = await entrance.createToken({}, local)
+  expect(changes).toBe(0)
+  await entrance.revokeToken(id, local)
+  expect(changes).toBe(1)
+})
+
 it('the owner of the home can be neither changed nor removed, and no token is more than its user', async () => {
   const { entrance } = await makeEntrance()
   await expect(entrance.setUser('local', { role: 'viewer' }, local)).rejects.toMatchObject({ code: 'denied' })

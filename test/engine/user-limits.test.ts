@@ -1,3 +1,5 @@
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
@@ -7,7 +9,8 @@ let daemon: Daemon
 beforeAll(async () => {
   home = await makeHome()
   const config = await loadTestConfig(home.path)
-  daemon = await startEngine(home.path, { config: { ...config, limits: { ...config.limits, perAgent: {}, running: 3 } } })
+  const server = { ...config.server, workspaces: [join(home.path, 'shared')] }
+  daemon = await startEngine(home.path, { config: { ...config, server, limits: { ...config.limits, perAgent: {}, running: 3 } } })
 })
 afterAll(async () => {
   await daemon.stop()
@@ -80,8 +83,65 @@ it('a whole agent of one’s own may be brought along by an admin only, and a ho
     { attended: true },
   ])
     await expect(ask('hook', task), JSON.stringify(task)).rejects.toMatchObject({ code: 'denied' })
+  for (const task of [{ extraArgs: ['-x'] }, { attended: true }])
+    await expect(ask('operator', task), JSON.stringify(task)).rejects.toMatchObject({ code: 'denied' })
   for (const standing of ['operator', 'hook'] as const) {
     const { task } = await ask(standing, {})
     await daemon.runtime.cancelTask(task.id, { ...local, now: true })
   }
+})
+
+/** Asked for and taken back. */
+async function made(standing: 'operator' | 'hook', task: object, user = 'local', idempotencyKey?: string) {
+  const asked = { prompt: 'x', agent: 'demo', ...task }
+  const { task: one } = await daemon.runtime.createTask(asked, { by: 'x', user, standing, idempotencyKey })
+  await daemon.runtime.cancelTask(one.id, { ...local, now: true })
+  return one
+}
+
+it('an operator may choose a narrower profile than the agent’s own, never a wider one', async () => {
+  await made('operator', { profile: 'strict' })
+  await made('operator', { profile: 'guarded' })
+  for (const profile of ['unattended-open', 'trusted-repo'])
+    await expect(made('operator', { profile })).rejects.toMatchObject({
+      code: 'denied',
+      message: expect.stringContaining(`may not choose the profile "${profile}": it allows more than the agent's own, "guarded"`),
+    })
+})
+
+it('only admins have agents work anywhere; others in folders that the settings share, and are not told what else there is', async () => {
+  const shared = join(home.path, 'shared')
+  await mkdir(join(shared, 'project'), { recursive: true })
+  await mkdir(join(home.path, 'shared-not'))
+  await symlink('/etc', join(shared, 'link'))
+  for (const workspace of [shared, join(shared, 'project'), `${shared}/project/../`])
+    expect(await made('operator', { workspace })).toMatchObject({ workspace: expect.stringContaining(shared) })
+  for (const workspace of [
+    '/',
+    '/etc',
+    join(home.path, 'shared-not'),
+    join(shared, 'link'),
+    join(shared, '..'),
+    '/no/such/folder',
+  ])
+    await expect(made('operator', { workspace }), workspace).rejects.toMatchObject({
+      code: 'denied',
+      message: expect.stringContaining(`may not have an agent work in ${workspace}:`),
+    })
+  const adoption = { vendorId: '0b4c8a6e-0000-4000-8000-000000000000', agent: 'demo', workspace: '/etc' }
+  await expect(daemon.runtime.adoptSession(adoption, { by: 'x', standing: 'operator' })).rejects.toMatchObject({ code: 'denied' })
+
+  const { task } = await daemon.runtime.createTask({ prompt: 'x', agent: 'demo', workspace: '/tmp' }, local)
+  await daemon.runtime.cancelTask(task.id, { ...local, now: true })
+  await expect(made('operator', { session: task.session })).rejects.toMatchObject({ code: 'denied' })
+})
+
+it('a hook goes on with the conversations of its own user alone, and nobody is handed another’s task by its key', async () => {
+  for (const name of ['dora', 'emil']) await daemon.entrance.createUser({ name }, local)
+  const doras = await made('hook', {}, 'dora', 'first')
+  expect(await made('hook', {}, 'dora', 'first')).toMatchObject({ id: doras.id })
+  expect((await made('hook', {}, 'emil', 'first')).id).not.toBe(doras.id)
+  expect((await made('hook', { session: doras.session }, 'dora')).session).toBe(doras.session)
+  await expect(made('hook', { session: doras.session }, 'emil')).rejects.toMatchObject({ code: 'denied' })
+  expect((await made('operator', { session: doras.session }, 'emil')).session).toBe(doras.session)
 })

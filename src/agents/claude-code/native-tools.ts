@@ -4,7 +4,7 @@ import { compileGlob } from '../../domain/rule-glob.ts'
 import { isSameTool } from '../../domain/rule-tools.ts'
 import { knows } from './versions.ts'
 
-/** As of 2.1.325; names that a version does not know are overlooked by it. */
+/** Those of 2.1.325 and of versions before it; names that a version does not know are overlooked by it. */
 const names = [
   ['Agent', 'AskUserQuestion', 'Bash', 'BashOutput', 'Edit', 'EnterPlanMode', 'EnterWorktree', 'ExitPlanMode', 'ExitWorktree'],
   ['Glob', 'Grep', 'KillShell', 'ListAgents', 'LSP', 'MultiEdit', 'NotebookEdit', 'Read', 'ReportFindings', 'SendMessage'],

@@ -58,7 +58,7 @@ const toolArgs = ({ tools }: LaunchSpec<CodexOptions>) =>
         ...['-c', 'mcp_servers.pawl.url="{{PAWL_DOOR_URL}}/mcp"'],
         ...['-c', 'mcp_servers.pawl.bearer_token_env_var="PAWL_DOOR_TOKEN"'],
         ...['-c', 'mcp_servers.pawl.default_tools_approval_mode="approve"'],
-        // Else it gives up after two minutes; the longest of our tools takes ten.
+        // The longest of our tools takes ten minutes, and the program must not give up before.
         ...['-c', 'mcp_servers.pawl.tool_timeout_sec=660'],
       ]
     : []

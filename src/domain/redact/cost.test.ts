@@ -50,6 +50,7 @@ const prefixes = [
   'eyJaaaaaaaa.',
   'eyJaaaaaaaa.eyJ-',
   'ghp_',
+  'pawl_',
   'github_pat_',
   'AKIA',
   'ASIA-',
@@ -87,8 +88,9 @@ const expensive = (way: (text: string) => unknown, limit: number, texts: Record<
 
 describe.each(Object.keys(ways))('looking through a hostile text costs little more than through another: as %s', (name) => {
   const way = ways[name]!
-  costOf(way, harmless)
-  const limit = most * costOf(way, harmless)
+  // Of all ways by the same measure: that harmless bytes are dismissed sooner than a harmless text does not make a hostile one worse.
+  costOf(redactor.text, harmless)
+  const limit = most * costOf(redactor.text, harmless)
 
   it('one that begins like a secret all over', () => {
     expect(expensive(way, limit, Object.fromEntries(prefixes.map((prefix) => [prefix, filled(prefix)])))).toEqual([])

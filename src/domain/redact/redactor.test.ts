@@ -106,6 +106,7 @@ describe('secrets that nobody told', () => {
     ['key=sk-ant-api03-AbCdEfGhIjKlMnOpQrStUv_wx-yz, next', 'key=[redacted:api key], next'],
     ['\nsk-proj-0123456789abcdefghij\n', '\n[redacted:api key]\n'],
     [`export T=ghp_${'a1B2'.repeat(9)};`, 'export T=[redacted:github token];'],
+    [`PAWL_TOKEN=pawl_${'aB-3_'.repeat(8)}xyz next`, 'PAWL_TOKEN=[redacted:pawl token] next'],
     ['AKIAIOSFODNN7EXAMPLE', '[redacted:aws key]'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r', '[redacted:jwt]'],
     [`before ${key('\n')} after`, 'before [redacted:private key] after'],
@@ -135,6 +136,7 @@ describe('secrets that nobody told', () => {
     'Authorization: Bearer $TOKEN',
     'Bearer authentication-is-described-below',
     'a UUID 0198c0de-7a3f-7bcd-9e01-23456789abcd and toolu_01A09q90qw90lq917835lq9',
+    'mcp__pawl__read_file and pawl_12_345, pawl_a-name-of-something-that-is-not-long-enough',
     'eyJ is how a token begins',
     '-----BEGIN PUBLIC KEY-----',
   ])('are not seen in everything: %s', (harmless) => {

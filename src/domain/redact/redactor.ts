@@ -59,19 +59,19 @@ export function createRedactor(): Redactor {
     let clean: unknown[] | undefined
     for (let at = 0; at < given.length; at++) {
       const item = value(given[at], depth)
-      if (item !== given[at]) (clean ??= given.slice())[at] = item
+      if (item === given[at]) continue
+      clean ??= given.slice()
+      clean[at] = item
     }
     return clean ?? given
   }
   const object = (given: Readonly<Record<string, unknown>>, depth: number): object => {
-    const keys = Object.keys(given)
     let clean: [string, unknown][] | undefined
-    for (let at = 0; at < keys.length; at++) {
-      const key = keys[at]!
+    for (const key in given) {
       const inner = given[key]
       const newKey = cleanKey(key)
       const newInner = value(inner, depth)
-      if (newKey !== key || newInner !== inner) clean ??= keys.slice(0, at).map((before) => [before, given[before]])
+      if (newKey !== key || newInner !== inner) clean ??= entriesBefore(key, given)
       clean?.push([newKey, newInner])
     }
     return clean ? Object.fromEntries(clean) : given
@@ -100,37 +100,40 @@ export function createRedactor(): Redactor {
 }
 
 /** One sign per byte: so bytes are searched as text is, whatever they mean. */
-const asBytes = (text: string) => Buffer.from(text).toString('latin1')
+const latin1 = (bytes: Buffer, start = 0, end = bytes.length) => bytes.toString('latin1', start, end)
+const asBytes = (text: string) => latin1(Buffer.from(text))
 
 function createByteRedactor(search: Search): ByteRedactor {
   let held = ''
   /** Of encoded text, written just before what is held. */
   let runBefore = 0
-  const textOf = (bytes: Buffer, { start, end }: Region) => bytes.latin1Slice(start, end)
+  const textOf = (bytes: Buffer, { start, end }: Region) => latin1(bytes, start, end)
   const runBeforeOf = ({ start }: Region) => (start === 0 ? runBefore : 0)
-  const openEnd = (bytes: Buffer, last: Region | undefined) => {
-    const open = search.openEnd(bytes.latin1Slice(Math.max(0, bytes.length - search.reach())))
+  const openEnd = (bytes: Buffer, isTouched: boolean, last: Region | undefined) => {
+    const looked = isTouched ? search.reach() : search.glance()
+    const open = search.openEnd(latin1(bytes, Math.max(0, bytes.length - looked)))
     return last?.end === bytes.length ? Math.max(open, wrappedOpenEnd(textOf(bytes, last), search, runBeforeOf(last))) : open
   }
-  const findIn = (bytes: Buffer, regions: readonly Region[]) => {
+  const find = (bytes: Buffer, isTouched: boolean, regions: readonly Region[]) => {
     const wrapped = regions.flatMap((region) =>
       findWrapped(textOf(bytes, region), search, runBeforeOf(region)).map((found) => moved(found, region.start)),
     )
-    return together(search.touches(bytes) ? search.find(bytes.latin1Slice()) : [], wrapped)
+    return together(isTouched ? search.find(latin1(bytes)) : [], wrapped)
   }
   return {
     write(chunk) {
       const arrived = held === '' ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk])
       // Nearly every chunk holds nothing, which is told by its bytes; only where there may be something they are made a text.
+      const isTouched = search.touches(arrived)
       const regions = wrappedRegions(arrived, runBefore)
-      const openAt = arrived.length - openEnd(arrived, regions.at(-1))
+      const openAt = arrived.length - openEnd(arrived, isTouched, regions.at(-1))
       // A secret may also be the beginning of a longer one; then it waits too.
-      const found = findIn(arrived, regions).filter(({ start }) => start < openAt)
+      const found = find(arrived, isTouched, regions).filter(({ start }) => start < openAt)
       const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
       const done = holdFrom === arrived.length ? arrived : arrived.subarray(0, holdFrom)
-      held = arrived.latin1Slice(holdFrom)
+      held = latin1(arrived, holdFrom)
       runBefore = endingRun(done, runBefore)
-      return found.length === 0 ? done : Buffer.from(replace(done.latin1Slice(), found), 'latin1')
+      return found.length === 0 ? done : Buffer.from(replace(latin1(done), found), 'latin1')
     },
     end() {
       // Most of a secret is as good as the whole.
@@ -171,6 +174,14 @@ function replace(text: string, found: readonly Found[]): string {
     at = end
   }
   return written + text.slice(at)
+}
+
+function entriesBefore(key: string, given: object): [string, unknown][] {
+  const entries: [string, unknown][] = Object.entries(given)
+  return entries.slice(
+    0,
+    entries.findIndex(([other]) => other === key),
+  )
 }
 
 function isPlain(value: object): boolean {

@@ -8,12 +8,14 @@ export interface Search {
   remove(text: string): void
   /** Every place where one of them stands, from left to right; of two that begin at the same place the longer. Places do not overlap. */
   find(text: string): readonly Found[]
-  /** Whether `find` may find something in these bytes, each read as one sign. Much quicker, and rarely wrong when it says so. */
+  /** Whether these bytes, each read as one sign, may hold one of them or the first signs of one, as many as `glance` says. Much quicker than to find it. */
   touches(bytes: Uint8Array): boolean
   /** How much of the end of a text may be the beginning of one of them. */
   openEnd(text: string): number
   /** So many signs of the end are all that `openEnd` looks at. */
   reach(): number
+  /** So many are enough for it where `touches` said no. */
+  glance(): number
 }
 
 export interface Found {
@@ -140,6 +142,7 @@ export function createSearch(): Search {
         at = nextCandidateOf(bytes, at, shifts, widestShift)
         if (at > last) return false
         const start = at - window + blockLength
+        if (isBeginning[slotOf(bytes, start)] === 0) continue
         const bucket = byWindow.get(slotOf(bytes, at))
         if (bucket === undefined) continue
         left -= bucket.length
@@ -170,7 +173,8 @@ export function createSearch(): Search {
       }
       return shortOpenEnd(text)
     },
-    reach: () => Math.max(longest - 1, blockLength - 1),
+    reach: () => Math.max(longest, blockLength) - 1,
+    glance: () => window - 1,
   }
 }
 const nothing: readonly Found[] = []

@@ -17,8 +17,10 @@ interface Block {
 }
 
 /** Finds what is broken into lines, as programs write base64 and hexadecimal. */
-export function findWrapped(text: string, search: Search, runBefore = 0): Found[] {
-  return blocksOf(text, runBefore).flatMap((block) =>
+export function findWrapped(text: string, search: Search, runBefore = 0): readonly Found[] {
+  const blocks = blocksOf(text, runBefore)
+  if (blocks.length === 0) return none
+  return blocks.flatMap((block) =>
     search
       .find(block.joined)
       .map(({ start, end, name }) => ({ start: placeOf(block, start), end: placeOf(block, end - 1) + 1, name })),
@@ -50,21 +52,23 @@ export interface Region {
  * them. Hardly any line of what programs say ends with so long a word, so there is mostly none.
  */
 export function wrappedRegions(bytes: Buffer, runBefore: number): readonly Region[] {
+  const { length } = bytes
   let regions: Region[] | undefined
-  const nextPlain = nextByte(bytes, newline)
-  const nextEscaped = nextByte(bytes, backslash)
-  for (let from = 0; from < bytes.length; ) {
-    // A carriage return may be the first half of a break whose other half is still to come.
-    const sign = Math.min(nextPlain(from), nextEscaped(from), bytes.length)
-    const end = sign > 0 && bytes[sign - 1] === carriageReturn ? sign - 1 : sign
-    const isBreak = sign < bytes.length || end < sign
-    const run = isBreak ? runBack(bytes, end) : 0
+  let plain = -1
+  let escaped = -1
+  for (let from = 0; from < length; ) {
+    if (plain < from) plain = placeOrEnd(bytes, newline, from)
+    if (escaped < from) escaped = placeOrEnd(bytes, backslash, from)
+    const sign = plain < escaped ? plain : escaped
     from = sign + 1
+    // A carriage return at the very end may be the first half of a break.
+    const end = sign > 0 && bytes[sign - 1] === carriageReturn ? sign - 1 : sign
+    if (end === length) break
+    const run = runBack(bytes, end)
     if (run + (run === end ? runBefore : 0) < minRun) continue
-    const start = runStartOf(bytes, end - run)
-    while (from < bytes.length && isInRegion[bytes[from]!] === 1) from++
+    while (from < length && isInRegion[bytes[from]!] === 1) from++
     regions ??= []
-    regions.push({ start, end: Math.min(from, bytes.length) })
+    regions.push({ start: runStartOf(bytes, end - run), end: Math.min(from, length) })
   }
   return regions ?? none
 }
@@ -88,15 +92,9 @@ function runStartOf(bytes: Uint8Array, end: number): number {
   return start
 }
 
-function nextByte(bytes: Buffer, sign: number): (from: number) => number {
-  let found = -1
-  return (from) => {
-    if (found < from) {
-      const at = bytes.indexOf(sign, from)
-      found = at === -1 ? Number.POSITIVE_INFINITY : at
-    }
-    return found
-  }
+function placeOrEnd(bytes: Buffer, sign: number, from: number): number {
+  const at = bytes.indexOf(sign, from)
+  return at === -1 ? bytes.length : at
 }
 
 function placeOf({ starts }: Block, joinedAt: number): number {

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { launch } from '../../../test/contracts/launch.ts'
@@ -44,24 +43,6 @@ test('one that goes on after the end of its turn is not fit for the next', async
     total_cost_usd: 0,
   }
   expect(await serve([{ lines: [result, speaks.line] }, { hang: true }])).toMatchObject({ outcome: 'succeeded', mayGoOn: false })
-})
-
-test('what guards its place is released when the next takes over, and by the end of the program, which waits for it', async () => {
-  const { agent } = await start()
-  const released: string[] = []
-  const guard = (name: string) => async () => {
-    await setImmediate()
-    released.push(name)
-  }
-  await agent.guardedBy(guard('first'))
-  expect(released).toEqual([])
-  await agent.guardedBy(guard('second'))
-  expect(released).toEqual(['first'])
-  await agent.end(0)
-  expect(released).toEqual(['first', 'second'])
-  // A program that is gone already needs nothing any more.
-  await agent.guardedBy(guard('late'))
-  expect(released.at(-1)).toBe('late')
 })
 
 async function start() {

@@ -22,8 +22,6 @@ export interface LiveAgent {
   isAlone(): boolean
   hasEnded(): boolean
   onEnd(tell: () => void): void
-  /** `release` is called when the program is gone, and `end` waits for it. It takes the place of the one before, which is called now. */
-  guardedBy(release: () => Promise<void>): Promise<void>
   /** A login that the program refreshed goes back to where it came from. */
   returnLogin(): Promise<void>
   /** Lets the program go and ends whatever of it is left. May be called twice. */
@@ -66,7 +64,6 @@ export function createLiveAgent(parts: {
   let isServing = false
   let isUnbidden = false
   let watching: Watch | undefined
-  let release: (() => Promise<void>) | undefined
   walled.onLimit?.(() => watching?.stop(overMemory))
   void child.exited.then((exit) => {
     ended = exit
@@ -86,7 +83,6 @@ export function createLiveAgent(parts: {
         () => door?.close(),
         () => recorded.into(undefined),
         () => access.close(),
-        () => release?.(),
       ])
     }
   }
@@ -112,13 +108,6 @@ export function createLiveAgent(parts: {
     returnLogin: access.returnLogin,
     hasEnded: () => ended !== undefined || ending !== undefined,
     onEnd: (tell) => void child.exited.then(tell),
-    async guardedBy(next) {
-      const before = release
-      release = next
-      await before?.()
-      // It may have gone before it was told of this.
-      if (ending) await ending.then(next, next)
-    },
     async serve({ turn, watch, graceMs, records, door: verbs }) {
       isServing = true
       await recorded.into(records)

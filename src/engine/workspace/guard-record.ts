@@ -36,8 +36,8 @@ export const GuardRecord = z.object({
   owner: z.object({ bootId: z.string(), pid: z.number(), startTime: z.number() }),
   /** False where no walls hold: then what was planted is told and stays where it is. */
   enforced: z.boolean(),
-  /** The run is over; its program stays for another one, and so do the stubs. */
-  isIdle: z.boolean(),
+  /** The tree was looked through; something that was done to it is still to be undone. */
+  isSettled: z.boolean(),
   /** Empty folders that were made. */
   stubs: z.array(z.string()),
   /** Paths that git was told to overlook, by the folder of their repository. */

@@ -31,10 +31,11 @@ export interface Guard {
   readonly likeness: string
   /**
    * Undoes what was done to the tree and moves out what was planted. To be called when the agent is dead, or idle and to be kept; before anything of
-   * the workspace is read or brought back. With `stays`, what covers the tree for a program that is kept stays until `release`.
+   * the workspace is read or brought back. For a program that is kept, what exists stays covered; the places that were only reserved are open to its next turn, at
+   * whose end they are looked at like all others: nobody's tree is to hold folders of ours while nothing runs.
    */
-  settle(how?: { readonly stays: boolean }): Promise<Settled>
-  /** The kept program is gone. */
+  settle(): Promise<Settled>
+  /** Undoes what was done to the tree and no more: the run is somebody else's now. */
   release(): Promise<void>
 }
 
@@ -74,7 +75,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
     workspace: workspace.path,
     owner: processIdentity(),
     enforced,
-    isIdle: false,
+    isSettled: false,
     // Made by another run in the same place, they cover something for us as well.
     stubs: [...plan.stubs, ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path))],
     overlooked,
@@ -92,7 +93,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
       mounts: linked?.mounts ?? [],
       notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found), ...notOverlooked],
       likeness: likenessOf(plan, record, found),
-      settle: (how) => settleRecord(record, place, how),
+      settle: () => settleRecord(record, place),
       release: () => releaseRecord(record, place),
     }
   } catch (error) {
@@ -157,7 +158,7 @@ async function written(masks: readonly PlannedMask[], folder: string): Promise<M
   return shown
 }
 
-/** A stub that stays is found as a folder by the next run, and is covered all the same: how, and which folder it is, counts for nothing. */
+/** What was only reserved counts by its name alone. */
 function likenessOf(plan: MaskPlan, { stubs, workspace }: GuardRecord, { code }: FoundAll): string {
   const known = new Map(code.filter(({ path }) => plan.held.has(path)).map(({ path, id }) => [join(workspace, path), id]))
   const isStub = new Set(stubs.map((path) => join(workspace, path)))

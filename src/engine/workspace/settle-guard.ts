@@ -28,14 +28,10 @@ export interface GuardPlace {
 const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], sentence: undefined }
 
 /** Undoes what a guard did and moves out what was planted. May be called again after a crash half way, by whoever finds the record. */
-export async function settleRecord(
-  record: GuardRecord,
-  place: GuardPlace,
-  { stays = false }: { readonly stays?: boolean } = {},
-): Promise<Settled> {
+export async function settleRecord(record: GuardRecord, place: GuardPlace): Promise<Settled> {
   const { root, workspace } = record
   const { home, paths } = place
-  if (record.isIdle) {
+  if (record.isSettled) {
     await releaseRecord(record, place)
     return untouched
   }
@@ -48,11 +44,11 @@ export async function settleRecord(
   }
   const others = await livingOthers(home, root, place.file)
   const troubles: string[] = []
-  await undo(record, others, { keepStubs: stays }).catch((error: unknown) => void troubles.push(messageOf(error)))
+  await undo(record, others).catch((error: unknown) => void troubles.push(messageOf(error)))
   const afterRun = record.enforced ? { unseenBefore: record.unseen } : undefined
   const now = await findCode(root, { paths, without: home, afterRun })
-  // A stub that stays, for us or for others, was not there before either.
-  const stubs = new Set(stays ? record.stubs : others.flatMap((other) => other.stubs))
+  // A stub that others need was not there before either.
+  const stubs = new Set(others.flatMap((other) => other.stubs))
   const code = []
   for (const one of now.code) if (!(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
   const found = await findPlanted(record.before, { ...now, code }, { root, workspace })
@@ -60,8 +56,7 @@ export async function settleRecord(
     ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
     : { keptAt: undefined, items: [], failed: [] }
   // What could not be undone is tried again by whoever comes next; the picture of before is too old by then.
-  if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isIdle: true })
-  else if (stays) await writeRecord(place.file, { ...record, before: [], overlooked: [], isIdle: true })
+  if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isSettled: true })
   else await removeRecord(place.file)
   const quarantined = moved.items.map(({ path }) => path)
   const left = record.enforced ? moved.failed.map(({ path, why }) => `${path} (${why})`) : []
@@ -73,23 +68,18 @@ export async function settleRecord(
   }
 }
 
-/** The run was settled, and now nothing needs what was left for its program. */
+/** Undoes what was done to the tree, and no more. */
 export async function releaseRecord(record: GuardRecord, place: GuardPlace): Promise<void> {
-  await undo(record, await livingOthers(place.home, record.root, place.file), { keepStubs: false })
+  await undo(record, await livingOthers(place.home, record.root, place.file))
   await removeRecord(place.file)
 }
 
-async function undo(
-  { root, workspace, stubs, overlooked }: GuardRecord,
-  others: readonly GuardRecord[],
-  { keepStubs }: { keepStubs: boolean },
-): Promise<void> {
+async function undo({ root, workspace, stubs, overlooked }: GuardRecord, others: readonly GuardRecord[]): Promise<void> {
   const needed = new Set(others.flatMap((other) => other.stubs))
-  if (!keepStubs)
-    await removeStubs(
-      root,
-      stubs.filter((path) => !needed.has(path)),
-    )
+  await removeStubs(
+    root,
+    stubs.filter((path) => !needed.has(path)),
+  )
   const lookedFor = others.flatMap((other) => other.overlooked)
   await lookAgain({ source: root, path: workspace }, notNeededBy(lookedFor, overlooked))
 }

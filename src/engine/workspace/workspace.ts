@@ -1,11 +1,10 @@
-import { access, chown, constants, lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises'
+import { access, chown, constants, lstat, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
-import { livingOthers } from './guard-record.ts'
 
 /** A workspace made ready for one run. */
 export interface PreparedWorkspace {
@@ -53,7 +52,7 @@ export async function prepareWorkspace(
   }
   await assertUsable(path)
   if (mode === 'clone' && !own) return prepareClone({ ...plan, original: path, owner: user }, bringBackBranch ?? false)
-  const isDirect = !user || own || (await isWritableBy(path, user, await stubsIn(path, plan.without)))
+  const isDirect = !user || own || (await isWritableBy(path, user))
   if (mode === 'direct' && !isDirect)
     throw new PawlError(
       'invalid',
@@ -116,7 +115,7 @@ export async function assertUsable(path: string): Promise<void> {
 }
 
 /** Its own folder, or one that is open to all as far as a quick look shows: a file in it that the agent could not edit means a copy. */
-async function isWritableBy(path: string, user: AgentUser, stubs: ReadonlySet<string>): Promise<boolean> {
+async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
   if ((await lstat(path)).uid === user.uid) return true
   const folders = [path]
   for (let seen = 0; seen < 200; ) {
@@ -126,18 +125,11 @@ async function isWritableBy(path: string, user: AgentUser, stubs: ReadonlySet<st
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       if (++seen > 200) break
       const below = join(folder, entry.name)
-      if (stubs.has(below)) continue
       if (entry.isDirectory()) folders.push(below)
       else if (entry.isFile() && !mayWrite(await lstat(below), user)) return false
     }
   }
   return true
-}
-
-/** What living runs, or programs that wait for one, have made there says nothing of the workspace. */
-async function stubsIn(path: string, home: string): Promise<ReadonlySet<string>> {
-  const records = await livingOthers(home, await realpath(path), '')
-  return new Set(records.flatMap(({ stubs }) => stubs.map((stub) => join(path, stub))))
 }
 
 const mayWrite = (found: { uid: number; mode: number }, user: AgentUser) =>

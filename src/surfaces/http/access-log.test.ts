@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -46,6 +46,26 @@ test('a file that has grown too large is put aside, and only so many are kept', 
   expect((await readdir(place)).sort()).toEqual(['access.log', 'access.log.1', 'access.log.2', 'access.log.3'])
   const paths = await Promise.all(['', '.1', '.2', '.3'].map(async (end) => JSON.parse(await readFile(file + end, 'utf8')).path))
   expect(paths).toEqual(['/7', '/6', '/5', '/4'])
+})
+
+test('a file that cannot be put aside is written on, and nobody else’s file is closed or written', async () => {
+  const place = await folder()
+  const file = join(place, 'access.log')
+  // A folder with something in it is in the way of the name.
+  await mkdir(join(`${file}.1`, 'x'), { recursive: true })
+  const lines: string[] = []
+  const log = createLog({ level: 'info', format: 'json', now: () => 0, write: (line) => lines.push(line) })
+  const access = createAccessLog({ file, log, maxBytes: 10, keep: 1 })
+  for (const path of ['/1', '/2', '/3']) access.write(entry(path.padEnd(70_000, 'x')))
+  const other = await open(join(place, 'other'), 'w')
+  access.write(entry('/4'.padEnd(70_000, 'x')))
+  await other.writeFile('mine')
+  await other.close()
+  access.close()
+  const written = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  expect(written.map((line) => JSON.parse(line).path.slice(0, 2))).toEqual(['/1', '/2', '/3', '/4'])
+  expect(await readFile(join(place, 'other'), 'utf8')).toBe('mine')
+  expect(lines.filter((line) => line.includes('the access log cannot be put aside'))).toHaveLength(1)
 })
 
 test('a disk that takes nothing more is told of once, and requests go on', async () => {

@@ -33,7 +33,6 @@ export function createAccessLog(options: { file: string; log: Log; maxBytes?: nu
   let isBroken = false
 
   const rotate = () => {
-    closeSync(handle)
     rmSync(`${file}.${keep}`, { force: true })
     for (let n = keep - 1; n >= 0; n--) {
       try {
@@ -42,8 +41,16 @@ export function createAccessLog(options: { file: string; log: Log; maxBytes?: nu
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       }
     }
+    const full = handle
     handle = openSync(file, 'a', 0o600)
     size = 0
+    // Last: whatever fails before, there is a file to write to, and its number is not somebody else's by now.
+    closeSync(full)
+  }
+  /** Once, until a line was written again as it should be. */
+  const complain = (what: string, error: unknown) => {
+    if (!isBroken) log.error(what, { file, error: messageOf(error), reason: 'access_log' })
+    isBroken = true
   }
   const flush = () => {
     clearTimeout(timer)
@@ -52,14 +59,18 @@ export function createAccessLog(options: { file: string; log: Log; maxBytes?: nu
     waiting = ''
     if (bytes.length === 0) return
     try {
+      // A file that cannot be put aside is too large, which is better than not written.
       if (size > 0 && size + bytes.length > maxBytes) rotate()
+    } catch (error) {
+      complain('the access log cannot be put aside', error)
+    }
+    try {
       // Appending a few hundred bytes to a file takes less than handing them to another thread.
       writeSync(handle, bytes)
       size += bytes.length
-      isBroken = false
+      if (size <= maxBytes) isBroken = false
     } catch (error) {
-      if (!isBroken) log.error('the access log cannot be written', { file, error: messageOf(error), reason: 'access_log' })
-      isBroken = true
+      complain('the access log cannot be written', error)
     }
   }
 

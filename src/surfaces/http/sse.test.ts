@@ -1,9 +1,13 @@
-import { connect } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { bearer, exchange, type Listening, listening, request } from '../../../test/http-peer.ts'
 import { SseParser } from '../../client/sse-parser.ts'
 import type { Clock } from '../../clock.ts'
 import type { NewEvent } from '../../domain/event.ts'
+import { silentLog } from '../../log.ts'
+import { EventStreams } from './sse.ts'
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -171,6 +175,20 @@ test('a stuck reader holds back nobody and little memory', async () => {
   const lively = openStream(peer, `/api/v1/tasks/${peer.task}/events`)
   for (let n = 2; n <= 200; n++) peer.runtime.emit(peer.task, said(`${n} ${'x'.repeat(32 * 1024)}`))
   await expect.poll(() => lively.events().at(-1), { timeout: 10_000 }).toBe(200)
+})
+
+test('whoever lost their rights while the stream was being opened is cut at once, not with the next beat', async () => {
+  const peer = await peerWithTask()
+  const streams = new EventStreams({ runtime: peer.runtime, log: silentLog })
+  const request = { task: peer.task, after: 0, untilRest: false, isStillIn: async () => false }
+  const server = createServer((_, response) => void streams.open(response, request)).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    streams.stop()
+    server.close()
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await expect(fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text())).rejects.toThrow()
 })
 
 test('stopping the server cuts every stream at once', async () => {

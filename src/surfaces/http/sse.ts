@@ -60,6 +60,8 @@ export class EventStreams {
     this.#beat()
     response.writeHead(200, streamHeaders)
     response.write('retry: 1000\n\n')
+    // Rights may have gone while the task was looked up.
+    this.#recheckOne(response, request.isStillIn)
     this.#follow(response, request, isAtRest(task.state), ended.signal).catch((error: unknown) => {
       if (!ended.signal.aborted) this.#log.info('event stream cut', { task: request.task, cause: messageOf(error) })
       response.destroy()
@@ -68,12 +70,15 @@ export class EventStreams {
 
   /** Cuts those readers whose token was revoked or has expired, or whose rights have gone. */
   recheck(): void {
-    for (const [response, { isStillIn }] of this.#open)
-      void isStillIn?.().then(
-        (isIn) => isIn || response.destroy(),
-        // The database is away: so are the events.
-        (error: unknown) => this.#log.debug('whether a reader may go on is asked again', { cause: messageOf(error) }),
-      )
+    for (const [response, { isStillIn }] of this.#open) this.#recheckOne(response, isStillIn)
+  }
+
+  #recheckOne(response: ServerResponse, isStillIn: FollowRequest['isStillIn']): void {
+    void isStillIn?.().then(
+      (isIn) => isIn || response.destroy(),
+      // The database is away: so are the events.
+      (error: unknown) => this.#log.debug('whether a reader may go on is asked again', { cause: messageOf(error) }),
+    )
   }
 
   /** Cuts every reader; each comes back to whoever serves next and goes on where it was. */
