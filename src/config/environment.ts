@@ -31,7 +31,15 @@ export const variables = {
 const known = [...Object.keys(variables), 'PAWL_HOME', 'PAWL_TRUST', 'PAWL_FAILPOINT']
 
 /** Set by Pawl inside a run, where Pawl may be called again: they say nothing about settings. */
-const ofRuns = ['PAWL_DOOR_URL', 'PAWL_DOOR_TOKEN', 'PAWL_TASK_ID', 'PAWL_RUN_ID', 'PAWL_KILL_UNIT', 'PAWL_QUESTION_FILE']
+const ofRuns = [
+  'PAWL_DOOR_URL',
+  'PAWL_DOOR_TOKEN',
+  'PAWL_TASK_ID',
+  'PAWL_RUN_ID',
+  'PAWL_KILL_UNIT',
+  'PAWL_QUESTION_FILE',
+  'PAWL_MOUNTS',
+]
 
 export function readEnvironment(env: Env): EnvironmentSettings {
   const problems: Problem[] = []

@@ -1,10 +1,12 @@
 import type { Profile, ProfileMount } from './profile.ts'
 
 /** What an agent is told of the places beyond its workspace, one line for each; empty if there are none. */
-export function mountLines({ mounts }: Pick<Profile, 'mounts'>): string[] {
+export function mountLines(mounts: readonly ProfileMount[], { enforced }: { enforced: boolean }): string[] {
   return mounts.map((mount) => {
     const kept = mount.persistent ? ', kept between tasks' : ''
-    return `- ${mount.path} (${mount.mode === 'rw' ? 'may be written' : 'read-only'}${kept}): ${mount.name}${mount.description ? `, ${mount.description}` : ''}`
+    // Without walls nothing keeps anybody from writing, and that is not to be claimed.
+    const readOnly = enforced ? 'read-only' : 'not to be written'
+    return `- ${mount.path} (${mount.mode === 'rw' ? 'may be written' : readOnly}${kept}): ${mount.name}${mount.description ? `, ${mount.description}` : ''}`
   })
 }
 

@@ -156,7 +156,7 @@ test('mounts are told to the agent, and their paths are shown as those of the ma
   const { mounts } = mine({
     mounts: [mount('/data', 'rw', '/srv/data'), { ...mount('/data/ref'), description: 'tables', persistent: true }],
   })
-  expect(mountLines({ mounts })).toEqual([
+  expect(mountLines(mounts, { enforced: true })).toEqual([
     '- /data (may be written): /data',
     '- /data/ref (read-only, kept between tasks): /data/ref, tables',
   ])

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Verdict } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
+import { mountLines } from '../domain/profile-mounts.ts'
 import { rightsOf } from '../domain/profile-resolve.ts'
 import { writeHomeFile } from '../files/home-files.ts'
 import type { TakenRun } from '../store/runs.ts'
@@ -54,7 +55,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     }),
   )
   if (workspace.cost) void voice.note('workspace_cost', workspace.cost)
-  const ready = await readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user })
+  const ready = await readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user, enforced })
   for (const mount of ready.missing)
     void voice.note('mount_missing', `The mount "${mount.name}", ${mount.source}, does not exist; the run goes on without it.`)
 
@@ -87,6 +88,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
       records,
       workspace,
       guard,
+      places: mountLines(ready.there, { enforced }),
       skills,
       enforced,
     })

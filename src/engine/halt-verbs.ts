@@ -38,9 +38,10 @@ export function haltVerbs(
           return findHalt(tx)
         }),
       )
-      bus.tell('halt')
       const stopping = await guarded(() => runningTasks(db))
       const done = await Promise.allSettled(stopping.map((id) => cancel(id, { ...caller, now: true })))
+      // After the others: a program that was about to wait for a next turn does so by now, or never will.
+      bus.tell('halt')
       const failed = done.filter((one) => one.status === 'rejected')
       if (failed.length > 0)
         throw unavailable(

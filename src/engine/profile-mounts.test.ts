@@ -22,7 +22,8 @@ function place() {
     required: true,
     ...more,
   })
-  const ready = (...mounts: ProfileMount[]) => readyMounts({ name: 'mine', mounts }, { ours: [join(root, 'home')] })
+  const ready = (...mounts: ProfileMount[]) =>
+    readyMounts({ name: 'mine', mounts }, { ours: [join(root, 'home')], enforced: true })
   return { root, mount, ready }
 }
 
@@ -34,6 +35,7 @@ test('mounts are ready as real places; optional ones that are missing are told; 
       { source: join(root, 'data'), path: '/m/link', mode: 'ro' },
       { source: join(root, 'kept/deep'), path: '/m/kept/deep', mode: 'rw' },
     ],
+    there: [expect.objectContaining({ name: 'link' }), expect.objectContaining({ name: 'kept/deep' })],
     missing: [missing],
   })
 })
@@ -55,7 +57,7 @@ test.for(['work', 'work/inner', '.'])('the workspace is never shown a second tim
   const { root, mount } = place()
   mkdirSync(join(root, 'work/inner'), { recursive: true })
   const ready = (asked: ProfileMount) =>
-    readyMounts({ name: 'mine', mounts: [asked] }, { ours: [], workspace: join(root, 'work') })
+    readyMounts({ name: 'mine', mounts: [asked] }, { ours: [], workspace: join(root, 'work'), enforced: true })
   await expect(ready(mount(name))).rejects.toThrow('would show the workspace')
 })
 
@@ -63,8 +65,22 @@ test('a directory of the workspace itself needs no mount', async () => {
   const { root, mount } = place()
   mkdirSync(join(root, 'work/inner'), { recursive: true })
   const inner = mount('work/inner', { path: join(root, 'work/inner') })
-  expect(await readyMounts({ name: 'mine', mounts: [inner] }, { ours: [], workspace: join(root, 'work') })).toEqual({
+  expect(
+    await readyMounts({ name: 'mine', mounts: [inner] }, { ours: [], workspace: join(root, 'work'), enforced: true }),
+  ).toEqual({
     mounts: [],
+    there: [inner],
     missing: [],
   })
+})
+
+test('without walls a mount at another path is refused by name', async () => {
+  const { root, mount } = place()
+  const asked = { name: 'mine', mounts: [mount('data')] }
+  await expect(readyMounts(asked, { ours: [], enforced: false })).rejects.toMatchObject({
+    category: 'sandbox_error',
+    message: expect.stringContaining(`The mount "data" of profile "mine", ${join(root, 'data')}, cannot be shown at /m/data`),
+  })
+  const own = { name: 'mine', mounts: [mount('data', { path: join(root, 'data') })] }
+  expect((await readyMounts(own, { ours: [], enforced: false })).there).toHaveLength(1)
 })

@@ -7,8 +7,20 @@ import { RunFailure } from './failure.ts'
 export interface ReadyMounts {
   /** In the order in which they are laid over each other; sources are real places, links followed. */
   readonly mounts: readonly { readonly source: string; readonly path: string; readonly mode: 'ro' | 'rw' }[]
+  /** What the agent is told of. */
+  readonly there: readonly ProfileMount[]
   /** Optional ones that are not there: the run goes on without them, and says so. */
   readonly missing: readonly ProfileMount[]
+}
+
+export interface MountPlace {
+  /** Our own home and the like. */
+  readonly ours: readonly string[]
+  readonly workspace?: string | undefined
+  /** Whom the agent becomes, if not us. */
+  readonly user?: AgentUser | undefined
+  /** Do walls hold? */
+  readonly enforced: boolean
 }
 
 /**
@@ -17,9 +29,10 @@ export interface ReadyMounts {
  */
 export async function readyMounts(
   { name, mounts }: Pick<Profile, 'name' | 'mounts'>,
-  { ours, workspace, user }: { ours: readonly string[]; workspace?: string | undefined; user?: AgentUser | undefined },
+  { ours, workspace, user, enforced }: MountPlace,
 ): Promise<ReadyMounts> {
   const found: ReadyMounts['mounts'][number][] = []
+  const there: ProfileMount[] = []
   const missing: ProfileMount[] = []
   const hidden = await Promise.all(ours.map((path) => realpath(path).catch(() => path)))
   for (const mount of mounts) {
@@ -38,6 +51,12 @@ export async function readyMounts(
         'workspace_error',
         `${described(mount, name)} would show Pawl's own files to the agent; mount something else.`,
       )
+    if (!enforced && mount.path !== mount.source)
+      throw new RunFailure(
+        'sandbox_error',
+        `${described(mount, name)} cannot be shown at ${mount.path} without walls, and none hold here; mount it at its own path, or build walls ("pawl doctor").`,
+      )
+    there.push(mount)
     // Part of the workspace is there already; seen a second time it would lie open, past what covers the first.
     if (workspace !== undefined && isWithin(source, workspace) && mount.path === mount.source) continue
     if (workspace !== undefined && (isWithin(workspace, source) || isWithin(source, workspace)))
@@ -47,7 +66,7 @@ export async function readyMounts(
       )
     found.push({ source, path: mount.path, mode: mount.mode })
   }
-  return { mounts: found, missing }
+  return { mounts: found, there, missing }
 }
 
 async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | undefined): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import type { CodePath } from '../domain/code-paths.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { Profile } from '../domain/profile.ts'
-import type { Secret } from '../domain/redact/names.ts'
+import { type Secret, secretsIn } from '../domain/redact/names.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
@@ -104,12 +104,14 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const recordEvent = (event: NewEvent) =>
     parts.journal.append({ task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event })
 
-  log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
   let end: Ended
   let vendorSession: string | undefined
   let isUnexplained = false
   let complaint: string | undefined
   try {
+    // Before anything is said: a key that is known already must not be logged because it stands in the prompt.
+    hide(keysOf(taken, parts))
+    log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
     const result = await converse(taken, parts, { watch, log, recordEvent, note, hide })
     vendorSession = result.verdict.vendorSession
     complaint = result.verdict.complaint
@@ -147,6 +149,14 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const { path, userHome, environment } = parts
   const place = { path, folder: task.workspace, home: userHome, environment, untrusted: [parts.home] }
   if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter), agent, place, log })
+}
+
+/** What is known of an agent's keys before it is started: those in Pawl's own environment. */
+function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): Secret[] {
+  const login = parts.adapterNamed(agent.adapter).login?.variables ?? []
+  const named = parts.environment([...login, ...(agent.auth?.env ?? [])])
+  const keys = Object.entries(named).map(([name, value]) => ({ name, value }))
+  return [...keys, ...secretsIn({ ...parts.environment(agent.env.pass), ...agent.env.set })]
 }
 
 /** Nothing in it comes from the agent. */

@@ -20,9 +20,10 @@ export function policySentence(
 ): string | undefined {
   if (!told.has(toolNamed(tool).name)) return undefined
   const isOn = profile.walls && walls.enforced
-  const state = isOn ? 'on' : 'off'
+  if (!isOn)
+    return 'Sandbox policy: file sandboxing is off, network sandboxing is off. The rules of the profile hold all the same.'
   const writable = [workspace, ...profile.mounts.filter((mount) => mount.mode === 'rw').map((mount) => mount.path)]
   const readonly = profile.mounts.filter((mount) => mount.mode === 'ro').map((mount) => mount.path)
   const lists = `Writable: ${writable.join(', ')}. Read-only: ${readonly.length > 0 ? readonly.join(', ') : 'the system'}.`
-  return `Sandbox policy: file sandboxing is ${state}, network sandboxing is ${state}. ${lists} Do not try to get around it.`
+  return `Sandbox policy: file sandboxing is on, network sandboxing is on. ${lists} Do not try to get around it.`
 }

@@ -45,6 +45,8 @@ export interface Place {
   readonly enforced: boolean
   readonly workspace: PreparedWorkspace
   readonly guard: Guard
+  /** What there is beside the workspace, a line each, for the agent. */
+  readonly places: readonly string[]
   readonly skills: RunSkills
   readonly records: string
 }

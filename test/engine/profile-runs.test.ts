@@ -107,8 +107,7 @@ describe('a run under a profile of its own', () => {
     expect(told).toContain('rm [redacted:ANTHROPIC_API_KEY]')
     expect(told).toContain('ls [redacted:ANTHROPIC_API_KEY]')
     expect(JSON.stringify(events)).not.toContain(secret)
-    // The prompt is what a person wrote, before anybody knew which keys the run would have.
-    expect(logged.filter((line) => line.includes(secret) && !line.includes('"a run starts"'))).toEqual([])
+    expect(logged.filter((line) => line.includes(secret))).toEqual([])
   })
 
   it('is nobody’s whose name could be a path', async () => {
@@ -147,8 +146,8 @@ describe('a run under a profile of its own', () => {
   it('tells the agent what is mounted, by name and description', async () => {
     const data = await folder('data')
     const described = mount(data, { name: 'tables', description: 'what to count', mode: 'rw' })
-    const { task } = await shell('echo "$2"', { mounts: [described] })
-    expect(task.result?.text).toBe(`Beside the workspace you have:\n- ${data} (may be written): tables, what to count`)
+    const { task } = await shell('echo "$PAWL_MOUNTS"', { mounts: [described] })
+    expect(task.result?.text).toBe(`- ${data} (may be written): tables, what to count`)
   })
 
   it('does not start where a required mount is missing, and goes on without an optional one, each by its name', async () => {

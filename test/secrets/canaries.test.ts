@@ -301,8 +301,8 @@ function entriesBelow(folder: string) {
       mode: stats.mode & 0o777,
       isFile: stats.isFile(),
       isFolder: stats.isDirectory(),
-      // What lies in workspaces and session homes is made by agents, and Node keeps a cache in the home of its user, which is the same here. Links have no mode.
-      isOurs: !/^(?:workspaces|sessions)\/[^/]+\/|^\.cache/.test(path) && (stats.isFile() || stats.isDirectory()),
+      // What lies in workspaces and session homes is made by agents, and Node keeps a cache in the home of its user, which is the same here. The bait of a self-test is open on purpose. Links have no mode.
+      isOurs: !/^(?:workspaces|sessions)\/[^/]+\/|^\.cache|^self-test/.test(path) && (stats.isFile() || stats.isDirectory()),
     }
   })
 }

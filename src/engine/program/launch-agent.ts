@@ -57,7 +57,16 @@ async function startInside(
   )
   voice.hide(given)
   const variables = Object.fromEntries(given.map(({ variable, value }) => [variable, value]))
-  const added = { taken, profile: place.profile, isClosed, doorToken: token, ids, access: access.variables, secrets: variables }
+  const added = {
+    taken,
+    profile: place.profile,
+    places: place.places,
+    isClosed,
+    doorToken: token,
+    ids,
+    access: access.variables,
+    secrets: variables,
+  }
   const command = await installed(withEnvironment(plain, parts, added), workspace.source)
   voice.hide([...secretsIn(command.env), ...access.secrets()])
   await writeHomeFiles(walls.home, command.files ?? {}, { user: walls.user })

@@ -2,7 +2,6 @@ import { chown, mkdir, readFile } from 'node:fs/promises'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile.ts'
-import { mountLines } from '../../domain/profile-mounts.ts'
 import { mergeEnvironments } from '../../domain/profile-resolve.ts'
 import { proxyEnvironment } from '../../egress/environment.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
@@ -41,6 +40,7 @@ export async function wantedOf(
     workspace: string
     home: string
     profile: Profile
+    places: readonly string[]
     walled: boolean
     program: AgentHealth
     skills?: Pick<LaunchSpec, 'skills' | 'subagents'>
@@ -60,7 +60,8 @@ export async function wantedOf(
     model: agent.model,
     systemPrompt: withMounts(
       agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
-      adapter.can.systemPrompt ? mountLines(place.profile) : [],
+      // A plain command may take no system prompt; it finds them in its environment.
+      adapter.can.mcp ? place.places : [],
     ),
     workspace: place.workspace,
     home: place.home,
@@ -111,7 +112,8 @@ async function readSystemPrompt(file: string, instead: string | undefined): Prom
  */
 export function withEnvironment(command: Command, parts: RunParts, added: EnvironmentParts): Command {
   const { task } = added.taken
-  const ours = { PATH: parts.path, PAWL_DOOR_TOKEN: added.doorToken, ...added.ids }
+  const places: Record<string, string> = added.places.length > 0 ? { PAWL_MOUNTS: added.places.join('\n') } : {}
+  const ours = { PATH: parts.path, PAWL_DOOR_TOKEN: added.doorToken, ...added.ids, ...places }
   const settings = mergeEnvironments(added.profile.env, task.agent_config.env, parts.userEnvironment(task.user_name))
   const wayOut = added.isClosed ? proxyEnvironment() : {}
   return {
@@ -133,6 +135,8 @@ export interface EnvironmentParts {
   readonly secrets: Readonly<Record<string, string>>
   readonly taken: TakenRun
   readonly profile: Profile
+  /** What there is beside the workspace, a line each. */
+  readonly places: readonly string[]
   /** No network but the door. */
   readonly isClosed: boolean
   readonly doorToken: string

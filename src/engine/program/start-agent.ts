@@ -37,6 +37,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     workspace: workspace.path,
     home: walls.home,
     profile: place.profile,
+    places: place.places,
     walled: place.enforced,
     program,
     skills: place.skills.given,

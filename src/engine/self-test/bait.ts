@@ -37,7 +37,7 @@ export async function layBait(folder: string, user: User | undefined): Promise<B
   const id = randomUUID()
   const canary = `canary-${id}`
   const at = (name: string) => join(folder, name)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Open to all: what keeps the agent out is to be the walls, not the rights of files.
   await Promise.all(['outside', 'workspace', 'home'].map((name) => mkdir(at(name), { recursive: true, mode: 0o755 })))
   await writeFile(at('outside/secret'), canary, { mode: 0o644 })
   const servers: Server[] = []
