@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { adapters } from '../agents/index.ts'
 import { ResolvedAgent } from '../domain/agent-config.ts'
 import { profileNames } from '../domain/profile.ts'
 import { resolveProfile, rightsOf } from '../domain/profile-resolve.ts'
@@ -222,7 +223,7 @@ test('the examples of docs/profiles.md are right', async () => {
   using machine = new Machine()
   const page = readFileSync(join(import.meta.dirname, '../../docs/profiles.md'), 'utf8')
   machine.write(machine.homeFile, /```yaml\n(.*?)```/s.exec(page)![1]!)
-  const rights = rightsOf(findAgent(await machine.load(), 'demo'))
+  const rights = rightsOf(findAgent(await machine.load({ adapters }), 'claude'))
   const examples = [...page.matchAll(/^\$ pawl profile explain --profile careful '(.*)'\n(.*)$/gm)]
   expect(examples.length).toBe(2)
   for (const [, call, said] of examples) {

@@ -39,16 +39,36 @@ export const agentCore = {
   },
 
   // Skills
-  'S2-11': { means: "Each run sees the global and its user's skills, the user's winning; one bad skill is a warning.", open: 4 },
+  'S2-11': {
+    means: "Each run sees the global and its user's skills, the user's winning; one bad skill is a warning.",
+    shown: [
+      'src/engine/skills/find-skills.test.ts > of everybody and of the user are found, the own ones win, and nobody sees those of another',
+      'src/engine/skills/find-skills.test.ts > each bad one is listed with what is wrong, and the good one stays',
+      'src/engine/skills/run-skills.test.ts > is what its profile names, in one folder that is mounted read-only',
+    ],
+  },
   'S2-12': { means: "No user sees another's skills, nor the agent's own configuration from inside the walls.", open: 4 },
-  'S2-13': { means: 'The skill tool and project settings are there only when skills are on.', open: 4 },
-  'S2-14': { means: 'Skills that are scripts are served as tools only inside walls; those that are text always work.', open: 4 },
+  'S2-13': {
+    means: 'The skill tool and project settings are there only when skills are on.',
+    shown: ['test/real-agents/skills.test.ts > has no skills and no subagents where the profile has none'],
+  },
+  'S2-14': {
+    means: 'Skills that are scripts are served as tools only inside walls; those that are text always work.',
+    shown: [
+      'test/real-agents/skills.test.ts > calls a skill that is a script as a tool, and it is run inside the walls',
+      'src/engine/skills/run-skills.test.ts > without walls lies where it is, and scripts are left out with one warning',
+    ],
+  },
 
   // Tools and permissions
   'S2-15': { means: 'From the profile follow which tools are free, asked for, or absent; resolved for each run.', open: 4 },
   'S2-16': {
     means: 'Our own file, search, fetch, shell and ask tools stand in for native ones, for subagents as well.',
-    open: 4,
+    shown: [
+      'test/real-agents/strict.test.ts > the real claude works under strict with our tools, and a person is asked about its commands',
+      "test/real-agents/strict.test.ts > a subagent of the real claude has our tools, and of the program's own none but that for subagents",
+      'test/engine/strict-tools.test.ts > offers our tools instead of those of the program, and what they do is done in the workspace',
+    ],
   },
   'S2-17': {
     means: 'SSH tools exist only when the profile has hosts for them.',
@@ -58,7 +78,13 @@ export const agentCore = {
       'src/tools/ssh/ssh-tools.test.ts > go by a denial of the profile',
     ],
   },
-  'S2-18': { means: "The profile's subagents replace the built-in ones or switch them off.", open: 4 },
+  'S2-18': {
+    means: "The profile's subagents replace the built-in ones or switch them off.",
+    shown: [
+      'test/real-agents/skills.test.ts > of a profile take the place of those that the real claude brings',
+      'test/real-agents/skills.test.ts > has no skills and no subagents where the profile has none',
+    ],
+  },
   'S2-19': {
     means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.',
     shown: [
@@ -128,7 +154,14 @@ export const agentCore = {
       'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
     ],
   },
-  'S2-30': { means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.', open: 4 },
+  'S2-30': {
+    means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.',
+    shown: [
+      "src/engine/program/door.test.ts > is nobody's if the tools of the run cannot be made, and says why",
+      'src/tools/strict.test.ts > is nothing where a root is missing',
+      'src/tools/strict.test.ts > what is written belongs to that user, folders too',
+    ],
+  },
   'S2-31': { means: 'Output shows the paths the user knows.', open: 4 },
 
   // Prompts from templates
@@ -266,7 +299,10 @@ export const agentCore = {
       'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
     ],
   },
-  'W2-10': { means: 'Mounts without walls are refused by name, and not blamed on something else.', open: 4 },
+  'W2-10': {
+    means: 'Mounts without walls are refused by name, and not blamed on something else.',
+    shown: ['src/engine/profile-mounts.test.ts > without walls a mount at another path is refused by name'],
+  },
   'W2-11': {
     means: 'A path asked for both read-only and writable is bound once, and which is said.',
     shown: [
@@ -299,8 +335,20 @@ export const agentCore = {
       'test/engine/session-archive.test.ts > an id that the program does not give is never part of a path',
     ],
   },
-  'W2-17': { means: 'What is not enforced is never called enforced.', open: 4 },
-  'W2-18': { means: "Runs side by side do not break each other's skills.", open: 4 },
+  'W2-17': {
+    means: 'What is not enforced is never called enforced.',
+    shown: [
+      'src/engine/sandbox-policy.test.ts > what is not enforced is not claimed to an agent that was refused something',
+      'src/domain/profile.test.ts > without walls nothing is said to be read-only',
+      'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
+    ],
+  },
+  'W2-18': {
+    means: "Runs side by side do not break each other's skills.",
+    shown: [
+      'src/engine/skills/run-skills.test.ts > is one for the same skills, however many runs begin at once, and another for changed ones, which leaves the first as it was',
+    ],
+  },
   'W2-19': {
     means: 'A message that cannot be stored as it is does not kill the run.',
     shown: ['test/engine/run.test.ts > takes a line of 5 MB, bytes that are not text and a NUL without harm'],

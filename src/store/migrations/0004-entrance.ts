@@ -24,6 +24,8 @@ create table pawl.tokens (
   run_id text references pawl.runs,
   created_at timestamptz not null,
   created_by text not null,
+  -- The token that asked for a browser's sign-in, which ends with it.
+  asked_by text,
   expires_at timestamptz,
   last_used_at timestamptz,
   revoked_at timestamptz

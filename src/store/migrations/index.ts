@@ -3,7 +3,6 @@ import sessions from './0002-sessions.ts'
 import profiles from './0003-profiles.ts'
 import entrance from './0004-entrance.ts'
 import secrets from './0005-secrets.ts'
-import signIns from './0006-sign-ins.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -12,5 +11,4 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 3, name: 'profiles', sql: profiles },
   { id: 4, name: 'entrance', sql: entrance },
   { id: 5, name: 'secrets', sql: secrets },
-  { id: 6, name: 'sign-ins', sql: signIns },
 ]
