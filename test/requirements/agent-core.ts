@@ -34,7 +34,7 @@ export const agentCore = {
     means: 'An original path is listed once; the first source wins.',
     shown: [
       'src/domain/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
-      'src/domain/profile.test.ts > mounts are told to the agent, and their paths are shown as those of the machine',
+      'src/domain/profile.test.ts > mounts are told to the agent',
     ],
   },
 
