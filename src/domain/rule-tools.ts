@@ -16,7 +16,11 @@ const tools = {
     about: 'command',
     fields: ['command', 'cmd', 'script'],
   },
-  Read: { also: ['readFile', 'viewImage', 'view'], about: 'path', fields: ['file_path', 'path', 'absolute_path', 'filePath'] },
+  Read: {
+    also: ['readFile', 'viewImage', 'view', 'NotebookRead'],
+    about: 'path',
+    fields: ['file_path', 'path', 'notebook_path', 'absolute_path', 'filePath'],
+  },
   ReadDocument: { also: [], about: 'path', fields: ['file_path', 'path'] },
   // All that changes files is one tool to a rule: who forbids writing a file means by whatever means.
   Write: {

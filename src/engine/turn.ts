@@ -10,6 +10,7 @@ import type { Sandbox, Walls } from '../sandbox.ts'
 import { isDiskFull, isPassing } from '../store/database.ts'
 import { questionsOfTask } from '../store/questions.ts'
 import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
+import type { QuestionRow } from '../store/tables.ts'
 import { failingAs } from './failure.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './permissions.ts'
 import { watchDisk } from './program/disk-watch.ts'
@@ -56,6 +57,8 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   const { task } = taken
   const { voice, profile } = place
   const { watch } = voice
+  // Asked before the start: what comes after it must not depend on the database. A first run has no answers.
+  const asked = taken.run.fence > 1 ? await questionsOfTask(parts.db, task.id) : []
   const found = await findAgent(taken, parts, place)
   if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false }
   const { agent } = found
@@ -64,7 +67,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   try {
     let vendorId: string | undefined
     let learning: Promise<void> = Promise.resolve()
-    const { verbs, permissions } = await rightsInUse(taken, parts, place)
+    const { verbs, permissions } = await rightsInUse(taken, parts, place, asked)
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
       folders: [place.workspace.source, place.walls.home],
@@ -149,10 +152,10 @@ async function rightsInUse(
   taken: TakenRun,
   parts: RunParts,
   place: Place,
+  asked: readonly QuestionRow[],
 ): Promise<{ verbs: DoorVerbs; permissions: Permissions }> {
   const { task } = taken
   const { voice, profile, adapter, walls, workspace, enforced } = place
-  const asked = await questionsOfTask(parts.db, task.id)
   const verbs = runVerbs(taken, parts, voice)
   const asking: PermissionParts = {
     profile,

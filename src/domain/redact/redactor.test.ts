@@ -136,7 +136,7 @@ describe('secrets that nobody told', () => {
     'Authorization: Bearer $TOKEN',
     'Bearer authentication-is-described-below',
     'a UUID 0198c0de-7a3f-7bcd-9e01-23456789abcd and toolu_01A09q90qw90lq917835lq9',
-    'mcp__pawl__read_file and pawl_12_345, pawl_a-name-of-something-that-is-not-long-enough',
+    'mcp__pawl__read_file and pawl_12_345, pawl_a-name-that-is-not-long-enough',
     'eyJ is how a token begins',
     '-----BEGIN PUBLIC KEY-----',
   ])('are not seen in everything: %s', (harmless) => {

@@ -3,6 +3,7 @@ import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile.ts'
 import { mergeEnvironments } from '../../domain/profile-resolve.ts'
+import { toolAccess } from '../../domain/rule-access.ts'
 import { proxyEnvironment } from '../../egress/environment.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { findProgram } from '../../process/program.ts'
@@ -76,6 +77,7 @@ export async function wantedOf(
     tools: adapter.can.mcp,
     native: place.profile.tools.native,
     disabledTools: place.profile.tools.disabled,
+    toolAccess: adapter.ownTools && toolAccess(place.profile, adapter.ownTools),
     instructions: place.profile.instructions,
     ...place.skills,
     extraArgs: task.extra_args,
