@@ -3,6 +3,7 @@ import type { CodePath } from './domain/code-paths.ts'
 import type { AgentEvent } from './domain/event.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
 import type { QuestionAsked } from './domain/question.ts'
+import type { ToolAccess } from './domain/rule-access.ts'
 import type { Utterance } from './domain/transcript.ts'
 import type { Usage } from './domain/usage.ts'
 import type { Child } from './process/child.ts'
@@ -27,6 +28,8 @@ export interface Adapter<Options = unknown> {
   readonly hosts?: readonly string[] | undefined
   /** What of a workspace the program obeys, be it as configuration or as instructions. */
   readonly codePaths?: readonly CodePath[] | undefined
+  /** The tools that the program brings, as it calls them; what the profile's rules mean for each of them is told at its start. */
+  readonly ownTools?: readonly string[] | undefined
 
   /** Installed? Which version? Logged in? Answers within five seconds, never throws, and executes nothing that an agent may have written. */
   probe(options: Options, place: ProbePlace): Promise<AgentHealth>
@@ -123,6 +126,8 @@ export interface LaunchSpec<Options = unknown> {
   readonly native?: boolean | undefined
   /** Tools that are never offered, as a profile names them. */
   readonly disabledTools?: readonly string[] | undefined
+  /** Which of the program's `ownTools` are free, asked for, or absent. Undefined: nobody has decided, and it asks as it does by itself. */
+  readonly toolAccess?: ToolAccess | undefined
   /** False: the agent is not told to obey the instruction files of the repository. */
   readonly instructions?: boolean | undefined
   /** What the profile allows of skills and subagents. Undefined: nobody has decided, and the program has its own. */

@@ -1,6 +1,6 @@
 import type { Profile } from './profile.ts'
 import { parseRule } from './rule.ts'
-import type { Decision } from './rule-decide.ts'
+import { type Decision, decidedByName } from './rule-decide.ts'
 import { compileGlob } from './rule-glob.ts'
 import { isSameTool, toolNamed } from './rule-tools.ts'
 
@@ -54,7 +54,8 @@ function absence(profile: Deciding, tool: string): Narrowing | undefined {
   if (denied !== undefined) return { from: 'rules.deny', text: `deny ${denied}` }
   const { allow, ask } = profile.rules
   const isNamed = [...allow, ...ask].some((rule) => covering([rule], tool) !== undefined)
-  return profile.otherwise === 'deny' && !isNamed ? { from: 'otherwise', text: 'otherwise deny' } : undefined
+  const isListed = decidedByName.some(([named]) => named === name)
+  return profile.otherwise === 'deny' && !isNamed && !isListed ? { from: 'otherwise', text: 'otherwise deny' } : undefined
 }
 
 /** Why each call of the tool must be looked at. */
@@ -84,11 +85,6 @@ function covering(list: readonly string[], tool: string, { bareOnly = false } = 
     return 'rule' in parsed && parsed.rule.coversTool(name) && !(bareOnly && parsed.rule.hasPattern)
   })
 }
-
-const decidedByName = [
-  ['Skill', 'skills'],
-  ['Task', 'subagents'],
-] as const
 
 /** What our own server does not replace. */
 const kept: ReadonlySet<string> = new Set(['Plan', 'AskUserQuestion', 'Task', 'Skill'])

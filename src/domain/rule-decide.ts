@@ -61,10 +61,7 @@ function refusedAsTool(profile: Deciding, call: ToolCall, tool: ToolName): Decis
     const why = `Profile "${profile.name}" switches the program's own tools off; use ${instead}.`
     return { verdict: 'deny', from: 'tools.native', why }
   }
-  for (const [name, from] of [
-    ['Skill', 'skills'],
-    ['Task', 'subagents'],
-  ] as const) {
+  for (const [name, from] of decidedByName) {
     if (tool.name !== name) continue
     const wanted = partsOf(call)[0]?.text
     // A program's own general helper has no name of its own.
@@ -78,6 +75,12 @@ function refusedAsTool(profile: Deciding, call: ToolCall, tool: ToolName): Decis
   }
   return undefined
 }
+
+/** Tools of which the profile lists what they may be called with. To be listed by name is to be allowed, unless a rule says otherwise. */
+export const decidedByName = [
+  ['Skill', 'skills'],
+  ['Task', 'subagents'],
+] as const
 
 /** They only arrange the agent's own thoughts, or are decided by a setting of their own. */
 const harmless: ReadonlySet<string> = new Set(['Plan', 'AskUserQuestion', 'Task', 'Skill'])
@@ -126,6 +129,9 @@ function decidePart(profile: Deciding, rules: Rules, part: RulePart & { readonly
       from: 'rules.allow',
       why: `The rule allow ${allowing.text} of profile "${profile.name}" is about it${because}.`,
     }
+  const from = decidedByName.find(([name]) => name === part.tool)?.[1]
+  if (from && part.text !== undefined && profile[from].includes(part.text))
+    return { verdict: 'allow', from, why: `Profile "${profile.name}" names it among its ${from}.` }
   return {
     verdict: profile.otherwise,
     from: 'otherwise',

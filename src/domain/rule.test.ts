@@ -215,6 +215,15 @@ test('subagents and skills are those that the profile names', () => {
   )
 })
 
+test('what the profile lists by name needs no rule that allows it, and obeys one that does not', () => {
+  const call = { tool: 'Task', input: { subagent_type: 'reviewer' } }
+  const verdict = (rules: object, subagents: string[]) =>
+    decide(resolveProfile('mine', { mine: { rules: { otherwise: 'ask', ...rules }, subagents } }), call).verdict
+  expect(verdict({}, ['reviewer'])).toBe('allow')
+  expect(verdict({}, ['*'])).toBe('ask')
+  expect(verdict({ deny: ['Task(reviewer)'] }, ['reviewer'])).toBe('deny')
+})
+
 test('a rule that is none is refused with a reason', () => {
   const fault = (text: string) => {
     const parsed = parseRule(text)

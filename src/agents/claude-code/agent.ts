@@ -3,6 +3,7 @@ import { codePaths } from './code-paths.ts'
 import { claudeCommand } from './command.ts'
 import { openConversation } from './conversation.ts'
 import { login } from './login.ts'
+import { ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 import { probeClaude } from './probe.ts'
 import { sessions } from './session-files.ts'
@@ -33,6 +34,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   login,
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,
+  ownTools,
   probe: probeClaude,
   command: claudeCommand,
   open: openConversation,

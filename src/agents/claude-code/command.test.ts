@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { LaunchSpec } from '../../agent.ts'
+import { resolveProfile } from '../../domain/profile-resolve.ts'
+import { toolAccess } from '../../domain/rule-access.ts'
 import { claudeCommand } from './command.ts'
 import { laterTools } from './later-tools.ts'
+import { ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 
 const neverLater = laterTools.map((tool) => `--disallowedTools=${tool}`)
@@ -168,3 +171,26 @@ function command(spec: Partial<LaunchSpec<ClaudeCodeOptions>>) {
   const options = plain
   return claudeCommand({ options, prompt: '', workspace: '/workspace', home: '/home/agent', extraArgs: [], ...spec })
 }
+
+test('a tool that a rule is about is asked for, whatever the options allow, and one that is free needs no permission', () => {
+  const rules = { ask: ['Bash(git push:*)'], deny: ['Read(**/.env)'] }
+  const access = toolAccess(resolveProfile('mine', { mine: { rules } }), ownTools)
+  const options = ClaudeCodeOptions.parse({ allowedTools: ['Bash(git *), Edit', 'Read', 'WebFetch(domain:a.b)', 'mcp__x'] })
+  const { args, env } = command({ options, toolAccess: access, access: { kind: 'script', path: '/key' } })
+  expect(env.CLAUDE_CODE_DISABLE_FILE_MENTIONS).toBe('1')
+  expect(args.filter((each) => each.startsWith('--allowedTools'))).toEqual([
+    '--allowedTools=Edit',
+    '--allowedTools=WebFetch(domain:a.b)',
+  ])
+  expect(args).toContain(`--settings={"apiKeyHelper":"'/key'","permissions":{"ask":["Bash","NotebookRead","Read"]}}`)
+  expect(command({ options, toolAccess: toolAccess(resolveProfile('guarded'), ownTools) }).args.join()).not.toContain(
+    '--settings',
+  )
+})
+
+test.each(['--settings={"permissions":{"allow":["Bash"]}}', '--allowedTools=Bash', '--allowed-tools'])(
+  'the argument %s would go past the rules and is refused',
+  (argument) => {
+    expect(() => command({ extraArgs: [argument] })).toThrow(/cannot be given to Claude Code/)
+  },
+)

@@ -5,6 +5,7 @@ import { withRepositoryInstructions } from '../repository.ts'
 import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
 import { nativeTools } from './native-tools.ts'
 import type { ClaudeCodeOptions } from './options.ts'
+import { askedTools, freeTools, permissionVariables } from './permissions.ts'
 import { sessionId } from './session-files.ts'
 import { skillArgs, skillVariables, subagentArgs } from './skills.ts'
 import { knows } from './versions.ts'
@@ -34,7 +35,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     // None: settings can grant permissions, set variables and start programs, and whatever the agent can write, its home too, it could plant them in.
     '--setting-sources=',
     ...systemPrompt(spec, files),
-    ...options.allowedTools.flatMap((tool) => flag('--allowedTools', tool)),
+    ...freeTools(options.allowedTools, spec).flatMap((tool) => flag('--allowedTools', tool)),
     ...(spec.tools ? ['--allowedTools=mcp__pawl'] : []),
     ...[...laterTools, ...options.disallowedTools].flatMap((tool) => flag('--disallowedTools', tool)),
     ...nativeTools(spec),
@@ -42,7 +43,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     ...subagentArgs(spec),
     ...options.addDirs.flatMap((folder) => flag('--add-dir', folder)),
     ...flag('--max-turns', least(options.maxTurns, spec.maxTurns)?.toString()),
-    ...(spec.access?.kind === 'script' ? flag('--settings', JSON.stringify({ apiKeyHelper: quoted(spec.access.path) })) : []),
+    ...settings(spec),
     '--strict-mcp-config',
     ...tools(spec, files),
     ...outputSchema(spec),
@@ -100,6 +101,16 @@ function systemPrompt(spec: LaunchSpec<ClaudeCodeOptions>, files: Record<string,
   return [...flag('--append-system-prompt-file', posix.join(home, systemPromptFile)), ...fresh]
 }
 
+/** The only settings that count, as those of files are not read. */
+function settings(spec: LaunchSpec<ClaudeCodeOptions>): string[] {
+  const ask = askedTools(spec)
+  const all = {
+    ...(spec.access?.kind === 'script' ? { apiKeyHelper: quoted(spec.access.path) } : {}),
+    ...(ask.length > 0 ? { permissions: { ask } } : {}),
+  }
+  return Object.keys(all).length > 0 ? flag('--settings', JSON.stringify(all)) : []
+}
+
 /** The program itself puts the variables in, so that the token stands in no file. */
 function tools({ tools, home }: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
   if (!tools) return []
@@ -127,6 +138,7 @@ function environment(spec: LaunchSpec<ClaudeCodeOptions>, model: { thinks: boole
     CLAUDE_CODE_MAX_RETRIES: '0',
     ...laterVariables,
     ...skillVariables(spec),
+    ...permissionVariables(spec),
     ...(spec.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: spec.baseUrl }),
     ...(model?.thinks ? { MAX_THINKING_TOKENS: String(spec.options.thinkingTokens) } : {}),
     // Else the model is not told of our tools until it searches for them.
@@ -145,7 +157,10 @@ const taken = [
   [
     '--allow-dangerously-skip-permissions',
     '--setting-sources',
+    '--settings',
     '--managed-settings',
+    '--allowedTools',
+    '--allowed-tools',
     '--tools',
     '--agents',
     '--bg',

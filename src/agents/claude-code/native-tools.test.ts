@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { resolveProfile } from '../../domain/profile-resolve.ts'
+import { toolAccess } from '../../domain/rule-access.ts'
 import { claudeCommand } from './command.ts'
-import { nativeTools } from './native-tools.ts'
+import { nativeTools, ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 
 test('a program whose own tools are off is offered none of them, but what gives it the skills and subagents of the profile', () => {
@@ -19,6 +21,7 @@ test('a tool that the profile disables goes under every name that the program ha
   expect(nativeTools({ disabledTools: ['WebSearch', 'shell', 'Notebook*', 'nobody-has-it'] })).toEqual([
     '--disallowedTools=Bash',
     '--disallowedTools=NotebookEdit',
+    '--disallowedTools=NotebookRead',
     '--disallowedTools=WebSearch',
   ])
 })
@@ -28,4 +31,15 @@ test('no argument brings tools back, and the instructions of a repository are no
   const spec = { options, prompt: '', workspace: '/w', home: '/h', extraArgs: [], native: false, instructions: false }
   expect(claudeCommand(spec).files).toEqual({})
   expect(() => claudeCommand({ ...spec, extraArgs: ['--tools=Bash'] })).toThrow('--tools cannot be given to Claude Code')
+})
+
+test('a tool whose every call the rules refuse is not offered; where all are off, it need not be named', () => {
+  const access = toolAccess(resolveProfile('mine', { mine: { rules: { deny: ['Read', 'Write'] } } }), ownTools)
+  expect(nativeTools({ toolAccess: access })).toEqual(
+    ['Edit', 'MultiEdit', 'NotebookEdit', 'NotebookRead', 'Read', 'Write'].map((name) => `--disallowedTools=${name}`),
+  )
+  expect(nativeTools({ native: false, toolAccess: toolAccess(resolveProfile('strict'), ownTools) })).toEqual([
+    '--tools=',
+    ...['Agent', 'Skill', 'Task', 'WebSearch'].map((name) => `--disallowedTools=${name}`),
+  ])
 })

@@ -5,17 +5,20 @@ import { isSameTool } from '../../domain/rule-tools.ts'
 import { knows } from './versions.ts'
 
 /** Those of 2.1.325 and of versions before it; names that a version does not know are overlooked by it. */
-const names = [
+export const ownTools = [
   ['Agent', 'AskUserQuestion', 'Bash', 'BashOutput', 'Edit', 'EnterPlanMode', 'EnterWorktree', 'ExitPlanMode', 'ExitWorktree'],
-  ['Glob', 'Grep', 'KillShell', 'ListAgents', 'LSP', 'MultiEdit', 'NotebookEdit', 'Read', 'ReportFindings', 'SendMessage'],
-  ['Skill', 'Task', 'TaskStop', 'TodoWrite', 'WebFetch', 'WebSearch', 'Write'],
+  ['Glob', 'Grep', 'KillShell', 'ListAgents', 'LS', 'LSP', 'MultiEdit', 'NotebookEdit', 'NotebookRead', 'Read', 'ReportFindings'],
+  ['SendMessage', 'Skill', 'Task', 'TaskStop', 'TodoWrite', 'WebFetch', 'WebSearch', 'Write'],
 ].flat()
 
 /** Which of the program's own tools the model is told of. Tools of servers, ours among them, are not touched by it, in subagents neither. */
-export function nativeTools({ native, disabledTools = [], skills, subagents, version }: Given): string[] {
+export function nativeTools({ native, disabledTools = [], toolAccess, skills, subagents, version }: Given): string[] {
   const isDisabled = (name: string) =>
     disabledTools.some((other) => (other.includes('*') ? compileGlob(other).matches(name) : isSameTool(name, other)))
-  const disabled = names.filter(isDisabled).map((name) => `--disallowedTools=${name}`)
+  // Those that are absent because all of them are need not be named.
+  const isAbsent = (name: string) =>
+    toolAccess?.absent.includes(name) === true && toolAccess.because[name]?.from !== 'tools.native'
+  const disabled = ownTools.filter((name) => isDisabled(name) || isAbsent(name)).map((name) => `--disallowedTools=${name}`)
   if (native !== false) return disabled
   if (!knows(version, '--tools')) {
     throw new PawlError(
@@ -28,4 +31,4 @@ export function nativeTools({ native, disabledTools = [], skills, subagents, ver
   return [`--tools=${left.join(',')}`, ...disabled]
 }
 
-type Given = Pick<LaunchSpec, 'native' | 'disabledTools' | 'skills' | 'subagents' | 'version'>
+type Given = Pick<LaunchSpec, 'native' | 'disabledTools' | 'toolAccess' | 'skills' | 'subagents' | 'version'>

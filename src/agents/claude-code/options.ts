@@ -7,7 +7,12 @@ const Argument = z
 
 export const ClaudeCodeOptions = z.strictObject({
   command: Argument.default('claude').describe('The program: a name on the search path, or a path.'),
-  allowedTools: z.array(Argument).default([]).describe('Tools that need no permission, as the program writes them: Bash(git *).'),
+  allowedTools: z
+    .array(Argument)
+    .default([])
+    .describe(
+      'Tools that need no permission, as the program writes them: Bash(git *). Only those that no rule of the profile is about.',
+    ),
   disallowedTools: z.array(Argument).default([]).describe('Tools the agent does not have at all.'),
   addDirs: z.array(Argument).default([]).describe('More directories its tools may use, as the agent sees them.'),
   maxTurns: z.int().positive().optional().describe('Model calls that one prompt may take.'),

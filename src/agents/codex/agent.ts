@@ -5,6 +5,7 @@ import { openAppServer } from './conversation.ts'
 import { openExec } from './exec.ts'
 import { CodexOptions } from './options.ts'
 import { probeCodex } from './probe.ts'
+import { ownTools } from './rules.ts'
 import { login, sessionFiles } from './session-files.ts'
 import { chooseTransport } from './transport.ts'
 
@@ -31,6 +32,7 @@ export const codex: Adapter<CodexOptions> = {
   login,
   hosts: ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
   codePaths,
+  ownTools,
   probe: probeCodex,
   command: codexCommand,
   open: (child, spec) => (chooseTransport(spec) === 'exec' ? openExec(child, spec) : openAppServer(child, spec)),

@@ -5,6 +5,7 @@ import { invalid, PawlError } from '../../domain/error.ts'
 import { emptyDatabases } from './databases.ts'
 import { checkTools } from './disabled-tools.ts'
 import type { CodexOptions } from './options.ts'
+import { checkRules, isAgainstRules } from './rules.ts'
 import { sessionFiles } from './session-files.ts'
 import { providerId, quoted, settings } from './settings.ts'
 import { chooseTransport, type Transport } from './transport.ts'
@@ -69,6 +70,7 @@ const modelArgs = ({ baseUrl }: LaunchSpec<CodexOptions>) =>
 
 function check(spec: LaunchSpec<CodexOptions>): void {
   checkTools(spec)
+  checkRules(spec)
   if (spec.newSession !== undefined) {
     throw new PawlError('unsupported', 'Codex names its conversations itself; it cannot be given an id for a new one.')
   }
@@ -81,7 +83,7 @@ function check(spec: LaunchSpec<CodexOptions>): void {
   if (spec.model?.includes(':mode=')) {
     throw invalid(`Codex knows no ${JSON.stringify(spec.model)}: how much it thinks is said by the option reasoningEffort.`)
   }
-  for (const argument of [...spec.options.args, ...spec.extraArgs]) checkExtra(argument)
+  for (const argument of [...spec.options.args, ...spec.extraArgs]) checkExtra(argument, spec)
 }
 
 const takenFlags = [
@@ -94,10 +96,10 @@ const takenSettings = [
 ]
 
 /** An extra argument may add, never take the walls, the permissions or the way to the model out of our hands. */
-function checkExtra(argument: string): void {
+function checkExtra(argument: string, spec: LaunchSpec<CodexOptions>): void {
   const [name = ''] = argument.replace(/^(-c|--config)=?\s*/, '').split('=')
   const isTaken = takenFlags.includes(argument.split('=')[0] ?? '') || takenSettings.some((setting) => setting.test(name.trim()))
-  if (isTaken)
+  if (isTaken || isAgainstRules(spec, argument, name.trim()))
     throw invalid(`The argument ${name} cannot be given to Codex: Pawl itself decides it. Remove it from the agent's args.`)
 }
 

@@ -17,6 +17,18 @@ const hears = (msg: object) => ({ dir: 'in', msg })
 const item = (state: 'started' | 'completed', value: object) => says(`item/${state}`, { item: value })
 const ends = (status: string, error: object | null = null) => says('turn/completed', { turn: { id: 't1', status, error } })
 const done = [item('completed', { type: 'agentMessage', id: 'm', text: 'done' }), ends('completed')]
+const told = (reason: string) => [
+  hears({
+    id: 4,
+    method: 'turn/steer',
+    params: {
+      threadId,
+      expectedTurnId: 't1',
+      input: [{ type: 'text', text: `<permission_denied>\n${reason}\n</permission_denied>`, text_elements: [] }],
+    },
+  }),
+  { dir: 'out', msg: { id: 4, result: { turnId: 't1' } } },
+]
 const begins = [
   hears({ id: 1, method: 'initialize' }),
   { dir: 'out', msg: { id: 1, result: {} } },
@@ -37,7 +49,7 @@ test.each([
   ],
   [
     'commandExecution',
-    { kind: 'command', command: 'ls', cwd: '/w' },
+    { kind: 'command', command: '/bin/bash -lc ls', cwd: '/w' },
     { tool: 'shell', input: { command: 'ls', cwd: '/w' } },
     { decision: 'accept' },
     { decision: 'decline' },
@@ -49,14 +61,21 @@ test.each([
     { permissions: { network: { enabled: true } }, scope: 'turn' },
     { permissions: {}, scope: 'turn' },
   ],
-] as const)('permission for a %s is asked for and answered', async (kind, params, request, yes, no) => {
-  for (const [permission, result] of [
-    [{ allow: true }, yes],
-    [{ allow: false, message: 'no' }, no],
+] as const)('permission for a %s is asked for and answered, a no with its reason', async (kind, params, request, yes, no) => {
+  for (const [permission, result, reason] of [
+    [{ allow: true }, yes, []],
+    [{ allow: false, message: 'no' }, no, told('no')],
   ] as const) {
     const started = item('started', { type: 'fileChange', id: 'c1', changes: [{ path: 'a' }], status: 'inProgress' })
     const { verdict, requests } = await play(
-      [...begins, started, asks(`item/${kind}/requestApproval`, params), hears({ id: 7, result }), ...done],
+      [
+        ...begins,
+        started,
+        asks(`item/${kind}/requestApproval`, { turnId: 't1', ...params }),
+        ...reason,
+        hears({ id: 7, result }),
+        ...done,
+      ],
       { permit: async () => permission },
     )
     expect(requests).toEqual([request])

@@ -21,7 +21,9 @@ export const CodexOptions = z.strictObject({
   approvals: z
     .enum(['untrusted', 'on-request', 'never'])
     .optional()
-    .describe('When it asks before it acts. Left out: never inside walls that hold, untrusted elsewhere. exec can never ask.'),
+    .describe(
+      'When it asks before it acts, where the profile leaves commands and files free. Left out: never inside walls that hold, untrusted elsewhere. exec can never ask.',
+    ),
   webSearch: z.boolean().optional().describe('Whether the model may search the web. Left out: what the program does by itself.'),
   repositoryInstructions: z
     .boolean()

@@ -2,8 +2,13 @@ import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import { harmless } from '../harmless.ts'
 import { clean } from '../text.ts'
+import { within } from '../within.ts'
 import type { AppServer, Params, RequestId } from './app-server.ts'
 import { fields, patchTool, shellTool, text } from './items.ts'
+import { withoutShell } from './shell-line.ts'
+
+/** It took a few milliseconds wherever it was tried. */
+const steerMs = 1_000
 
 /** What a request of the program led to, beyond its answer. */
 export interface Asking {
@@ -30,29 +35,38 @@ export async function answerRequest(
     const wanted = permissionOf(method, params, asking)
     if (!wanted) return server.refuse(id, `Pawl does not answer ${method}.`)
     const permission = await turn.permit({ tool: wanted.tool, input: harmless(wanted.input) })
-    server.answer(id, permission.allow ? wanted.yes : wanted.no(permission.message))
+    // An answer has no room for words, and the agent must know why: what is said before it is read with it.
+    if (!permission.allow && !permission.asked)
+      await within(server.request('turn/steer', saying(params, permission.message)), steerMs)
+    server.answer(id, permission.allow ? wanted.yes : wanted.no)
     if (!permission.allow && permission.asked) asking.blocked()
   } catch (thrown) {
     server.refuse(id, messageOf(thrown))
   }
 }
 
+const saying = ({ threadId, turnId }: Params, message: string): Params => ({
+  threadId,
+  expectedTurnId: turnId,
+  input: [{ type: 'text', text: `<permission_denied>\n${message}\n</permission_denied>`, text_elements: [] }],
+})
+
 interface Wanted {
   readonly tool: string
   readonly input: unknown
   readonly yes: Params
-  readonly no: (message: string) => Params
+  readonly no: Params
 }
 
 function permissionOf(method: string, params: Params, asking: Asking): Wanted | undefined {
-  const decline = () => ({ decision: 'decline' })
+  const decline = { decision: 'decline' }
   const input = asking.inputOf(text(params.itemId) ?? '')
   switch (method) {
     case 'item/commandExecution/requestApproval':
       return {
         tool: shellTool,
         input: given({
-          command: params.command,
+          command: withoutShell(params.command ?? fields(input)?.command),
           cwd: params.cwd,
           reason: params.reason,
           stdin: params.kind === 'command' ? undefined : params.kind,
@@ -72,7 +86,7 @@ function permissionOf(method: string, params: Params, asking: Asking): Wanted | 
         tool: 'request_permissions',
         input: given({ permissions: params.permissions, cwd: params.cwd, reason: params.reason }),
         yes: { permissions: granted(params.permissions), scope: 'turn' },
-        no: () => ({ permissions: {}, scope: 'turn' }),
+        no: { permissions: {}, scope: 'turn' },
       }
     default:
       return undefined

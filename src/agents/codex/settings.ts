@@ -4,6 +4,7 @@ import { withRepositoryInstructions } from '../repository.ts'
 import { withSkills } from '../skills.ts'
 import { isDisabled } from './disabled-tools.ts'
 import type { CodexOptions } from './options.ts'
+import { consulted } from './rules.ts'
 
 /** One provider id for every way in: the program refuses to go on with a conversation whose provider it does not know. */
 export const providerId = 'pawl'
@@ -51,6 +52,10 @@ export function settings(spec: LaunchSpec<CodexOptions>): string {
         multi_agent: (spec.subagents && spec.subagents.own !== 'all') || isDisabled(spec, 'Task') ? false : undefined,
         shell_tool: isDisabled(spec, 'shell') ? false : undefined,
         view_image: isDisabled(spec, 'view_image') ? false : undefined,
+        image_generation: isDisabled(spec, 'generate_image') ? false : undefined,
+        sleep_tool: isDisabled(spec, 'sleep') ? false : undefined,
+        // What is typed into a running shell is not asked about; without a terminal nothing can be.
+        unified_exec_tty: consulted(spec) === undefined ? undefined : false,
         default_mode_request_user_input: !isDisabled(spec, 'request_user_input'),
         enable_request_compression: spec.baseUrl === undefined ? undefined : false,
       },
@@ -68,13 +73,15 @@ export function settings(spec: LaunchSpec<CodexOptions>): string {
 
 function webSearch(spec: LaunchSpec<CodexOptions>): 'live' | 'disabled' | undefined {
   const { webSearch } = spec.options
-  if (isDisabled(spec, 'WebSearch')) return 'disabled'
+  if (isDisabled(spec, 'web_search')) return 'disabled'
   return webSearch === undefined ? undefined : webSearch ? 'live' : 'disabled'
 }
 
 export const sandboxMode = ({ walled }: LaunchSpec<CodexOptions>) => (walled ? 'danger-full-access' : 'workspace-write')
 
-export const approvals = ({ options, walled }: LaunchSpec<CodexOptions>) => options.approvals ?? (walled ? 'never' : 'untrusted')
+/** By the only policy under which every command and every change of a file comes to us, where the profile's rules are about them. */
+export const approvals = (spec: LaunchSpec<CodexOptions>) =>
+  consulted(spec) === undefined ? (spec.options.approvals ?? (spec.walled ? 'never' : 'untrusted')) : 'untrusted'
 
 /** An untrusted workspace's AGENTS.md is not read by the program itself. */
 const instructions = ({ systemPrompt, options, skills, instructions: told }: LaunchSpec<CodexOptions>) =>

@@ -19,7 +19,7 @@ export const isTooOld = (version: string, transport: CodexOptions['transport']) 
   !isAtLeast(version, transport === 'app-server' ? firstAppServer : firstExec)
 
 /** A version that cannot be read is taken for a new one. */
-function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
+export function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
   const found = versionNumbers.exec(version)?.slice(1).map(Number)
   if (!found) return true
   const different = wanted.findIndex((number, index) => found[index] !== number)
