@@ -117,7 +117,7 @@ test('a question ends the turn as blocked; the answer is the next prompt, for th
 test('our tools at the door need no permission, and the token stands in no file', async () => {
   const place = await makePlace()
   const door = await openDoor()
-  const { turn } = await open({
+  const { turn, end } = await open({
     scenario: 'mcp-ask',
     place,
     tools: true,
@@ -128,8 +128,9 @@ test('our tools at the door need no permission, and the token stands in no file'
   expect(requests).toEqual([])
   expect(events.find((event) => event.type === 'agent.tool_called')?.data).toMatchObject({ tool: 'mcp__pawl__ask_user' })
   expect(new Set(door.seen)).toEqual(new Set(['Bearer door-secret']))
+  await end()
   for (const entry of await readdir(place.home, { recursive: true, withFileTypes: true })) {
-    // The program lives on and may have removed a file since it was listed.
+    // What it started may still tidy up, and remove a file that was listed.
     const text = entry.isFile() ? await readFile(join(entry.parentPath, entry.name), 'utf8').catch(() => '') : ''
     expect(text).not.toContain('door-secret')
   }

@@ -11,7 +11,8 @@ beforeAll(async () => {
   machine = await startMachine()
   const agents = programs.map((program) => {
     const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
-    return [`limited-${program.agent}`, { adapter: program.adapter, baseUrl, model, env: env.set, ...options }]
+    // The values are in the command's own environment: a key does not belong in settings.
+    return [`limited-${program.agent}`, { adapter: program.adapter, baseUrl, model, env: Object.keys(env.set), ...options }]
   })
   await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: Object.fromEntries(agents) }))
 })
@@ -65,7 +66,8 @@ describe.concurrent.each(programs)('the real $agent whose plan is used up', (pro
 
   test('ends the command with 75, which says when and by what it goes on', async () => {
     const workspace = await machine.workspace()
-    const ended = await pawl(machine.home, ['run', '--agent', `limited-${program.agent}`, '--workspace', workspace, 'hello'])
+    const args = ['run', '--agent', `limited-${program.agent}`, '--workspace', workspace, 'hello']
+    const ended = await pawl(machine.home, args, { env: subscriber(program, 'limit-with-reset').env.set })
     expect(ended.stderr).toMatch(
       /^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m,
     )

@@ -16,7 +16,12 @@ export const agentCore = {
   'S2-6': { means: '`:mode=thinking` turns thinking on; the provider sees the base name, our records the full one.', open: 6 },
 
   // A profile is mandatory
-  'S2-7': { means: "A program's own bypass mode beside the profile is refused, with the reason.", open: 4 },
+  'S2-7': {
+    means: "A program's own bypass mode beside the profile is refused, with the reason.",
+    shown: [
+      'test/real-agents/rules.test.ts > options of an agent do not go past the rules',
+    ],
+  },
   'S2-8': {
     means: 'No run without a resolved profile; its decisions are events.',
     shown: [
@@ -61,7 +66,14 @@ export const agentCore = {
   },
 
   // Tools and permissions
-  'S2-15': { means: 'From the profile follow which tools are free, asked for, or absent; resolved for each run.', open: 4 },
+  'S2-15': {
+    means: 'From the profile follow which tools are free, asked for, or absent; resolved for each run.',
+    shown: [
+      'test/real-agents/rules.test.ts > the real %s is refused a command by a rule, told why, and ended after the third',
+      'test/real-agents/rules.test.ts > the real %s asks about commands that only look, and what no rule is about is done',
+      'test/real-agents/rules.test.ts > the real claude does not read a file that a rule denies, though it asks nobody by itself',
+    ],
+  },
   'S2-16': {
     means: 'Our own file, search, fetch, shell and ask tools stand in for native ones, for subagents as well.',
     shown: [
