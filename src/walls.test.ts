@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } fr
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { systemClock } from './clock.ts'
-import { builtinProfiles } from './domain/profile-builtin.ts'
+import { builtinProfiles } from './domain/profile/builtin.ts'
 import { createMachineWalls } from './walls.ts'
 
 let home: string

@@ -1,6 +1,6 @@
 import { release } from 'node:os'
 import type { Clock } from './clock.ts'
-import type { Profile } from './domain/profile.ts'
+import type { Profile } from './domain/profile/profile.ts'
 import { wallsOf } from './engine/program/walls.ts'
 import { removeLeftBaits } from './engine/self-test/bait.ts'
 import { createRememberedTests } from './engine/self-test/remembered.ts'

@@ -24,7 +24,7 @@ const allowed: Record<string, readonly string[]> = {
   store: ['process'],
   engine: ['agent', 'sandbox', 'store', 'process', 'files', 'egress', 'secrets'],
   tools: ['store', 'version', 'egress', 'process', 'sandbox', 'files'],
-  surfaces: ['engine/runtime', 'engine/entrance', 'engine/audit', 'engine/denials', 'engine/secrets'],
+  surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets'],
   client: [],
   'run-file': ['process/identity'],
   cli: [
@@ -38,7 +38,6 @@ const allowed: Record<string, readonly string[]> = {
     'agents/index',
     'engine/runtime',
     'engine/entrance',
-    'engine/audit',
     'engine/secrets',
   ],
   describe: ['agent', 'agents', 'config'],

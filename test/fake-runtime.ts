@@ -2,7 +2,7 @@ import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
 import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
-import { profileVerbs } from '../src/engine/profile-verbs.ts'
+import { profileVerbs } from '../src/engine/rights/verbs.ts'
 import type { Runtime } from '../src/engine/runtime.ts'
 
 /** A runtime in memory for tests of surfaces, which only translate: it keeps what it is told and journals what a test says. */

@@ -1,8 +1,8 @@
 import { findAgent } from '../config/load.ts'
 import { invalid, PawlError } from '../domain/error.ts'
-import { type Profile, profileNames } from '../domain/profile.ts'
-import { defaultProfile, resolveProfile, rightsOf } from '../domain/profile-resolve.ts'
-import { type ProfileSummary, profileSummary } from '../domain/profile-view.ts'
+import { type Profile, profileNames } from '../domain/profile/profile.ts'
+import { defaultProfile, resolveProfile, rightsOf } from '../domain/profile/resolve.ts'
+import { type ProfileSummary, profileSummary } from '../domain/profile/view.ts'
 import type { Cli } from './cli.ts'
 import { readSettings } from './settings.ts'
 

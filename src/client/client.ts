@@ -1,6 +1,6 @@
 import type { AuditVerdict, AuditView } from '../domain/audit.ts'
 import type { Event } from '../domain/event.ts'
-import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile-view.ts'
+import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile/view.ts'
 import type { SecretView } from '../domain/secret.ts'
 import type { SkillView, SubagentView } from '../domain/skill.ts'
 import type { TaskState } from '../domain/task.ts'

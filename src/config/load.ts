@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { notFound, PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { Environment, UserProfiles } from '../domain/profile-resolve.ts'
+import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
 import { readDocument, type SettingsDocument } from './document.ts'
 import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
 import { guardProject } from './guard.ts'

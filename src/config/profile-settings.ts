@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import type { ProfileMount } from '../domain/profile.ts'
-import type { ProfileSettings } from '../domain/profile-resolve.ts'
+import type { ProfileMount } from '../domain/profile/profile.ts'
+import type { ProfileSettings } from '../domain/profile/resolve.ts'
 import { absolute } from './places.ts'
 import type { ProfileEntry, WrittenMount } from './profile-entry.ts'
 

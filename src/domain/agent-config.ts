@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ProfileSchema } from './profile-schema.ts'
+import { ProfileSchema } from './profile/schema.ts'
 
 /** What one task, run, or day may cost. A part that is missing has no cap of its own. */
 export const Budget = z.object({

@@ -1,4 +1,4 @@
-import type { Profile } from '../domain/profile.ts'
+import type { Profile } from '../domain/profile/profile.ts'
 import type { QuestionAsked } from '../domain/question.ts'
 import type { Log } from '../log.ts'
 import { type AnsweredQuestion, grantedBy, hostQuestion } from './host-question.ts'

@@ -11,19 +11,19 @@ import { runsOfTask } from '../store/runs.ts'
 import * as tasks from '../store/tasks.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
-import type { Audit, Caller } from './audit.ts'
 import type { Bus } from './bus.ts'
 import { type TaskCreatorParts, taskCreator } from './create-task.ts'
+import type { Audit, Caller } from './entrance/audit.ts'
+import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
 import { guarded } from './guarded.ts'
-import { type HaltVerbs, haltVerbs, haltView } from './halt-verbs.ts'
 import type { Journal } from './journal.ts'
-import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './profile-verbs.ts'
+import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './rights/verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
 import { type SkillVerbs, skillVerbs } from './skills/verbs.ts'
 import { questionView, taskSummary, taskView } from './views.ts'
 import { type WorkspaceVerbs, workspaceVerbs } from './workspace/verbs.ts'
 
-export type { Caller } from './audit.ts'
+export type { Caller } from './entrance/audit.ts'
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
 export interface Runtime extends SessionVerbs, HaltVerbs, ProfileVerbs, SkillVerbs, WorkspaceVerbs {

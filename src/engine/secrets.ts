@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { invalid, notFound } from '../domain/error.ts'
-import type { Profile } from '../domain/profile.ts'
+import type { Profile } from '../domain/profile/profile.ts'
 import type { Secret } from '../domain/redact/names.ts'
 import { faultOfSecret, SecretName, SecretScope, type SecretView } from '../domain/secret.ts'
 import { makeKey, readKeyFile } from '../secrets/key-file.ts'
@@ -9,7 +9,7 @@ import { createKeys } from '../secrets/keys.ts'
 import { fingerprintOf, seal, unseal } from '../secrets/seal.ts'
 import type { Db, Tx } from '../store/database.ts'
 import * as store from '../store/secrets.ts'
-import type { Caller } from './audit.ts'
+import type { Caller } from './entrance/audit.ts'
 import { guarded } from './guarded.ts'
 
 /** What can be done about secrets from outside. A value goes in and never comes out again. Each refuses with a `PawlError`. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Category, Outcome } from '../domain/outcome.ts'
-import type { Profile } from '../domain/profile.ts'
+import type { Profile } from '../domain/profile/profile.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
 import type { Db, Tx } from './database.ts'

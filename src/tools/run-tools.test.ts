@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Profile } from '../domain/profile.ts'
-import { builtinProfiles } from '../domain/profile-builtin.ts'
-import { createPermissions } from '../engine/permissions.ts'
+import { builtinProfiles } from '../domain/profile/builtin.ts'
+import type { Profile } from '../domain/profile/profile.ts'
+import { createPermissions } from '../engine/rights/permissions.ts'
 import { createRunTools } from './run-tools.ts'
 
 const { strict, guarded } = builtinProfiles

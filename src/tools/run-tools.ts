@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
-import type { Profile } from '../domain/profile.ts'
-import { decide } from '../domain/rule-decide.ts'
+import type { Profile } from '../domain/profile/profile.ts'
+import { decide } from '../domain/rule/decide.ts'
 import type { ScriptSkill } from '../domain/skill.ts'
 import type { Fetcher } from '../egress/fetch.ts'
 import type { Child } from '../process/child.ts'

@@ -1,5 +1,5 @@
-import { compileGlob } from '../domain/rule-glob.ts'
-import { isSameTool } from '../domain/rule-tools.ts'
+import { compileGlob } from '../domain/rule/glob.ts'
+import { isSameTool } from '../domain/rule/tools.ts'
 import type { Fetcher } from '../egress/fetch.ts'
 import { askUserQuestionTool } from './ask-user-question.ts'
 import { bashTool } from './bash.ts'

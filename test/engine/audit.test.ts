@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { canonical } from '../../src/domain/audit.ts'
 import { createRedactor } from '../../src/domain/redact/redactor.ts'
-import { createAudit } from '../../src/engine/audit.ts'
+import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { insertAudit } from '../../src/store/audit.ts'
 import { makeParts } from './store.ts'
 

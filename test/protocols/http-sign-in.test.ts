@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { createAudit } from '../../src/engine/audit.ts'
-import { createEntrance, type Entrance } from '../../src/engine/entrance.ts'
+import { createAudit } from '../../src/engine/entrance/audit.ts'
+import { createEntrance, type Entrance } from '../../src/engine/entrance/entrance.ts'
 import { makeParts } from '../engine/store.ts'
 import { exchange, type Listening, listening, request, token } from '../http-peer.ts'
 

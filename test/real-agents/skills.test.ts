@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { resolveProfile } from '../../src/domain/profile-resolve.ts'
+import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import { type Machine, type Program, programs, startMachine } from './peer.ts'
 
 const skill = (description: string, more = '') => `---\ndescription: ${description}\n${more}---\nThe words of a skill.\n`

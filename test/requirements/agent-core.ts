@@ -18,9 +18,7 @@ export const agentCore = {
   // A profile is mandatory
   'S2-7': {
     means: "A program's own bypass mode beside the profile is refused, with the reason.",
-    shown: [
-      'test/real-agents/rules.test.ts > options of an agent do not go past the rules',
-    ],
+    shown: ['test/real-agents/rules.test.ts > options of an agent do not go past the rules'],
   },
   'S2-8': {
     means: 'No run without a resolved profile; its decisions are events.',
@@ -28,8 +26,8 @@ export const agentCore = {
       'test/engine/profile-runs.test.ts > says which profile that is when it starts and in its record, and what was refused by it',
       'test/engine/profile-record.test.ts > what was in force is told for each run, and kept once for all that had the same',
       'test/engine/profile-choice.test.ts > a task may name a profile of the daemon, which is stored whole with it',
-      'src/domain/profile.test.ts > an agent without a copy of its profile has the built-in one that it names',
-      'src/engine/permissions.test.ts > refusals, and what a person allowed, are told to the journal',
+      'src/domain/profile/profile.test.ts > an agent without a copy of its profile has the built-in one that it names',
+      'src/engine/rights/permissions.test.ts > refusals, and what a person allowed, are told to the journal',
     ],
   },
 
@@ -38,8 +36,8 @@ export const agentCore = {
   'S2-10': {
     means: 'An original path is listed once; the first source wins.',
     shown: [
-      'src/domain/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
-      'src/domain/profile.test.ts > mounts are told to the agent',
+      'src/domain/profile/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
+      'src/domain/profile/profile.test.ts > mounts are told to the agent',
     ],
   },
 
@@ -101,15 +99,15 @@ export const agentCore = {
     means: 'Denials are counted per run; one that interrupts ends it as `denied` with its text.',
     shown: [
       'test/engine/profile-runs.test.ts > ends as denied, with the refusal as its text, when one too many of its calls is refused, and the next run counts anew',
-      'src/engine/permissions.test.ts > three refusals of one tool end the run, and the one before warns',
-      'src/engine/permissions.test.ts > six refusals in all end the run',
+      'src/engine/rights/permissions.test.ts > three refusals of one tool end the run, and the one before warns',
+      'src/engine/rights/permissions.test.ts > six refusals in all end the run',
     ],
   },
   'S2-20': {
     means: 'Permission answers carry a sentence on what the walls allow.',
     shown: [
-      'src/engine/permissions.test.ts > what is allowed is allowed, and a refusal says which rule, what else is possible, and what the sandbox is',
-      'src/engine/permissions.test.ts > the sandbox is told as it is, under our own names too, and only for tools that touch it',
+      'src/engine/rights/permissions.test.ts > what is allowed is allowed, and a refusal says which rule, what else is possible, and what the sandbox is',
+      'src/engine/rights/permissions.test.ts > the sandbox is told as it is, under our own names too, and only for tools that touch it',
       'src/tools/run-tools.test.ts > goes by its rules: what is allowed, what is asked about, and what is denied by where it really leads',
     ],
   },
@@ -154,7 +152,7 @@ export const agentCore = {
       'test/engine/profile-runs.test.ts > sees the mounts of the profile at their own paths, read-only or writable, a persistent one from task to task, and nothing beside them',
       'src/sandboxes/bubblewrap/view.test.ts > the programs and settings of the machine, and nothing else of it',
       'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
-      'src/engine/profile-mounts.test.ts > mounts are ready as real places; optional ones that are missing are told; persistent ones are made',
+      'src/engine/rights/mounts.test.ts > mounts are ready as real places; optional ones that are missing are told; persistent ones are made',
     ],
   },
   'S2-27': { means: "A user's persistent directory is writable at its own path.", open: 4 },
@@ -313,13 +311,13 @@ export const agentCore = {
   },
   'W2-10': {
     means: 'Mounts without walls are refused by name, and not blamed on something else.',
-    shown: ['src/engine/profile-mounts.test.ts > without walls a mount at another path is refused by name'],
+    shown: ['src/engine/rights/mounts.test.ts > without walls a mount at another path is refused by name'],
   },
   'W2-11': {
     means: 'A path asked for both read-only and writable is bound once, and which is said.',
     shown: [
       'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
-      'src/domain/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
+      'src/domain/profile/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
       'test/engine/profile-runs.test.ts > tells the agent what is mounted, by name and description',
     ],
   },
@@ -327,7 +325,7 @@ export const agentCore = {
     means: 'A required mount that is missing stops the run before it starts.',
     shown: [
       'test/engine/profile-runs.test.ts > does not start where a required mount is missing, and goes on without an optional one, each by its name',
-      'src/engine/profile-mounts.test.ts > a required mount that is missing ends the run, with its name and what to do',
+      'src/engine/rights/mounts.test.ts > a required mount that is missing ends the run, with its name and what to do',
     ],
   },
   'W2-13': { means: 'A tripped run keeps its text, turns and cost.', open: 5 },
@@ -336,7 +334,7 @@ export const agentCore = {
     means: "One run's permissions never reach another that runs beside it.",
     shown: [
       'test/engine/profile-runs.test.ts > has its own rules and no other, whatever runs beside it',
-      'src/engine/permissions.test.ts > two runs share nothing',
+      'src/engine/rights/permissions.test.ts > two runs share nothing',
     ],
   },
   'W2-16': {
@@ -350,8 +348,8 @@ export const agentCore = {
   'W2-17': {
     means: 'What is not enforced is never called enforced.',
     shown: [
-      'src/engine/sandbox-policy.test.ts > what is not enforced is not claimed to an agent that was refused something',
-      'src/domain/profile.test.ts > without walls nothing is said to be read-only',
+      'src/engine/rights/sandbox-policy.test.ts > what is not enforced is not claimed to an agent that was refused something',
+      'src/domain/profile/profile.test.ts > without walls nothing is said to be read-only',
       'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
     ],
   },

@@ -26,7 +26,7 @@ export const rulings = {
     means: 'A profile is always resolved; working without rules or walls is named, explicit and shown.',
     shown: [
       'test/engine/profile-choice.test.ts > a task may name a profile of the daemon, which is stored whole with it',
-      'src/domain/profile.test.ts > what is missing, goes in circles, or would take walls down is refused by name',
+      'src/domain/profile/profile.test.ts > what is missing, goes in circles, or would take walls down is refused by name',
       'src/config/profiles.test.ts > a project that is not trusted may choose a narrower profile, and define or widen none',
       'src/cli/profile.test.ts > a profile without walls is said loudly, even if nothing else is',
       'test/e2e/without-bubblewrap.test.ts > no agent works unattended, and the refusal names the cure',

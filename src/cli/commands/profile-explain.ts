@@ -20,8 +20,8 @@ export function define(command: Command, cli: Cli): void {
 async function explain(cli: Cli, written: string, options: ExplainOptions): Promise<void> {
   const [{ profilesHere }, { parseCall }, { explainCall }] = await Promise.all([
     import('../profiles.ts'),
-    import('../../domain/rule-call.ts'),
-    import('../../domain/profile-view.ts'),
+    import('../../domain/rule/call.ts'),
+    import('../../domain/profile/view.ts'),
   ])
   const call = parseCall(written)
   const profile = (await profilesHere(cli)).chosen(options)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Profile } from '../../domain/profile.ts'
-import type { ProfileView } from '../../domain/profile-view.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import type { ProfileView } from '../../domain/profile/view.ts'
 import type { Cli } from '../cli.ts'
 import { sayOpenWalls } from '../open-walls.ts'
 import { oneLine } from '../plain.ts'
@@ -15,7 +15,7 @@ export function define(command: Command, cli: Cli): void {
 async function show(cli: Cli, name: string): Promise<void> {
   const [{ profilesHere }, { profileView }] = await Promise.all([
     import('../profiles.ts'),
-    import('../../domain/profile-view.ts'),
+    import('../../domain/profile/view.ts'),
   ])
   const view = await profileView((await profilesHere(cli)).named(name))
   sayOpenWalls(cli, view)

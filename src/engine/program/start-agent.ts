@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
 import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'
-import { profileDigest } from '../../domain/profile-digest.ts'
+import { profileDigest } from '../../domain/profile/digest.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
 import type { KillUnit } from '../../process/child.ts'
 import { recordKillUnit, recordProfile, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'

@@ -1,4 +1,4 @@
-import type { Profile } from '../../domain/profile.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
 import type { Mask, Walls } from '../../sandbox.ts'
 
 /** Where the walls stand, and what only the machine and the run can tell of them. */

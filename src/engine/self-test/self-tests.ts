@@ -1,6 +1,6 @@
 import { PawlError } from '../../domain/error.ts'
-import type { Profile } from '../../domain/profile.ts'
-import { profileDigest } from '../../domain/profile-digest.ts'
+import { profileDigest } from '../../domain/profile/digest.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
 import type { Walls } from '../../sandbox.ts'
 import type { RememberedTests } from './remembered.ts'
 import { type SelfTest, type SelfTestOptions, type SelfTestPlace, selfTest } from './self-test.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Adapter, LaunchSpec } from '../../agent.ts'
-import type { Profile } from '../../domain/profile.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
 import type { ScriptSkill } from '../../domain/skill.ts'
 import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'

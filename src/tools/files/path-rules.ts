@@ -1,5 +1,5 @@
-import type { Profile } from '../../domain/profile.ts'
-import { compileGlob, type Glob } from '../../domain/rule-glob.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { compileGlob, type Glob } from '../../domain/rule/glob.ts'
 
 /** What our file tools leave alone inside the folders that a run may see. Names are compared without regard to case. */
 export interface PathRules {

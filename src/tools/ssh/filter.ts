@@ -1,5 +1,5 @@
-import type { SshAccess } from '../../domain/profile.ts'
-import { shellParts } from '../../domain/rule-shell.ts'
+import type { SshAccess } from '../../domain/profile/profile.ts'
+import { shellParts } from '../../domain/rule/shell.ts'
 import { blockedBecause, holdsSecrets } from './blocked.ts'
 import { isNamed, type Level, levelOf } from './levels.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from '../../clock.ts'
 import { denied, invalid, limited, messageOf, notFound, PawlError, unavailable } from '../../domain/error.ts'
-import type { SshAccess } from '../../domain/profile.ts'
+import type { SshAccess } from '../../domain/profile/profile.ts'
 import { withoutMiddle } from '../answer-text.ts'
 import { readPathText } from '../files/path-text.ts'
 import { gateBy, type Permit } from '../strict-parts.ts'

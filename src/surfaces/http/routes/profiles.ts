@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { Name } from '../../../domain/id.ts'
-import { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../../../domain/profile-view.ts'
+import { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../../../domain/profile/view.ts'
 import { type App, api, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,0 +1,50 @@
+import { realpath } from 'node:fs/promises'
+import { sep } from 'node:path'
+import { denied } from '../../domain/error.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { widerIn } from '../../domain/profile/width.ts'
+import type { Standing } from '../../domain/role.ts'
+import type { NewTask } from '../../domain/view.ts'
+
+/**
+ * What of a task only admins may choose. A whole agent names commands, variables and key files of this machine, so it is worth as much as the settings file; arguments
+ * can take a program's own permissions away; and who says that somebody watches may run without walls. A hook stands in somebody else's system and only says what is
+ * to be done.
+ */
+const kept = ['agentConfig', 'extraArgs', 'attended'] as const satisfies (keyof NewTask)[]
+const keptFromHooks = [...kept, 'profile', 'workspace'] as const satisfies (keyof NewTask)[]
+
+export function assertMayAsk(standing: Standing | undefined, task: Partial<NewTask>): void {
+  if (mayAll(standing)) return
+  const given = (standing === 'hook' ? keptFromHooks : kept).filter((key) => task[key] !== undefined && task[key] !== false)
+  if (given.length > 0)
+    throw denied(
+      `A token of ${nameOf(standing)} may not choose ${given.map((key) => `"${key}"`).join(', ')} of a task; leave it out and name an agent of the daemon's settings.`,
+    )
+}
+
+/** Whoever may not change the settings may choose a narrower profile than the agent's, never a wider one. */
+export function assertNotWider(standing: Standing | undefined, chosen: Profile, own: Profile): void {
+  const wider = mayAll(standing) ? [] : widerIn(chosen, own)
+  if (wider.length > 0)
+    throw denied(
+      `A token of ${nameOf(standing)} may not choose the profile "${chosen.name}": it allows more than the agent's own, "${own.name}" (${wider.join(', ')}). Leave it out, or name an agent that has it.`,
+    )
+}
+
+/** Folders of this machine are the admins' to name, and everybody's in and below those that the settings share. Says the same of a folder that is not there. */
+export async function assertMayWorkIn(standing: Standing | undefined, path: string, shared: readonly string[]): Promise<void> {
+  if (mayAll(standing)) return
+  const [wanted, ...folders] = await Promise.all([path, ...shared].map((each) => realpath(each).catch(() => undefined)))
+  const isShared = folders.some(
+    (folder) => folder !== undefined && `${wanted}${sep}`.startsWith(folder === sep ? sep : `${folder}${sep}`),
+  )
+  if (wanted === undefined || !isShared)
+    throw denied(
+      `A token of ${nameOf(standing)} may not have an agent work in ${path}: it is none of the folders that server.workspaces of the daemon's settings names, nor below one. Leave the workspace out for a folder of the task's own.`,
+    )
+}
+
+/** The owner of the home, where nobody is named. */
+const mayAll = (standing: Standing | undefined) => standing === undefined || standing === 'admin'
+const nameOf = (standing: Standing | undefined) => (standing === 'hook' ? 'kind hook' : `the role ${standing}`)

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ProfileMount } from '../../domain/profile/profile.ts'
+import { readyMounts } from './mounts.ts'
+
+function place() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'pawl-mounts-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'home/inner'), { recursive: true })
+  mkdirSync(join(root, 'data'))
+  symlinkSync(join(root, 'data'), join(root, 'link'))
+  symlinkSync(join(root, 'home'), join(root, 'sneaky'))
+  const mount = (name: string, more: Partial<ProfileMount> = {}): ProfileMount => ({
+    name,
+    description: '',
+    source: join(root, name),
+    path: `/m/${name}`,
+    mode: 'ro',
+    persistent: false,
+    required: true,
+    ...more,
+  })
+  const ready = (...mounts: ProfileMount[]) =>
+    readyMounts({ name: 'mine', mounts }, { ours: [join(root, 'home')], enforced: true })
+  return { root, mount, ready }
+}
+
+test('mounts are ready as real places; optional ones that are missing are told; persistent ones are made', async () => {
+  const { root, mount, ready } = place()
+  const missing = mount('gone', { required: false })
+  expect(await ready(mount('link'), missing, mount('kept/deep', { persistent: true, mode: 'rw' }))).toEqual({
+    mounts: [
+      { source: join(root, 'data'), path: '/m/link', mode: 'ro' },
+      { source: join(root, 'kept/deep'), path: '/m/kept/deep', mode: 'rw' },
+    ],
+    there: [expect.objectContaining({ name: 'link' }), expect.objectContaining({ name: 'kept/deep' })],
+    missing: [missing],
+  })
+})
+
+test('a required mount that is missing ends the run, with its name and what to do', async () => {
+  const { root, mount, ready } = place()
+  await expect(ready(mount('gone'))).rejects.toMatchObject({
+    category: 'workspace_error',
+    message: `The mount "gone" of profile "mine", ${join(root, 'gone')}, does not exist; make it, or mark it "required: false".`,
+  })
+})
+
+test.for(['home', 'home/inner', 'sneaky', '.'])('Pawl’s own files are never mounted: %s', async (name) => {
+  const { mount, ready } = place()
+  await expect(ready(mount(name))).rejects.toThrow("would show Pawl's own files")
+})
+
+test.for(['work', 'work/inner', '.'])('the workspace is never shown a second time: %s', async (name) => {
+  const { root, mount } = place()
+  mkdirSync(join(root, 'work/inner'), { recursive: true })
+  const ready = (asked: ProfileMount) =>
+    readyMounts({ name: 'mine', mounts: [asked] }, { ours: [], workspace: join(root, 'work'), enforced: true })
+  await expect(ready(mount(name))).rejects.toThrow('would show the workspace')
+})
+
+test('a directory of the workspace itself needs no mount', async () => {
+  const { root, mount } = place()
+  mkdirSync(join(root, 'work/inner'), { recursive: true })
+  const inner = mount('work/inner', { path: join(root, 'work/inner') })
+  expect(
+    await readyMounts({ name: 'mine', mounts: [inner] }, { ours: [], workspace: join(root, 'work'), enforced: true }),
+  ).toEqual({
+    mounts: [],
+    there: [inner],
+    missing: [],
+  })
+})
+
+test('without walls a mount at another path is refused by name', async () => {
+  const { root, mount } = place()
+  const asked = { name: 'mine', mounts: [mount('data')] }
+  await expect(readyMounts(asked, { ours: [], enforced: false })).rejects.toMatchObject({
+    category: 'sandbox_error',
+    message: expect.stringContaining(`The mount "data" of profile "mine", ${join(root, 'data')}, cannot be shown at /m/data`),
+  })
+  const own = { name: 'mine', mounts: [mount('data', { path: join(root, 'data') })] }
+  expect((await readyMounts(own, { ours: [], enforced: false })).there).toHaveLength(1)
+})

@@ -1,0 +1,207 @@
+import { expect, test } from 'vitest'
+import { type ProfileSettings, resolveProfile } from '../../domain/profile/resolve.ts'
+import type { QuestionAsked } from '../../domain/question.ts'
+import type { PermissionAnswer } from './answers.ts'
+import { createPermissions, type PermissionDecided, type PermissionParts } from './permissions.ts'
+
+const bash = (command: string, more = {}) => ({ tool: 'Bash', input: { command, ...more } })
+const rules: ProfileSettings = {
+  rules: { allow: ['Bash(ls:*)'], ask: ['Bash(git push:*)'], deny: ['Bash(rm:*)'], otherwise: 'allow' },
+}
+
+/** A run under a profile, with what it asked and why it was ended. */
+function run(settings: ProfileSettings = rules, answered: readonly PermissionAnswer[] = [], more: Partial<PermissionParts> = {}) {
+  const asked: QuestionAsked[] = []
+  const ended: string[] = []
+  const told: PermissionDecided['data'][] = []
+  const permissions = createPermissions({
+    profile: resolveProfile('mine', { mine: settings }),
+    workspace: '/w',
+    walls: { enforced: true },
+    answered,
+    ask: async (question) => void asked.push(question),
+    redact: (text) => text,
+    interrupt: (message) => void ended.push(message),
+    record: ({ data }) => void told.push(data),
+    ...more,
+  })
+  return { permissions, asked, ended, told }
+}
+
+const answerOf = (question: QuestionAsked, answer: string, heard = false): PermissionAnswer => ({
+  kind: 'permission',
+  text: question.text,
+  state: 'answered',
+  answer,
+  heard,
+})
+
+test('what is allowed is allowed, and a refusal says which rule, what else is possible, and what the sandbox is', async () => {
+  const { permissions, asked, ended } = run({ ...rules, mounts: [mount('/data', 'ro'), mount('/out', 'rw')] })
+  expect(await permissions.permit(bash('ls -l'))).toEqual({ allow: true })
+  expect(await permissions.permit(bash('rm -rf x'))).toEqual({
+    allow: false,
+    message:
+      'Denied: The rule deny Bash(rm:*) of profile "mine" is about it. Allowed are: Bash(ls:*). Sandbox policy: file sandboxing is on, network sandboxing is on. Writable: /w, /out. Read-only: /data. Do not try to get around it.',
+  })
+  expect({ asked, ended, denials: permissions.denials }).toEqual({ asked: [], ended: [], denials: 1 })
+})
+
+test('the sandbox is told as it is, under our own names too, and only for tools that touch it', async () => {
+  const deny = { rules: { deny: ['mcp__x__y', 'Read'] } }
+  const messageOf = async (tool: string, more: Partial<PermissionParts> = {}) => {
+    const permission = await run(deny, [], more).permissions.permit({ tool, input: { file_path: 'a' } })
+    return permission.allow ? '' : permission.message
+  }
+  expect(await messageOf('mcp__pawl__Read')).toContain('file sandboxing is on')
+  expect(await messageOf('Read', { walls: { enforced: false } })).toContain('file sandboxing is off, network sandboxing is off')
+  expect(await messageOf('mcp__x__y')).not.toContain('sandbox')
+})
+
+test('three refusals of one tool end the run, and the one before warns', async () => {
+  const { permissions, ended } = run()
+  await permissions.permit(bash('rm a'))
+  expect(await permissions.permit({ tool: 'shell', input: { command: 'rm b' } })).toMatchObject({
+    message: expect.stringContaining('One more refused call ends the run'),
+  })
+  expect(ended).toEqual([])
+  expect(await permissions.permit(bash('rm c'))).toMatchObject({ message: expect.stringContaining('the run ends here') })
+  expect(ended).toEqual([
+    'The agent was refused 3 calls of Bash under the profile "mine". The last one: Bash(rm c). The rule deny Bash(rm:*) of profile "mine" is about it.',
+  ])
+})
+
+test('six refusals in all end the run', async () => {
+  const { permissions, ended } = run({ rules: { deny: ['*'] } })
+  for (const tool of ['Bash', 'Read', 'Write', 'Glob', 'Bash']) await permissions.permit({ tool, input: {} })
+  expect(ended).toEqual([])
+  await permissions.permit({ tool: 'Grep', input: {} })
+  expect(ended).toEqual([expect.stringContaining('refused 6 calls')])
+})
+
+test('a call that asks to get around the sandbox is refused at once, whatever the rules allow', async () => {
+  const { permissions } = run({ rules: { allow: ['Bash'] } })
+  expect(await permissions.permit(bash('ls', { dangerouslyDisableSandbox: true }))).toMatchObject({
+    allow: false,
+    message: expect.stringContaining('asks to get around the sandbox ("dangerouslyDisableSandbox")'),
+  })
+})
+
+test('a call that needs a person becomes a question, and is refused until there is an answer', async () => {
+  const { permissions, asked, ended } = run()
+  for (const line of ['git push', 'git push', 'git push', 'git push'])
+    expect(await permissions.permit(bash(line))).toMatchObject({
+      allow: false,
+      asked: true,
+      message: expect.stringMatching(/^This needs the permission of a person, who was asked\. Stop here/),
+    })
+  expect(asked[0]).toEqual({
+    kind: 'permission',
+    text: 'May the agent do this? (profile "mine")\n\nBash(git push)\n\nThe rule ask Bash(git push:*) of profile "mine" is about it.',
+    options: ['Allow once', 'Allow for this task', 'Deny'],
+  })
+  expect({ ended, denials: permissions.denials }).toEqual({ ended: [], denials: 0 })
+})
+
+test('the continued run decides the same call by the answer: once, for the task, or not at all', async () => {
+  const first = run()
+  await first.permissions.permit(bash('git push', { description: 'one' }))
+  const [question] = first.asked
+  const again = (answer: string, heard = false) => run(rules, [answerOf(question!, answer, heard)])
+  const allows = async (next: ReturnType<typeof run>, line = 'git push') =>
+    (await next.permissions.permit(bash(line, { description: 'two' }))).allow
+
+  const once = again('Allow once')
+  expect([await allows(once), await allows(once), once.asked.length]).toEqual([true, false, 1])
+  const heard = again('Allow once', true)
+  expect([await allows(heard), heard.asked.length]).toEqual([false, 1])
+  const task = again('allow for this task', true)
+  expect([await allows(task), await allows(task), await allows(task, 'git push -f'), task.asked.length]).toEqual([
+    true,
+    true,
+    false,
+    1,
+  ])
+  const denied = again('not before friday')
+  expect(await denied.permissions.permit(bash('git push'))).toMatchObject({
+    allow: false,
+    message: expect.stringContaining('A person said no to this: not before friday'),
+  })
+  expect([denied.asked.length, denied.permissions.denials]).toEqual([0, 1])
+})
+
+test('answers to other questions, and to those still open, count for nothing', async () => {
+  const { permissions, asked } = run()
+  await permissions.permit(bash('git push'))
+  const free = { ...answerOf(asked[0]!, 'Allow once'), kind: 'free' }
+  const open: PermissionAnswer = { ...answerOf(asked[0]!, 'Allow once'), state: 'pending', answer: null }
+  expect((await run(rules, [free, open]).permissions.permit(bash('git push'))).allow).toBe(false)
+})
+
+test('a question whose secret was taken out before it was stored is still found', async () => {
+  const redact = (text: string) => text.replaceAll('hunter', '***')
+  const stored = {
+    kind: 'permission',
+    text: 'May the agent do this? (profile "mine")\n\nBash(git push ***)\n\nThe rule ask Bash(git push:*) of profile "mine" is about it.',
+    state: 'answered',
+    answer: 'Allow once',
+    heard: false,
+  } as const
+  expect(await run(rules, [stored], { redact }).permissions.permit(bash('git push hunter'))).toEqual({ allow: true })
+})
+
+test('two long commands that begin alike are two questions', async () => {
+  const { permissions, asked } = run()
+  await permissions.permit(bash(`git push ${'a'.repeat(5_000)}1`))
+  await permissions.permit(bash(`git push ${'a'.repeat(5_000)}2`))
+  expect(asked[0]?.text).not.toBe(asked[1]?.text)
+  expect(asked[0]?.text.length).toBeLessThan(16_384)
+})
+
+test('a yes of a person counts for the call, whether or not the program asked before it came', async () => {
+  const first = run()
+  const call = { tool: 'mcp__pawl__Bash', input: { command: 'git push' } }
+  await first.permissions.permit(call)
+  const answered = [answerOf(first.asked[0]!, 'Allow once')]
+  const allowed = async (steps: ('permit' | 'admit')[]) => {
+    const { permissions } = run(rules, answered)
+    const verdicts: boolean[] = []
+    for (const step of steps) verdicts.push((await permissions[step](call)).allow)
+    return verdicts
+  }
+  expect(await allowed(['permit', 'admit', 'admit'])).toEqual([true, true, false])
+  expect(await allowed(['admit', 'admit'])).toEqual([true, false])
+  expect(await allowed(['permit', 'admit', 'permit'])).toEqual([true, true, false])
+})
+
+test('refusals, and what a person allowed, are told to the journal', async () => {
+  const first = run()
+  await first.permissions.permit(bash('ls'))
+  await first.permissions.permit(bash('rm a'))
+  await first.permissions.permit(bash('git push'))
+  expect(first.told).toEqual([
+    {
+      verdict: 'denied',
+      tool: 'Bash',
+      call: 'Bash(rm a)',
+      rule: 'Bash(rm:*)',
+      from: 'rules.deny',
+      why: 'The rule deny Bash(rm:*) of profile "mine" is about it.',
+    },
+  ])
+  const next = run(rules, [answerOf(first.asked[0]!, 'yes')])
+  await next.permissions.permit(bash('git push'))
+  expect(next.told).toEqual([
+    { verdict: 'allowed', tool: 'Bash', call: 'Bash(git push)', rule: undefined, from: 'answer', why: 'A person allowed this.' },
+  ])
+})
+
+test('two runs share nothing', async () => {
+  const [one, two] = [run(), run()]
+  for (const line of ['rm a', 'rm b', 'rm c']) await one.permissions.permit(bash(line))
+  expect([one.ended.length, two.ended.length, two.permissions.denials]).toEqual([1, 0, 0])
+})
+
+function mount(path: string, mode: 'ro' | 'rw') {
+  return { name: path, description: '', source: path, path, mode, persistent: false, required: true }
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import type { Permission, PermissionRequest } from '../../agent.ts'
+import { canonicalJson } from '../../domain/canonical-json.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import type { QuestionAsked } from '../../domain/question.ts'
+import { type Decision, decide, whatIsAllowed } from '../../domain/rule/decide.ts'
+import { partsOf } from '../../domain/rule/parts.ts'
+import { toolNamed } from '../../domain/rule/tools.ts'
+import { answersTo, choices, type PermissionAnswer } from './answers.ts'
+import { policySentence, type WallsInForce } from './sandbox-policy.ts'
+
+/** May the agent of one run do this? Belongs to that run alone: two runs never share what they counted or were answered. */
+export interface Permissions {
+  /** What the program asks before it calls a tool. */
+  permit(request: PermissionRequest): Promise<Permission>
+  /** What our own tools ask when they are called: a program may or may not have asked before. A yes of a person counts for the call, not for each asking. */
+  admit(request: PermissionRequest): Promise<Permission>
+  /** How often a call was refused so far, questions not counted. */
+  readonly denials: number
+}
+
+export interface PermissionParts {
+  readonly profile: Profile
+  /** As the agent sees it. */
+  readonly workspace: string
+  readonly walls: WallsInForce
+  /** The questions of the task, as they stood when the run began. */
+  readonly answered: readonly PermissionAnswer[]
+  /** Stores a question; the run ends as `blocked`, and the next one brings the answer. */
+  readonly ask: (question: QuestionAsked) => Promise<unknown>
+  /** What is stored of a question has no secrets in it, so neither may what it is compared with. */
+  readonly redact: (text: string) => string
+  readonly record: (event: PermissionDecided) => Promise<void> | void | undefined
+  /** Ends the run with the outcome `denied` and this sentence. */
+  readonly interrupt: (message: string) => void
+}
+
+/** A refusal, or a yes of a person. What a rule allows is not told: the call itself is in the journal. */
+export interface PermissionDecided {
+  readonly type: 'permission.decided'
+  readonly data: {
+    readonly verdict: 'allowed' | 'denied'
+    readonly tool: string
+    readonly call: string
+    readonly rule?: string | undefined
+    /** The setting that decides, or `answer`. */
+    readonly from: string
+    readonly why: string
+  }
+}
+
+const mostOfOneTool = 3
+const mostInAll = 6
+
+export function createPermissions(parts: PermissionParts): Permissions {
+  const { profile, workspace } = parts
+  const answers = answersTo(parts.answered)
+  const refused = new Map<string, number>()
+  /** Calls that a person allowed and that have not come yet. */
+  const awaited = new Map<string, number>()
+  let denials = 0
+
+  const withPolicy = (request: PermissionRequest, text: string): Extract<Permission, { allow: false }> => {
+    const policy = policySentence(request.tool, parts)
+    return { allow: false, message: policy === undefined ? text : `${text} ${policy}` }
+  }
+
+  const record = (request: PermissionRequest, verdict: PermissionDecided['data']['verdict'], { rule, from, why }: Reason) => {
+    const call = callText(request, workspace).slice(0, 1_000)
+    return parts.record({ type: 'permission.decided', data: { verdict, tool: request.tool, call, rule, from, why } })
+  }
+
+  /** Says what, why, what else is possible, and what comes of asking again and again. */
+  async function deny(request: PermissionRequest, reason: Reason): Promise<Permission> {
+    const tool = nameOf(request)
+    const ofTool = (refused.get(tool) ?? 0) + 1
+    refused.set(tool, ofTool)
+    denials++
+    await record(request, 'denied', reason)
+    const { why } = reason
+    if (ofTool >= mostOfOneTool || denials >= mostInAll) {
+      const count = ofTool >= mostOfOneTool ? `${ofTool} calls of ${tool}` : `${denials} calls`
+      const last = callText(request, workspace).slice(0, 1_000)
+      parts.interrupt(
+        parts.redact(`The agent was refused ${count} under the profile "${profile.name}". The last one: ${last}. ${why}`),
+      )
+      return withPolicy(request, `Denied, and the run ends here: ${count} were refused. ${why}`)
+    }
+    const isLast = ofTool === mostOfOneTool - 1 || denials === mostInAll - 1
+    const warning = isLast ? ' One more refused call ends the run: go another way, or stop and say what you need.' : ''
+    return withPolicy(request, `Denied: ${why} ${whatIsAllowed(profile, request.tool)}${warning}`)
+  }
+
+  async function ask(request: PermissionRequest, decision: Decision): Promise<Permission> {
+    const question = questionAbout(request, decision, parts)
+    const answer = answers.take(parts.redact(question.text))
+    const said = answer?.said === undefined ? '.' : `: ${answer.said}`
+    if (answer && !answer.allow) return deny(request, { from: 'answer', why: `A person said no to this${said}` })
+    if (answer) {
+      await record(request, 'allowed', { from: 'answer', why: 'A person allowed this.' })
+      return { allow: true }
+    }
+    await parts.ask(question)
+    return { ...withPolicy(request, waiting), asked: true }
+  }
+
+  async function decideOn(request: PermissionRequest, isCalled: boolean): Promise<Permission> {
+    const decision = decide(profile, request, { workspace })
+    if (decision.verdict === 'allow') return { allow: true }
+    if (decision.verdict === 'deny') return deny(request, decision)
+    const call = callText(request, workspace)
+    const expected = awaited.get(call) ?? 0
+    if (isCalled && expected > 0) {
+      awaited.set(call, expected - 1)
+      return { allow: true }
+    }
+    const permission = await ask(request, decision)
+    if (permission.allow && !isCalled) awaited.set(call, (awaited.get(call) ?? 0) + 1)
+    return permission
+  }
+
+  return {
+    permit: (request) => decideOn(request, false),
+    admit: (request) => decideOn(request, true),
+    get denials() {
+      return denials
+    },
+  }
+}
+
+interface Reason {
+  readonly rule?: string | undefined
+  readonly from: string
+  readonly why: string
+}
+
+const waiting =
+  'This needs the permission of a person, who was asked. Stop here and do nothing more: the answer comes as the next message of the user, and then the same call is decided by it.'
+
+/** The tool as it is counted: under every name that a program has for it. */
+const nameOf = ({ tool }: PermissionRequest) => toolNamed(tool).name
+
+const longestShown = 4_000
+
+/** The same call is always the same text: the answer to it is found by it. */
+function questionAbout(request: PermissionRequest, { why }: Decision, { profile, workspace }: PermissionParts): QuestionAsked {
+  const text = `May the agent do this? (profile "${profile.name}")\n\n${callText(request, workspace)}\n\n${why.slice(0, 1_000)}`
+  return { kind: 'permission', text, options: [...choices] }
+}
+
+/** What rules look at, which is what a person decides about: the command, the paths, the address, or all of it. */
+function callText(request: PermissionRequest, workspace: string): string {
+  const tool = nameOf(request)
+  const command = (request.input as { command?: unknown } | null)?.command
+  const parts = partsOf(request, { workspace }).map((part) => part.text)
+  const isReadable = parts.every((text) => text !== undefined)
+  const whole =
+    tool === 'Bash' && typeof command === 'string' ? command : isReadable ? parts.join(', ') : canonicalJson(request.input ?? {})
+  // Two long calls that begin alike must not be taken for one another.
+  const digest = () => createHash('sha256').update(whole).digest('hex')
+  return whole.length > longestShown ? `${tool}(${whole.slice(0, longestShown)}…) [sha256 ${digest()}]` : `${tool}(${whole})`
+}
