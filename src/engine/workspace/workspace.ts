@@ -66,7 +66,9 @@ export async function prepareWorkspace(
     source: copy.path,
     mode: 'copy',
     guardFile: copy.guardFile,
-    cost: copy.cost && `Copied ${copy.cost.files} ${copy.cost.files === 1 ? 'file' : 'files'} (${megabytes(copy.cost.bytes)}) in ${copy.cost.ms} ms.`,
+    cost:
+      copy.cost &&
+      `Copied ${copy.cost.files} ${copy.cost.files === 1 ? 'file' : 'files'} (${megabytes(copy.cost.bytes)}) in ${copy.cost.ms} ms.`,
     async finish(isLast) {
       const changes = await copy.bringBack()
       if (changes.conflicts.length + changes.failed.length > 0)
