@@ -238,10 +238,11 @@ export interface Turn {
   readonly prompt: string
   readonly signal: AbortSignal
   /**
-   * Stores what the agent asks; durable when it resolves. The answer may take days: the adapter ends the turn as `blocked`, and a later turn brings the answer
-   * as its prompt. Rejects if the run is over.
+   * Stores what the agent asks; durable before anything else happens. If somebody watches and answers within a short time, it resolves with the answer and the
+   * turn goes on. Otherwise with undefined: the answer may take days, so the adapter ends the turn as `blocked`, and a later turn brings it as its prompt.
+   * Rejects if the run is over.
    */
-  ask(question: QuestionAsked): Promise<void>
+  ask(question: QuestionAsked): Promise<string | undefined>
   /** May the agent do this? */
   permit(request: PermissionRequest): Promise<Permission>
   /** Records a fact about the agent. Waits when the journal is behind: the adapter must await it before it reads on. */

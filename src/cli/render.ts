@@ -114,6 +114,10 @@ const requeued: Record<Extract<Event, { type: 'task.requeued' }>['data']['why'],
   lost: 'queued again, its worker was lost',
   rejected: 'queued again, the review asked for changes',
   again: 'queued again on request',
+  failover: 'queued again for another agent',
+  checks: 'queued again, its checks did not pass',
+  subtasks: 'queued again, its subtasks have ended',
+  dependencies: 'queued, what it waited for is done',
 }
 
 export const blockedOn = (kind: string) =>

@@ -7,6 +7,8 @@ export const Budget = z.object({
   usd: z.number().nonnegative().optional(),
   tokens: z.int().positive().optional(),
   turns: z.int().positive().optional(),
+  /** How long all runs of the task may take together. */
+  wallMs: z.int().positive().optional(),
   perRunUsd: z.number().nonnegative().optional(),
   perAgentDayUsd: z.number().nonnegative().optional(),
 })
@@ -51,7 +53,13 @@ export const ResolvedAgent = z.object({
   graceMs: z.int().nonnegative().default(10_000),
   /** `attempts` counts the first try too. */
   retry: z
-    .object({ attempts: z.int().positive(), baseDelayMs: z.int().nonnegative(), maxDelayMs: z.int().nonnegative() })
+    .object({
+      attempts: z.int().positive(),
+      baseDelayMs: z.int().nonnegative(),
+      maxDelayMs: z.int().nonnegative(),
+      /** How the delay grows from try to try. */
+      backoff: z.enum(['exponential', 'linear']).optional(),
+    })
     .default({ attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }),
 })
 export type ResolvedAgent = z.infer<typeof ResolvedAgent>

@@ -16,7 +16,19 @@ export const eventData = {
     .describe('The task was accepted and is durable.'),
   'task.requeued': z
     .object({
-      why: z.enum(['retry', 'answer', 'wake', 'interrupted', 'lost', 'rejected', 'again']),
+      why: z.enum([
+        'retry',
+        'answer',
+        'wake',
+        'interrupted',
+        'lost',
+        'rejected',
+        'again',
+        'failover',
+        'checks',
+        'subtasks',
+        'dependencies',
+      ]),
       detail: z.string().optional(),
     })
     .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),

@@ -21,8 +21,8 @@ export type Outcome = (typeof outcomes)[number]
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 
 export interface CategoryRule {
-  /** never: the task fails; once: one more run; resume: again while the conversation can be gone on with, else once; backoff: up to the retry limit, waiting longer each time; park: wait for a named time. */
-  readonly retry: 'never' | 'once' | 'resume' | 'backoff' | 'park'
+  /** never: the task fails; once: one more run; resume: again while the conversation can be gone on with, else once; backoff: up to the retry limit, waiting longer each time; park: wait for a named time; checks: as often as the task's checks allow. */
+  readonly retry: 'never' | 'once' | 'resume' | 'backoff' | 'park' | 'checks'
   readonly session: SessionCare
   /** One plain sentence for the person who reads it. */
   readonly says: string
@@ -36,10 +36,12 @@ export const categories = {
   session_missing: { retry: 'once', session: 'restore', says: "The agent's conversation file is gone." },
   crashed: { retry: 'resume', session: 'keep', says: 'The agent program ended without a result.' },
   exit_code: { retry: 'never', session: 'keep', says: 'The agent program ended with an error code.' },
-  checks_failed: { retry: 'never', session: 'keep', says: 'The work did not pass its checks.' },
+  checks_failed: { retry: 'checks', session: 'keep', says: 'The work did not pass its checks.' },
   output_limit: { retry: 'never', session: 'keep', says: 'The agent printed more than is allowed.' },
   oom: { retry: 'never', session: 'keep', says: 'The agent used more memory than is allowed.' },
   disk_limit: { retry: 'never', session: 'keep', says: 'The agent wrote more to the disk than is allowed.' },
+  dependency_failed: { retry: 'never', session: 'keep', says: 'A task that this one depends on did not end well.' },
+  unanswered: { retry: 'never', session: 'keep', says: 'Nobody answered a question of the agent in time.' },
   no_progress: { retry: 'never', session: 'keep', says: 'Several tries ended the same way.' },
   auth_failed: { retry: 'never', session: 'keep', says: 'The agent is not logged in, or its key was refused.' },
   bad_config: { retry: 'never', session: 'keep', says: 'The agent is configured in a way its program refuses.' },

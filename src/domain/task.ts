@@ -26,7 +26,8 @@ interface Move {
 }
 
 const waiting = ['created', 'queued', 'blocked', 'parked', 'review'] as const
-const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as const
+/** The states in which a task stays until somebody wants it again. */
+export const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as const
 
 /** The one table of moves. The store applies a move only where the task is in one of `from`, so a late writer loses cleanly. */
 export const moves = {
@@ -45,6 +46,11 @@ export const moves = {
   answer: { from: ['blocked'], to: 'queued', fenced: false },
   accept: { from: ['review'], to: 'completed', fenced: false },
   reject: { from: ['review'], to: 'queued', fenced: false },
+  /** The parent of subtasks that have all ended goes on with what they brought, or is looked at by a person. */
+  continue_parent: { from: ['blocked'], to: 'queued', fenced: false },
+  review_parent: { from: ['blocked'], to: 'review', fenced: false },
+  /** What it waited for will not come: a task it depends on failed, nobody answered in time. */
+  fail_waiting: { from: waiting, to: 'failed', fenced: false },
   cancel_waiting: { from: waiting, to: 'cancelled', fenced: false },
   retry: { from: [...ended, 'blocked', 'parked', 'review'], to: 'queued', fenced: false },
 } as const satisfies Record<string, Move>

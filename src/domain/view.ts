@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { ResolvedAgent } from './agent-config.ts'
+import { Budget, ResolvedAgent } from './agent-config.ts'
 import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task.ts'
+import { Checks, QuestionPolicy, SubtaskLimits } from './task-spec.ts'
 import { Usage } from './usage.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
@@ -55,6 +56,40 @@ export const NewTask = z.strictObject({
     ),
   bringBack: z.enum(['branch']).optional().describe('Puts the branch of a clone into the repository at the end.'),
   attended: z.boolean().optional().describe('Somebody sits at a terminal and watches.'),
+  name: z.string().min(1).max(200).optional().describe('What people call it.'),
+  contextDirs: z
+    .array(z.string().min(1).max(4096))
+    .max(50)
+    .optional()
+    .describe('More folders that the agent may read; absolute paths.'),
+  allowedTools: z
+    .array(z.string().min(1).max(1000))
+    .max(200)
+    .optional()
+    .describe('Tools used without asking, as far as the profile allows them.'),
+  disallowedTools: z.array(z.string().min(1).max(1000)).max(200).optional().describe('Tools that are not offered.'),
+  appendSystemPrompt: z.string().min(1).max(262_144).optional().describe('Added to the system prompt.'),
+  budget: Budget.pick({ usd: true, tokens: true, turns: true, wallMs: true, perRunUsd: true })
+    .strict()
+    .optional()
+    .describe('Caps for the task with all its runs and subtasks.'),
+  retry: z
+    .strictObject({
+      attempts: z.number().int().min(1).max(100).optional(),
+      backoff: z.enum(['exponential', 'linear']).optional(),
+      baseDelayMs: z.number().int().min(0).optional(),
+      maxDelayMs: z.number().int().min(0).optional(),
+    })
+    .optional(),
+  dependsOn: z.array(TaskId).max(100).optional().describe('Tasks that must be completed first.'),
+  parent: TaskId.optional().describe('The task that this one is a part of.'),
+  review: z.boolean().optional().describe('A person accepts the work before it counts as completed.'),
+  checks: Checks.optional().describe('Commands that prove the work is done.'),
+  once: z.boolean().optional().describe('Run at most once: nothing is tried again, not even after a crash.'),
+  skipPlanning: z.boolean().optional().describe('Leave out the preamble that asks the agent to plan and to split large work.'),
+  failover: z.array(Name).max(10).optional().describe('Agents that go on while the account of the one before is at its limit.'),
+  questions: QuestionPolicy.optional(),
+  subtasks: SubtaskLimits.optional(),
 })
 export type NewTask = z.infer<typeof NewTask>
 

@@ -3,10 +3,11 @@ import { newId } from '../domain/id.ts'
 import type { Log } from '../log.ts'
 import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
 import type { Db } from '../store/database.ts'
-import { dueTasks, moveTask, nextWake } from '../store/tasks.ts'
+import { dueTasks, nextWake } from '../store/tasks.ts'
 import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Journal } from './journal.ts'
+import { move } from './move.ts'
 
 /** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */
 export interface Admission {
@@ -50,8 +51,10 @@ export function createAdmission(options: {
     const now = new Date(clock.now())
     for (const id of await dueTasks(db, now)) {
       await journal.transact('task.wake', async (tx, record) => {
-        const task = await moveTask(tx, id, 'wake', { at: now, reason: null })
-        if (task) record({ task: id, event: { type: 'task.requeued', data: { why: 'wake' } } })
+        await move({ tx, record, at: now }, id, 'wake', {
+          reason: null,
+          event: { type: 'task.requeued', data: { why: 'wake' } },
+        })
       })
     }
   }

@@ -44,9 +44,11 @@ export function createJournal(options: {
   log: Log
   /** Takes secrets out of what an event says, before anything else is done with it. */
   redact?: <T>(data: T) => T
+  /** Writes what others are to be told of these events, in the transaction that stores them. */
+  alongside?: (tx: Tx, entries: readonly Entry[]) => Promise<void>
   onBroken: (error: unknown) => void
 }): Journal {
-  const { db, bus, clock, log, onBroken, redact } = options
+  const { db, bus, clock, log, onBroken, redact, alongside } = options
   const redacted = (entry: Entry): Entry => {
     if (!redact) return entry
     const event = redact(entry.event)
@@ -166,6 +168,7 @@ export function createJournal(options: {
         const result = await db.transaction().execute(async (tx) => {
           const entries: Entry[] = []
           const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
+          await alongside?.(tx, entries)
           await fp(`${name}.before`)
           const stored = await appendEvents(tx, entries, { isLast: true })
           events = stored.map((item) => item.event)

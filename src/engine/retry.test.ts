@@ -4,8 +4,26 @@ import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
 
 const policy = { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }
 const now = Date.UTC(2030, 0, 1)
+const plain = {
+  review: false,
+  once: false,
+  openSubtasks: 0,
+  checkAttempts: 0,
+  checksFailed: 1,
+  sameEnds: 0,
+  windows: 0,
+}
 const decide = (end: Partial<Ended>, more: Partial<Parameters<typeof settle>[0]> = {}) =>
-  settle({ end: { outcome: 'failed', text: '', ...end }, attempts: 0, lossesInARow: 0, policy, nowMs: now, chance: 0, ...more })
+  settle({
+    end: { outcome: 'failed', text: '', ...end },
+    task: plain,
+    attempts: 0,
+    lossesInARow: 0,
+    policy,
+    nowMs: now,
+    chance: 0,
+    ...more,
+  })
 
 describe('settle', () => {
   it('waits 5 s after the first try and 10 s after the second, and then gives up', () => {
@@ -67,7 +85,9 @@ describe('settle', () => {
   it('follows the table of categories for every one of them', () => {
     for (const [name, rule] of Object.entries(categories)) {
       const { move } = decide({ category: name as Category })
-      const expected = { never: 'fail', once: 'give_back', resume: 'give_back', backoff: 'park', park: 'park' }[rule.retry]
+      const expected = { never: 'fail', once: 'give_back', resume: 'give_back', backoff: 'park', park: 'park', checks: 'fail' }[
+        rule.retry
+      ]
       expect([name, move]).toEqual([name, expected])
     }
   })

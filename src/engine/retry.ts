@@ -18,19 +18,56 @@ export interface Ended extends RunEnd {
   readonly retryAt?: Date | undefined
   /** Another run can go on with the conversation. */
   readonly canResume?: boolean | undefined
+  /** What the task's checks said of the work. Undefined if it has none, or they were not run. */
+  readonly checks?: { readonly passed: boolean; readonly failed: readonly FailedCheck[] } | undefined
+  /** What the agent did, in a few sentences. */
+  readonly summary?: string | undefined
+}
+
+export interface FailedCheck {
+  readonly name: string
+  readonly exitCode: number | null
+  /** The end of what it printed. */
+  readonly output: string
 }
 
 export interface RetryPolicy {
   readonly attempts: number
   readonly baseDelayMs: number
   readonly maxDelayMs: number
+  readonly backoff?: 'exponential' | 'linear' | undefined
 }
+
+/** Runs that come to the very same end so many times in a row are not tried once more: somebody should look. */
+export const maxSameEnds = 3
+/** So many times a task waits for its account's limit to reset. */
+export const maxWindows = 20
 
 /** A task that takes its worker down with it, or that we cannot even start, five times in a row is not tried a sixth time. */
 export const maxLossesInARow = 5
 
+/** What is known of a task, beside the end of its run. */
+export interface TaskFacts {
+  /** The task wants a person to accept its work. */
+  readonly review: boolean
+  /** It is run once, whatever happens. */
+  readonly once: boolean
+  /** Subtasks of it that have not ended. */
+  readonly openSubtasks: number
+  /** How often its checks may fail and be told to the agent, and how often they have. */
+  readonly checkAttempts: number
+  readonly checksFailed: number
+  /** How many runs in a row, this one included, came to the same end. */
+  readonly sameEnds: number
+  /** How often it has waited for a usage limit to reset since it last got anywhere. */
+  readonly windows: number
+  /** Another agent has taken it over, because the account of the one before is at its limit. */
+  readonly failover?: { readonly from: string; readonly to: string } | undefined
+}
+
 export function settle(input: {
   end: Ended
+  task: TaskFacts
   /** Counted tries before this run. */
   attempts: number
   /** How many runs before this one were lost, or interrupted by a failure of ours, in a row. */
@@ -55,15 +92,20 @@ export function settle(input: {
 
   switch (end.outcome) {
     case 'succeeded':
-      return { move: 'complete', reason: null, event: { type: 'task.completed', data: { verified: false } }, attempts: tried }
     case 'partial':
-    case 'empty':
-      return {
-        move: 'complete',
-        reason: { kind: end.outcome, detail: message },
-        event: { type: 'task.completed', data: { verified: false } },
-        attempts: tried,
-      }
+    case 'empty': {
+      const reason = end.outcome === 'succeeded' ? null : { kind: end.outcome, detail: message }
+      if (input.task.openSubtasks > 0)
+        return {
+          move: 'block',
+          reason: { kind: 'subtasks', detail: `${input.task.openSubtasks} of its subtasks are open` },
+          event: { type: 'task.blocked', data: { kind: 'subtasks' } },
+          attempts: tried,
+        }
+      if (input.task.review) return { move: 'hold_for_review', reason, event: { type: 'task.review', data: {} }, attempts: tried }
+      const verified = end.checks?.passed === true
+      return { move: 'complete', reason, event: { type: 'task.completed', data: { verified } }, attempts: tried }
+    }
     case 'cancelled':
       return {
         move: 'stop_cancelled',
@@ -101,10 +143,12 @@ export function settle(input: {
       return fail('guardrail_tripped', message)
     case 'interrupted':
       // With a category it was a failure of ours and not a shutdown.
+      if (end.category && input.task.once) return fail(end.category, onlyOnce(message))
       if (end.category && input.lossesInARow + 1 >= maxLossesInARow)
         return fail(end.category, `The run could not be started ${maxLossesInARow} times in a row: ${message}`)
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'interrupted' } }, attempts }
     case 'lost':
+      if (input.task.once) return fail('crashed', onlyOnce('The worker was lost while it ran this task.'))
       if (input.lossesInARow + 1 >= maxLossesInARow)
         return fail(
           'crashed',
@@ -112,14 +156,44 @@ export function settle(input: {
         )
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'lost' } }, attempts }
     case 'failed':
+      if (input.task.once) return fail(kind, message)
+      if (input.task.sameEnds >= maxSameEnds) return stuck(input.task.sameEnds, message, tried)
       return again(input, kind, message, tried) ?? fail(kind, message)
   }
 }
+
+const onlyOnce = (message: string) => `${message} The task is to be run once only, so it is not begun again.`
+
+const stuck = (times: number, message: string, attempts: number): Settlement => ({
+  move: 'block',
+  reason: { kind: 'no_progress', detail: `${times} runs in a row came to the same end: ${message}` },
+  event: { type: 'task.blocked', data: { kind: 'no_progress' } },
+  attempts,
+})
 
 function again(input: Parameters<typeof settle>[0], category: Category, message: string, tried: number): Settlement | undefined {
   const rule = categories[category]
   const { policy, nowMs } = input
   if (rule.retry === 'never') return undefined
+  if (input.task.failover) {
+    const { from, to } = input.task.failover
+    const detail = `${from} is at its limit; ${to} goes on.`
+    return {
+      move: 'give_back',
+      reason: null,
+      event: { type: 'task.requeued', data: { why: 'failover', detail } },
+      attempts: input.attempts,
+    }
+  }
+  if (rule.retry === 'checks')
+    return input.task.checksFailed <= input.task.checkAttempts
+      ? {
+          move: 'give_back',
+          reason: null,
+          event: { type: 'task.requeued', data: { why: 'checks', detail: message } },
+          attempts: 0,
+        }
+      : undefined
   if (rule.retry === 'once' || rule.retry === 'resume') {
     const most = rule.retry === 'resume' && input.end.canResume ? policy.attempts : Math.min(2, policy.attempts)
     if (tried >= most) return undefined
@@ -131,6 +205,7 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
     }
   }
   const named = input.end.retryAt
+  if (rule.retry === 'park' && input.task.windows > maxWindows) return undefined
   if (rule.retry === 'park' && named && named.getTime() > nowMs - justPassedMs)
     return parked('usage_limit', named.getTime() > nowMs ? named : new Date(nowMs + policy.baseDelayMs), message, input.attempts)
   if (tried >= policy.attempts) return undefined
@@ -149,8 +224,9 @@ const parked = (kind: string, until: Date, detail: string, attempts: number): Se
 /** A limit may end before we get to wait for it. One that ended long ago is no reason to try again for nothing, and for ever. */
 const justPassedMs = 60_000
 
-/** Doubles with every try; up to a quarter is added by chance so that many tasks do not come back in the same moment. */
+/** Doubles with every try, or grows by the same;  up to a quarter is added by chance so that many tasks do not come back in the same moment. */
 export function backoffMs(policy: RetryPolicy, tried: number, chance: number): number {
-  const plain = Math.min(policy.baseDelayMs * 2 ** (tried - 1), policy.maxDelayMs)
+  const factor = policy.backoff === 'linear' ? tried : 2 ** (tried - 1)
+  const plain = Math.min(policy.baseDelayMs * factor, policy.maxDelayMs)
   return Math.round(plain * (1 + chance / 4))
 }

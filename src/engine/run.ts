@@ -213,6 +213,10 @@ function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'mess
       return { outcome: 'failed', category: reason.category, message: reason.message }
     case 'denied':
       return { outcome: 'denied', category: 'permission_denied', message: reason.message }
+    case 'tripped':
+      return { outcome: 'tripped', category: 'guardrail_tripped', message: reason.message }
+    case 'over_budget':
+      return { outcome: 'over_budget', category: 'budget_exceeded', message: reason.message }
   }
 }
 

@@ -1,17 +1,21 @@
 import type { Clock } from '../clock.ts'
-import { isEnded, type MoveName, rankOf } from '../domain/task.ts'
+import { type MoveName, rankOf } from '../domain/task.ts'
 import type { Log } from '../log.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'
-import { closeQuestions, markHeard, questionsOfTask } from '../store/questions.ts'
+import { markHeard, questionsOfTask } from '../store/questions.ts'
 import { costOfTask, endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
-import { lockTask, moveTask } from '../store/tasks.ts'
+import { type LockedTask, lockTask, moveTask } from '../store/tasks.ts'
 import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
 import { soundFigures } from './figures.ts'
 import type { Journal } from './journal.ts'
-import { type Ended, type Settlement, settle } from './retry.ts'
+import { failOver } from './limits/failover.ts'
+import { noteLimit } from './limits/note-limit.ts'
+import { bookRun } from './money/book.ts'
+import { afterMove } from './move.ts'
+import { type Ended, type Settlement, settle, type TaskFacts } from './retry.ts'
 
 export interface Settler {
   /**
@@ -57,12 +61,20 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         const runs = run.fence > 1 ? await runsOfTask(tx, run.taskId) : []
         const pending = asked.find((question) => question.state === 'pending')
         const wasAnswered = asked.some((question) => question.run_id === run.id && question.state === 'answered')
+        await noteLimit(tx, before, end, at)
         const decided = decide(before, end, {
           pendingId: pending?.id,
           answered: wasAnswered && !pending ? newAnswers(asked) : undefined,
           losses: lossesInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
+          task: await factsOf(
+            tx,
+            before,
+            end,
+            runs.filter((other) => other.id !== run.id),
+            at,
+          ),
         })
         const isBack = decided.settlement.move === 'give_back'
         const earlierCost = runs.length > 1 ? await costOfTask(tx, run.taskId) : null
@@ -74,14 +86,24 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           resumeAt: decided.settlement.resumeAt ?? null,
           attempts: decided.settlement.attempts,
           // The original question stays the task's own until an answer or a retry replaces it.
-          continuation: decided.continuation ?? (isFinal(end) ? null : await stillToSay(tx, before, run)),
+          continuation: decided.continuation ?? failedChecks(end) ?? (isFinal(end) ? null : await stillToSay(tx, before, run)),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
             ? {}
-            : { result: { outcome: decided.outcome, text: end.text, verified: false, costUsd: cost, usage: end.usage ?? null } }),
+            : {
+                result: {
+                  outcome: decided.outcome,
+                  text: end.text,
+                  verified: end.checks?.passed === true,
+                  costUsd: cost,
+                  usage: end.usage ?? null,
+                  ...(end.summary === undefined ? {} : { summary: end.summary }),
+                },
+              }),
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
+        await bookRun(tx, { id: run.id, task: before }, end, at)
         // Nobody else can hold the fence while we hold the task, and it is no longer the run's own.
         for (const { fence: _, ...entry } of facts.said ?? []) record(entry)
         for (const detail of left)
@@ -91,11 +113,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           run: run.id,
           event: { type: 'run.ended', data: endedData(end, decided.outcome, at.getTime() - (facts.startedAtMs ?? at.getTime())) },
         })
-        // What an ended task still asks, also from an earlier run, needs no answer any more.
-        if (isEnded(moved.state) && asked.some((question) => question.state === 'pending'))
-          for (const questionId of await closeQuestions(tx, run.taskId))
-            record({ task: run.taskId, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
         record({ task: run.taskId, event: decided.settlement.event })
+        await afterMove({ tx, record, at }, moved)
         return decided
       })
       for (const detail of left) log.warn('a figure of an agent was left out', { run: run.id, detail, reason: 'figure_refused' })
@@ -116,7 +135,14 @@ const isFinal = (end: Ended) => end.outcome === 'succeeded' || end.outcome === '
 function decide(
   task: TaskRow,
   end: Ended,
-  facts: { pendingId: string | undefined; answered: Continuation | undefined; losses: number; nowMs: number; chance: number },
+  facts: {
+    pendingId: string | undefined
+    answered: Continuation | undefined
+    losses: number
+    nowMs: number
+    chance: number
+    task: TaskFacts
+  },
 ): { settlement: Settlement; outcome: Ended['outcome']; continuation?: Continuation } {
   const isCancelled = end.outcome === 'cancelled' || task.cancel !== null
   const asked = facts.pendingId !== undefined && !isCancelled
@@ -132,6 +158,7 @@ function decide(
   const outcome = asked ? 'blocked' : end.outcome
   const input = {
     end: { ...end, outcome },
+    task: facts.task,
     attempts: task.attempts,
     lossesInARow: facts.losses,
     policy: task.agent_config.retry,
@@ -146,6 +173,35 @@ function decide(
     return { settlement: settle({ ...input, end: { ...end, outcome: 'cancelled' } }), outcome }
   return { settlement, outcome }
 }
+
+/** What the task itself and its earlier runs say about how it goes on. */
+async function factsOf(tx: Tx, task: LockedTask, end: Ended, earlier: readonly RunRow[], at: Date): Promise<TaskFacts> {
+  const { spec } = task
+  const others = earlier.filter((run) => run.started_at !== null)
+  const isLimited = end.outcome === 'failed' && end.category === 'usage_limit'
+  const failover = isLimited && task.cancel === null ? await failOver(tx, task, at) : undefined
+  return {
+    // Whoever made the subtasks looks at them; a person looks at the whole.
+    review: spec.review === true && task.parent_id === null,
+    once: spec.once === true,
+    openSubtasks: task.open_subtasks,
+    checkAttempts: spec.checks?.attempts ?? 0,
+    checksFailed: others.filter((run) => run.category === 'checks_failed').length + (end.category === 'checks_failed' ? 1 : 0),
+    sameEnds: end.fingerprint === undefined ? 0 : 1 + inARow(others, (run) => run.fingerprint === end.fingerprint),
+    windows: isLimited ? 1 + inARow(others, (run) => run.category === 'usage_limit') : 0,
+    failover,
+  }
+}
+
+/** How many of the last runs are like this, without a gap. */
+function inARow(runs: readonly RunRow[], isLike: (run: RunRow) => boolean): number {
+  const other = runs.toReversed().findIndex((run) => !isLike(run))
+  return other === -1 ? runs.length : other
+}
+
+/** What did not pass is what the next run is told first. */
+const failedChecks = ({ category, checks }: Ended): Continuation | undefined =>
+  category === 'checks_failed' && checks ? { kind: 'checks', failed: checks.failed.map((failed) => ({ ...failed })) } : undefined
 
 const goesOn: ReadonlySet<MoveName> = new Set(['give_back', 'park', 'block'])
 

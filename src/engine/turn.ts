@@ -97,7 +97,10 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
           }
           return voice.recordEvent(event)
         },
-        ask: async (question) => void (await verbs.ask(question)),
+        ask: async (question) => {
+          await verbs.ask(question)
+          return undefined
+        },
         permit: permissions.permit,
       },
     })

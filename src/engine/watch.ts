@@ -6,8 +6,10 @@ export type StopReason =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'lease_lost' }
   | { readonly kind: 'timed_out'; readonly category: 'total_timeout' | 'idle_timeout'; readonly message: string }
-  | { readonly kind: 'limit'; readonly category: 'output_limit' | 'oom' | 'disk_limit'; readonly message: string }
+  | { readonly kind: 'limit'; readonly category: 'output_limit' | 'oom' | 'disk_limit' | 'max_turns'; readonly message: string }
   | { readonly kind: 'denied'; readonly message: string }
+  | { readonly kind: 'tripped'; readonly message: string }
+  | { readonly kind: 'over_budget'; readonly message: string }
 
 /** The timers of one run, and the one place that knows whether and why it was told to stop. */
 export class Watch {

@@ -110,6 +110,8 @@ export interface RunEnd {
   readonly signal?: string | null | undefined
   readonly usage?: Usage | undefined
   readonly costUsd?: number | undefined
+  /** A digest of what the run came to; the same for runs that end the same way. */
+  readonly fingerprint?: string | undefined
 }
 
 /** Ends the run once, gives its lease back and takes the journal from its fence. False if it was ended before. */
@@ -117,7 +119,7 @@ export async function endRun(tx: Tx, run: { id: string; taskId: string }, end: R
   const { rows } = await sql`
     with ended as (
       update pawl.runs set state = 'ended', outcome = ${end.outcome}, category = ${end.category ?? null}, message = ${cleaned(end.message)}, text = ${cleaned(end.text)},
-        exit_code = ${end.exitCode ?? null}, signal = ${end.signal ?? null}, usage = ${end.usage ? jsonText(end.usage) : null}::jsonb, cost_usd = ${end.costUsd ?? null}, ended_at = ${at}
+        exit_code = ${end.exitCode ?? null}, signal = ${end.signal ?? null}, usage = ${end.usage ? jsonText(end.usage) : null}::jsonb, cost_usd = ${end.costUsd ?? null}, fingerprint = ${end.fingerprint ?? null}, ended_at = ${at}
       where id = ${run.id} and state <> 'ended' returning id, task_id, fence
     ), freed as (
       delete from pawl.leases l using ended where l.run_id = ended.id

@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { Role } from '../domain/role.ts'
 import type { Reason, TaskState, WorkspaceHow } from '../domain/task.ts'
+import type { TaskSpec } from '../domain/task-spec.ts'
 import type { TokenKind } from '../domain/token.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
@@ -10,6 +11,7 @@ import type { KillUnit } from '../process/child.ts'
 export interface Tables {
   'pawl.sessions': SessionRow
   'pawl.tasks': TaskRow
+  'pawl.task_dependencies': { task_id: string; depends_on_id: string }
   'pawl.idempotency_keys': { key: string; body_hash: string; task_id: string; created_at: Date }
   'pawl.workers': WorkerRow
   'pawl.runs': RunRow
@@ -53,7 +55,12 @@ export interface SessionFileRow {
 }
 
 /** What the next run says instead of the task's prompt. */
-export type Continuation = { kind: 'answer'; answers: Answered[] } | { kind: 'retry'; fresh: boolean }
+export type Continuation =
+  | { kind: 'answer'; answers: Answered[] }
+  | { kind: 'retry'; fresh: boolean }
+  | { kind: 'checks'; failed: { name: string; exitCode: number | null; output: string }[] }
+  | { kind: 'rejected'; comment: string }
+  | { kind: 'subtasks'; results: { task: string; name: string | null; state: string; text: string }[] }
 
 /** `heard` by an earlier run already: said again only to a program that remembers nothing. */
 export interface Answered {
@@ -69,6 +76,8 @@ export interface TaskResult {
   verified: boolean
   costUsd: number | null
   usage: Usage | null
+  /** What was done, in a few sentences; made of the text. */
+  summary?: string | undefined
 }
 
 export interface TaskRow {
@@ -78,13 +87,22 @@ export interface TaskRow {
   resume_at: Date | null
   agent: string
   agent_config: ResolvedAgent
+  /** Whose usage limit the agent's runs count against; tasks of one account cool down together. */
+  account: string
+  name: string | null
   prompt: string
+  spec: TaskSpec
   continuation: Continuation | null
   workspace: string
   workspace_own: boolean
   workspace_how: WorkspaceHow | null
   session_id: string
   parent_id: string | null
+  /** The topmost task of its tree: itself, unless it is a subtask. */
+  root_id: string
+  /** How many parents it has above it. */
+  depth: number
+  schedule_id: string | null
   priority: number
   rank: number
   tags: string[]
@@ -141,6 +159,8 @@ export interface RunRow {
   signal: string | null
   usage: Usage | null
   cost_usd: number | null
+  /** What this run came to, as a digest: runs that end the same way have the same. */
+  fingerprint: string | null
   admitted_at: Date
   started_at: Date | null
   ended_at: Date | null

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { AuditEntry } from '../domain/audit.ts'
 import { localUser } from '../domain/role.ts'
-import { type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task.ts'
+import { ended, isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task.ts'
+import type { TaskSpec } from '../domain/task-spec.ts'
 import { auditInsert } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
@@ -12,6 +13,15 @@ export interface TaskToInsert {
   readonly id: string
   readonly session: { readonly id: string; readonly isNew: boolean }
   readonly agent: ResolvedAgent
+  /** Whose usage limit its runs count against. */
+  readonly account?: string | undefined
+  readonly name?: string | undefined
+  readonly spec?: TaskSpec | undefined
+  /** The task that it is a part of. */
+  readonly parent?: { readonly id: string; readonly rootId: string; readonly depth: number } | undefined
+  readonly schedule?: string | undefined
+  /** Tasks that must be completed first; the task is `created` while one of them is not, and `queued` otherwise. */
+  readonly dependsOn?: readonly string[] | undefined
   readonly prompt: string
   readonly workspace: string
   readonly workspaceOwn: boolean
@@ -46,8 +56,8 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
       select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
-      insert into pawl.tasks (id, state, agent, agent_config, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
-      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
+      insert into pawl.tasks (id, state, agent, agent_config, account, name, spec, parent_id, root_id, depth, schedule_id, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
+      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.account}, ${row.name === null ? null : storableText(row.name)}, ${jsonText(row.spec)}::jsonb, ${row.parent_id}, ${row.root_id}, ${row.depth}, ${row.schedule_id}, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
         ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[],
         ${task.outputSchema ? jsonText(task.outputSchema) : null}::jsonb, ${task.continuation ? jsonText(task.continuation) : null}::jsonb, ${task.attended}, ${row.user_name}, ${task.boundTo}, ${task.at}, ${task.at} from free
       returning id
@@ -72,13 +82,19 @@ function newRow(task: TaskToInsert): TaskRow {
     resume_at: null,
     agent: task.agent.name,
     agent_config: task.agent,
+    account: task.account ?? '',
+    name: task.name ?? null,
+    spec: task.spec ?? {},
     prompt: storableText(task.prompt),
     continuation: task.continuation ?? null,
     workspace: task.workspace,
     workspace_own: task.workspaceOwn,
     workspace_how: task.workspaceHow ?? null,
     session_id: task.session.id,
-    parent_id: null,
+    parent_id: task.parent?.id ?? null,
+    root_id: task.parent?.rootId ?? task.id,
+    depth: task.parent ? task.parent.depth + 1 : 0,
+    schedule_id: task.schedule ?? null,
     priority: task.priority,
     rank: task.rank,
     tags: [...task.tags],
@@ -113,8 +129,17 @@ export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undef
 }
 
 /** The task as it is now, kept so until the transaction ends: whoever decides by its state and its questions takes this first, so two of them come one after the other. */
-export async function lockTask(tx: Tx, id: string): Promise<TaskRow | undefined> {
-  return tx.selectFrom('pawl.tasks').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export async function lockTask(tx: Tx, id: string): Promise<LockedTask | undefined> {
+  const { rows } = await sql<LockedTask>`
+    select t.*, (select count(*) from pawl.tasks c where c.parent_id = t.id and c.state <> all(${[...ended]}::text[])) as open_subtasks
+    from pawl.tasks t where t.id = ${id} for update of t
+  `.execute(tx)
+  return rows[0]
+}
+
+export interface LockedTask extends TaskRow {
+  /** Subtasks of it that have not ended. */
+  open_subtasks: number
 }
 
 export interface MoveChanges {
@@ -127,6 +152,17 @@ export interface MoveChanges {
   readonly attempts?: number
 }
 
+/** Where a task is after a move, and who else may be concerned, told by the same statement: most tasks concern nobody. */
+export interface Moved {
+  readonly id: string
+  readonly state: TaskState
+  readonly parent_id: string | null
+  /** Of a task that has ended: others wait for it. */
+  readonly has_dependents: boolean
+  /** Of a task that has ended: a question of it is still open. */
+  readonly is_asking: boolean
+}
+
 /**
  * How a task that exists changes its state, but for admission, which moves many at once. Applies the move if the task is in one of the states the table allows and, for a fenced move, if `fence` is
  * still the task's; answers where the task is afterwards, or undefined if somebody else was first.
@@ -136,12 +172,12 @@ export async function moveTask(
   id: string,
   name: MoveName,
   options: MoveChanges & { at: Date; fence?: number },
-): Promise<Pick<TaskRow, 'id' | 'state'> | undefined> {
+): Promise<Moved | undefined> {
   const move = moves[name]
   if (move.fenced !== (options.fence !== undefined))
     throw new Error(`the move ${name} ${move.fenced ? 'needs' : 'takes no'} fence`)
-  const isEnd = (['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as TaskState[]).includes(move.to)
-  const { rows } = await sql<Pick<TaskRow, 'id' | 'state'>>`
+  const isEnd = isEnded(move.to)
+  const { rows } = await sql<Moved>`
     update pawl.tasks set
       state = ${move.to},
       reason = ${options.reason === null ? null : jsonText(options.reason)}::jsonb,
@@ -155,7 +191,9 @@ export async function moveTask(
       ended_at = ${isEnd ? options.at : null},
       updated_at = ${options.at}
     where id = ${id} and state = any(${[...move.from]}::text[]) and ${options.fence === undefined ? sql`true` : sql`fence = ${options.fence}`}
-    returning id, state
+    returning id, state, parent_id,
+      ${isEnd ? sql`exists (select 1 from pawl.task_dependencies where depends_on_id = ${id})` : sql`false`} as has_dependents,
+      ${isEnd ? sql`exists (select 1 from pawl.questions where task_id = ${id} and state = 'pending')` : sql`false`} as is_asking
   `.execute(tx)
   return rows[0]
 }

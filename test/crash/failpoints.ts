@@ -73,6 +73,9 @@ export const transactionOf: Readonly<Record<MoveName, string | { readonly unused
   answer: 'question.answer',
   accept: { unused: 'tasks cannot ask for a review yet' },
   reject: { unused: 'tasks cannot ask for a review yet' },
+  continue_parent: { unused: 'tasks have no subtasks yet' },
+  review_parent: { unused: 'tasks have no subtasks yet' },
+  fail_waiting: { unused: 'tasks depend on nothing yet' },
   cancel_waiting: 'task.cancel',
   retry: 'task.retry',
 }

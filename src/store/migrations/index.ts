@@ -3,6 +3,13 @@ import sessions from './0002-sessions.ts'
 import profiles from './0003-profiles.ts'
 import entrance from './0004-entrance.ts'
 import secrets from './0005-secrets.ts'
+import taskLife from './0006-task-life.ts'
+import limits from './0007-limits.ts'
+import questions from './0008-questions.ts'
+import checks from './0009-checks.ts'
+import money from './0010-money.ts'
+import schedules from './0011-schedules.ts'
+import outbox from './0012-outbox.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -11,4 +18,11 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 3, name: 'profiles', sql: profiles },
   { id: 4, name: 'entrance', sql: entrance },
   { id: 5, name: 'secrets', sql: secrets },
+  { id: 6, name: 'task-life', sql: taskLife },
+  { id: 7, name: 'limits', sql: limits },
+  { id: 8, name: 'questions', sql: questions },
+  { id: 9, name: 'checks', sql: checks },
+  { id: 10, name: 'money', sql: money },
+  { id: 11, name: 'schedules', sql: schedules },
+  { id: 12, name: 'outbox', sql: outbox },
 ]

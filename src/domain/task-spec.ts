@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { ResolvedAgent } from './agent-config.ts'
+
+/** A command that Pawl itself runs in the workspace, inside the walls, after the agent's last write. */
+export const Check = z.strictObject({
+  run: z.string().min(1).max(65_536).describe('A shell command; it passes if it ends with 0.'),
+  name: z.string().min(1).max(200).optional(),
+  timeoutMs: z.number().int().min(1).optional(),
+})
+export type Check = z.infer<typeof Check>
+
+export const Checks = z.strictObject({
+  commands: z.array(Check).min(1).max(50),
+  attempts: z.number().int().min(0).max(20).default(0).describe('How often the agent is told what failed and goes on.'),
+})
+export type Checks = z.infer<typeof Checks>
+
+/** What happens to a question that nobody answers in time. */
+export const AfterDeadline = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('deny') }),
+  z.strictObject({ kind: z.literal('proceed'), answer: z.string().min(1).max(65_536) }),
+  z.strictObject({ kind: z.literal('escalate'), agent: z.string().optional(), webhook: z.string().optional() }),
+  z.strictObject({ kind: z.literal('fail') }),
+])
+export type AfterDeadline = z.infer<typeof AfterDeadline>
+
+export const QuestionPolicy = z.strictObject({
+  deadlineMs: z.number().int().min(1).optional().describe('How long a question waits for its answer; for ever if left out.'),
+  afterDeadline: AfterDeadline.default({ kind: 'deny' }),
+  mayAnswer: z
+    .array(z.string().min(1).max(100))
+    .max(50)
+    .optional()
+    .describe('Users who may answer; everybody who may operate if left out.'),
+})
+export type QuestionPolicy = z.infer<typeof QuestionPolicy>
+
+/** How far the agent may split its task. */
+export const SubtaskLimits = z.strictObject({
+  most: z.number().int().min(0).max(100).default(20),
+  depth: z.number().int().min(0).max(5).default(2),
+  budgetShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('The part of the task’s budget that its subtasks may use together.'),
+  whenDone: z.enum(['continue', 'review']).default('continue').describe('What the task does when all of them have ended.'),
+})
+export type SubtaskLimits = z.infer<typeof SubtaskLimits>
+
+/**
+ * What a task says about itself beside its prompt, agent and place. Stored whole with the task, so every run of it, resumed or not, is held to the same.
+ * Model, budget, timeout and retry policy are not here: they are decided into the task's own `agent_config`.
+ */
+export const TaskSpec = z.object({
+  contextDirs: z.array(z.string()).optional(),
+  allowedTools: z.array(z.string()).optional(),
+  disallowedTools: z.array(z.string()).optional(),
+  appendSystemPrompt: z.string().optional(),
+  skipPlanning: z.boolean().optional(),
+  review: z.boolean().optional(),
+  checks: Checks.optional(),
+  /** At most one run, ever: nothing of it is tried again by Pawl itself, not even after a crash. */
+  once: z.boolean().optional(),
+  /** Agents that go on with the conversation while the account of the one before is at its limit; resolved when the task was made. */
+  failover: z.array(ResolvedAgent).optional(),
+  questions: QuestionPolicy.optional(),
+  subtasks: SubtaskLimits.optional(),
+})
+export type TaskSpec = z.infer<typeof TaskSpec>

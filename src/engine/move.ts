@@ -1,0 +1,49 @@
+import type { NewEvent } from '../domain/event.ts'
+import { isEnded, type MoveName } from '../domain/task.ts'
+import type { Tx } from '../store/database.ts'
+import { closeQuestions } from '../store/questions.ts'
+import { type MoveChanges, type Moved, moveTask } from '../store/tasks.ts'
+import { releaseDependents } from './dependencies.ts'
+import type { Recorded } from './journal.ts'
+import { tellParent } from './subtasks/tell-parent.ts'
+
+/** A transaction of the journal in which tasks are moved. */
+export interface Moving {
+  readonly tx: Tx
+  readonly record: (entry: Recorded) => void
+  readonly at: Date
+}
+
+export type { Moved }
+
+/**
+ * Moves a task that exists, says so in its journal, and does what follows from it for others, all in one transaction. Undefined if somebody else was first:
+ * then nothing is written. Whoever moves tasks in the engine does it here; admission and the end of a run have their own first half, and then `afterMove`.
+ */
+export async function move(
+  moving: Moving,
+  id: string,
+  name: MoveName,
+  change: MoveChanges & { event: NewEvent },
+): Promise<Moved | undefined> {
+  const { event, ...changes } = change
+  const moved = await moveTask(moving.tx, id, name, { ...changes, at: moving.at })
+  if (!moved) return undefined
+  moving.record({ task: id, event })
+  await afterMove(moving, moved)
+  return moved
+}
+
+/** What the end of a task means for others. Locks go from a task to those that wait for it, never the other way. */
+export async function afterMove(moving: Moving, moved: Moved): Promise<void> {
+  if (!isEnded(moved.state)) return
+  if (moved.is_asking) await dropQuestions(moving, moved.id)
+  if (moved.has_dependents) await releaseDependents(moving, moved)
+  if (moved.parent_id !== null) await tellParent(moving, moved.parent_id)
+}
+
+/** What a task still asks needs no answer any more. */
+export async function dropQuestions({ tx, record }: Moving, task: string): Promise<void> {
+  for (const questionId of await closeQuestions(tx, task))
+    record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
+}

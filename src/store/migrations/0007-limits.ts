@@ -1,0 +1,4 @@
+/** Accounts that cool down. */
+export default `
+select 1;
+`

@@ -1,0 +1,4 @@
+/** What proved that work is done. */
+export default `
+select 1;
+`

@@ -1,0 +1,4 @@
+/** What was spent, and on what. */
+export default `
+select 1;
+`

@@ -1,0 +1,4 @@
+/** Tasks that come again. */
+export default `
+select 1;
+`

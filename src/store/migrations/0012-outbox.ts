@@ -1,0 +1,4 @@
+/** What others are to be told. */
+export default `
+select 1;
+`
