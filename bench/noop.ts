@@ -6,7 +6,10 @@ import { adapterNamed, agentCodePaths } from '../src/agents/index.ts'
 import { systemClock as clock } from '../src/clock.ts'
 import { ResolvedAgent } from '../src/domain/agent-config.ts'
 import { commonCodePaths } from '../src/domain/code-paths.ts'
+import { defaultGuardrails } from '../src/domain/guardrails.ts'
 import { newId } from '../src/domain/id.ts'
+import { createPrices } from '../src/domain/prices.ts'
+import { defaultQuestions } from '../src/domain/question-settings.ts'
 import { createRedactor } from '../src/domain/redact/redactor.ts'
 import { createLeftovers } from '../src/engine/access/leftovers.ts'
 import { createAdmission } from '../src/engine/admission.ts'
@@ -150,6 +153,7 @@ async function startEngine(place: Place, width: number) {
       log,
       home,
       adapterNamed,
+      agents: [],
       wallsFor: async () => ({ sandbox: nothing, health: await nothing.probe() }),
       path: process.env.PATH ?? '',
       environment: () => ({}),
@@ -159,10 +163,13 @@ async function startEngine(place: Place, width: number) {
       selfTests: { assertHolds: async () => undefined },
       codePaths: [...commonCodePaths, ...agentCodePaths],
       redactor,
+      questions: { ...defaultQuestions, onAnswer: () => () => undefined, tellAsked: () => undefined },
       userHome: home,
       probe: createProbes({ adapterNamed, clock, place: { path: process.env.PATH ?? '' } }),
       warm: createWarm({ clock, log, most: 0, idleMs: 0 }),
       leftovers: createLeftovers({ home, worker: self }),
+      money: { prices: createPrices({}, {}), caps: { timeZone: 'UTC' } },
+      guardrails: { ...defaultGuardrails, models: {} },
     },
   })
   const admission = createAdmission({

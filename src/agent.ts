@@ -124,6 +124,11 @@ export interface LaunchSpec<Options = unknown> {
   readonly tools?: boolean | undefined
   /** False: none of the program's own tools may be offered to the model. Only for those who can do `nativeToolsOff`. */
   readonly native?: boolean | undefined
+  /** What one task says of tools, as rules: those used without asking, as far as `toolAccess` leaves them free, and those it does not have. Rules of the profile hold both. */
+  readonly allowedTools?: readonly string[] | undefined
+  readonly disallowedTools?: readonly string[] | undefined
+  /** More folders that the agent may read, as it sees them. */
+  readonly contextDirs?: readonly string[] | undefined
   /** Tools that are never offered, as a profile names them. */
   readonly disabledTools?: readonly string[] | undefined
   /** Which of the program's `ownTools` are free, asked for, or absent. Undefined: nobody has decided, and it asks as it does by itself. */
@@ -238,11 +243,11 @@ export interface Turn {
   readonly prompt: string
   readonly signal: AbortSignal
   /**
-   * Stores what the agent asks; durable before anything else happens. If somebody watches and answers within a short time, it resolves with the answer and the
-   * turn goes on. Otherwise with undefined: the answer may take days, so the adapter ends the turn as `blocked`, and a later turn brings it as its prompt.
-   * Rejects if the run is over.
+   * Stores what the agent asks; durable before anything else happens. If somebody watches and answers all of it within a short time, it resolves with the answers, in
+   * that order, and the turn goes on. Otherwise with undefined: the answers may take days, so the adapter ends the turn as `blocked`, and a later turn brings them as
+   * its prompt. Rejects if the run is over.
    */
-  ask(question: QuestionAsked): Promise<string | undefined>
+  ask(questions: readonly QuestionAsked[]): Promise<readonly string[] | undefined>
   /** May the agent do this? */
   permit(request: PermissionRequest): Promise<Permission>
   /** Records a fact about the agent. Waits when the journal is behind: the adapter must await it before it reads on. */

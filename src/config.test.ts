@@ -5,6 +5,7 @@ import { Machine } from './config/fixture.ts'
 import { findAgent } from './config/load.ts'
 import { loadConfig } from './config.ts'
 import { ResolvedAgent } from './domain/agent-config.ts'
+import { defaultGuardrails } from './domain/guardrails.ts'
 
 const helper = 'agents:\n  helper: { adapter: custom, command: [./my-agent, --batch] }\n'
 
@@ -29,16 +30,22 @@ test('without any file the defaults and the built-in agents are in force', async
       },
     ],
     defaultAgent: undefined,
-    limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
+    limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4, usageWindows: 20 },
     retry: { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 },
     timeouts: { totalMs: 1_800_000, idleMs: 300_000, graceMs: 10_000, warmMs: 180_000 },
     profiles: {},
     env: { pass: [], set: {} },
     users: {},
+    schedules: [],
     providers: {},
     models: {},
     server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },
     secrets: {},
+    notifications: [],
+    questions: { afterDeadline: { kind: 'deny' }, grantsLastMs: 604_800_000, liveWindowMs: 20_000 },
+    prices: {},
+    budget: { timeZone: 'UTC' },
+    guardrails: { ...defaultGuardrails, models: {} },
     log: { level: 'info', format: 'auto' },
     database: {},
     noColor: false,
@@ -53,7 +60,7 @@ test('empty files, and blocks with nothing below them, are fine', async () => {
   machine.write(machine.homeFile, '')
   machine.write(machine.projectFile, '# nothing yet\nagents:\nlimits:\n  perAgent:\n')
   const config = await machine.load()
-  expect(config.limits).toEqual({ running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 })
+  expect(config.limits).toEqual({ running: 4, perAgent: {}, maxQueued: 100_000, warm: 4, usageWindows: 20 })
   expect(config.files).toEqual({ project: machine.projectFile, home: machine.homeFile })
   expect(config.untrusted).toBeUndefined()
 })
@@ -98,7 +105,7 @@ defaultAgent: helper
     retry: { attempts: 1 },
   })
   expect(findAgent(config, 'demo').options).toEqual({ pace: 2 })
-  expect(config.limits).toEqual({ running: 2, perAgent: { reviewer: 2 }, maxQueued: 100_000, warm: 4 })
+  expect(config.limits).toEqual({ running: 2, perAgent: { reviewer: 2 }, maxQueued: 100_000, warm: 4, usageWindows: 20 })
   expect(config.defaultAgent).toBe('helper')
 })
 
@@ -233,4 +240,27 @@ test('an agent that does not exist is refused with those that do', async () => {
   machine.write(machine.homeFile, helper)
   const config = await machine.load()
   expect(() => findAgent(config, 'helpr')).toThrow('There is no agent "helpr" (there are helper, demo); did you mean "helper"?')
+})
+
+test('prices, budgets and guardrails are decided, with what was left out in place', async () => {
+  using machine = new Machine()
+  machine.write(
+    machine.homeFile,
+    'prices: { "qwen*": { input: 0, output: 1 } }\nbudget: { day: 20, timeZone: Europe/Berlin }\nguardrails: { sameCall: 9, models: { "small-*": { silentTurns: 0 } } }\n',
+  )
+  const config = await machine.load()
+  expect(config.prices).toEqual({ 'qwen*': { input: 0, output: 1, cacheRead: 0, cacheWrite: 0 } })
+  expect(config.budget).toEqual({ day: 20, timeZone: 'Europe/Berlin' })
+  expect(config.guardrails).toEqual({ ...defaultGuardrails, sameCall: 9, models: { 'small-*': { silentTurns: 0 } } })
+})
+
+test('what a project says about money and guardrails counts only if it is trusted', async () => {
+  using machine = new Machine()
+  machine.write(
+    machine.projectFile,
+    'prices: { "*": { input: 0, output: 0 } }\nbudget: { day: 1000000 }\nguardrails: { sameError: 0 }\n',
+  )
+  const config = await machine.load()
+  expect(config).toMatchObject({ prices: {}, budget: { timeZone: 'UTC' }, guardrails: defaultGuardrails })
+  expect(config.untrusted?.keys).toEqual(['prices["*"]', 'budget.day', 'guardrails.sameError'])
 })

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { systemClock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, searchPath } from './config.ts'
 import { describeAgents } from './describe.ts'
 import { messageOf } from './domain/error.ts'
 import { rightsOf } from './domain/profile/resolve.ts'
+import { openReceiver } from './egress/post.ts'
+import { findProgram } from './process/program.ts'
 import { type FoundDaemon, findDaemon } from './run-file.ts'
 import { embeddedStatus } from './store/embedded/server.ts'
 import { createMachineWalls } from './walls.ts'
@@ -35,6 +37,7 @@ export async function inspect(config: Config): Promise<DoctorReport> {
     ['database', () => database(config)],
     ['walls', () => walls(config)],
     ['daemon', () => daemon(config)],
+    ['schedules', () => schedules(config)],
     ['settings', () => settings(config)],
   ]
   const findings = await Promise.all(
@@ -46,7 +49,11 @@ export async function inspect(config: Config): Promise<DoctorReport> {
       }
     }),
   )
-  return { home: config.home, sizeBytes: await sizeOf(config.home), rows: [...findings, ...(await agents(config))] }
+  return {
+    home: config.home,
+    sizeBytes: await sizeOf(config.home),
+    rows: [...findings, ...(await notifications(config)), ...(await agents(config))],
+  }
 }
 
 async function home(config: Config): Promise<Omit<Finding, 'name'>> {
@@ -141,12 +148,35 @@ async function livingDaemon(daemon: FoundDaemon): Promise<Omit<Finding, 'name'>>
   const { createClient } = await import('./client/index.ts')
   const client = createClient({ ...daemon, signal: AbortSignal.timeout(2_000) })
   try {
-    const { warm, halt } = await client.health()
+    const { warm, halt, notifications } = await client.health()
     const kept = warm.length === 0 ? '' : `; warm: ${warm.map(({ agent, pid }) => `${agent} (pid ${pid})`).join(', ')}`
     const detail = `running at ${daemon.url} (pid ${daemon.pid})${kept}`
     if (halt)
       return { level: 'warn', detail: `${detail}; all agents were stopped at ${halt.at} by ${halt.by}`, fix: 'pawl resume' }
+    if (notifications.dead > 0)
+      return {
+        level: 'warn',
+        detail: `${detail}; ${notifications.dead} ${notifications.dead === 1 ? 'notification was' : 'notifications were'} given up`,
+        fix: 'pawl notifications ls --state dead',
+      }
     return { level: 'ok', detail }
+  } finally {
+    client.close()
+  }
+}
+
+/** A schedule whose ticks fail looks like one that works, unless somebody says so. */
+async function schedules(config: Config): Promise<Omit<Finding, 'name'>> {
+  const found = await findDaemon(config.home)
+  if (!found) return { level: 'ok', detail: 'nothing is fired while no daemon runs' }
+  const { createClient } = await import('./client/index.ts')
+  const client = createClient({ ...found, signal: AbortSignal.timeout(2_000) })
+  try {
+    const { active, paused, unhealthy } = (await client.health()).schedules
+    const failing = unhealthy.map(({ id, name, detail }) => `${name ?? id}: ${detail}`)
+    const [first] = unhealthy
+    if (first) return { level: 'fail', detail: failing.join('; '), fix: `pawl schedule show ${first.name ?? first.id}` }
+    return { level: 'ok', detail: `${active} active, ${paused} paused` }
   } finally {
     client.close()
   }
@@ -178,6 +208,25 @@ async function settings(config: Config): Promise<Omit<Finding, 'name'>> {
     level: 'ok',
     detail: files.length > 0 ? files.join(', ') : 'none; the built-in agents are there ("pawl init" writes a file)',
   }
+}
+
+/** Can those who are to be told be reached? Nothing is said to them. */
+async function notifications(config: Config): Promise<Finding[]> {
+  const findings = config.notifications.map(async ({ name, way }): Promise<Finding> => {
+    const row = `notification ${name}`
+    try {
+      if (way.kind === 'command') {
+        const file = await findProgram(way.run[0]!, { path: searchPath(), folder: config.home })
+        return { name: row, level: 'ok', detail: file }
+      }
+      const socket = await openReceiver(way, AbortSignal.timeout(5_000))
+      socket.destroy()
+      return { name: row, level: 'ok', detail: `${new URL(way.url).host} can be reached` }
+    } catch (error) {
+      return { name: row, level: 'fail', detail: messageOf(error), fix: `correct it, then: pawl notifications test ${name}` }
+    }
+  })
+  return Promise.all(findings)
 }
 
 /** An agent that somebody configured must work; a built-in one may be missing. */

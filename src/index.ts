@@ -1,13 +1,15 @@
 /** Pawl as a library: the same engine, without the command line. */
 import { adapters } from './agents/index.ts'
+import { waitForSubtasks } from './client/wait-for-subtasks.ts'
 import { loadConfig } from './config.ts'
 import { openRuntime, startDaemon } from './daemon.ts'
-import { type Event, restingEvents } from './domain/event.ts'
+import { type Event, isRestingEvent } from './domain/event.ts'
 import type { NewTask, TaskView } from './domain/view.ts'
 import { silentLog } from './log.ts'
 
 export { createClient } from './client/index.ts'
 export { startDaemon } from './daemon.ts'
+export type { CheckView, ProofView, VerifyView } from './domain/check.ts'
 export { PawlError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
 export type { NewTask, TaskSummary, TaskView } from './domain/view.ts'
@@ -37,10 +39,17 @@ export async function runAgent(prompt: string, options: RunOptions = {}): Promis
     const cancel = () => void daemon.runtime.cancelTask(id, { now: false, by: 'library' })
     signal?.addEventListener('abort', cancel)
     const done = new AbortController()
+    // Where nobody works on a subtask any more, the task has come to rest too.
+    const watchSubtasks = () =>
+      void waitForSubtasks(daemon.runtime, id, done.signal).then(
+        (goesOn) => goesOn || done.abort(),
+        () => done.abort(),
+      )
     for await (const batch of daemon.runtime.followEvents(id, { after: 0, signal: done.signal })) {
       for (const event of batch) {
         onEvent?.(event)
-        if (restingEvents.has(event.type)) done.abort()
+        if (isRestingEvent(event)) done.abort()
+        else if (event.type === 'task.blocked') watchSubtasks()
       }
     }
     signal?.removeEventListener('abort', cancel)

@@ -6,6 +6,7 @@ import { removeLeftBaits } from './engine/self-test/bait.ts'
 import { createRememberedTests } from './engine/self-test/remembered.ts'
 import { createSelfTests, type SelfTests } from './engine/self-test/self-tests.ts'
 import type { SelfTestView } from './engine/self-test/view.ts'
+import type { Log } from './log.ts'
 import { processIdentity } from './process/identity.ts'
 import { chooseSandbox, type SandboxChoice } from './sandboxes/index.ts'
 import { version } from './version.ts'
@@ -61,5 +62,25 @@ export function createMachineWalls({ home, clock, believesEarlier = false }: Mac
       assertHolds: async (profile) => (await known()).assertHolds(profile),
     },
     views: () => current?.views() ?? [],
+  }
+}
+
+/** Tries each of these profiles, so that the first run does not wait for it and a hole is known before anybody asks for work. */
+export async function tryWalls(
+  walls: MachineWalls,
+  options: { profiles: readonly Profile[]; log: Log; isOver: () => boolean },
+): Promise<void> {
+  const { profiles, log, isOver } = options
+  try {
+    if (!(await walls.choose()).health.enforced) return
+    for (const profile of profiles) {
+      if (!profile.walls) continue
+      if (isOver()) return
+      const test = await walls.selfTests.forProfile(profile)
+      if (!test.passed)
+        log.error('the walls do not hold', { profile: profile.name, escaped: test.escaped, failure: test.failure })
+    }
+  } catch (error) {
+    log.error('the walls could not be tried', { error: String(error) })
   }
 }

@@ -1,6 +1,7 @@
 import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
+import type { ScheduleView } from '../src/domain/schedule.ts'
 import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
 import { profileVerbs } from '../src/engine/rights/verbs.ts'
 import type { Runtime } from '../src/engine/runtime.ts'
@@ -23,6 +24,7 @@ export function fakeRuntime(): FakeRuntime {
   const tasks = new Map<string, TaskView>()
   const sessions = new Map<string, SessionView>()
   const questions = new Map<string, QuestionView>()
+  const schedules = new Map<string, ScheduleView>()
   const journals = new Map<string, Event[]>()
   const keys = new Map<string, { body: string; id: string }>()
   const wakers = new Set<() => void>()
@@ -45,6 +47,11 @@ export function fakeRuntime(): FakeRuntime {
     const session = sessions.get(id)
     if (!session) throw notFound(`There is no session "${id}".`)
     return session
+  }
+  const findSchedule = (named: string) => {
+    const schedule = schedules.get(named)
+    if (!schedule) throw notFound(`There is no schedule "${named}".`)
+    return schedule
   }
   const newSession = (vendorId: string | null, workspace: string) => {
     const made: SessionView = {
@@ -78,7 +85,8 @@ export function fakeRuntime(): FakeRuntime {
     ask(task, text) {
       const question: QuestionView = {
         ...{ id: newId('question', Date.now()), task, kind: 'free', text, options: [], state: 'pending' },
-        ...{ answer: null, askedAt: at, answeredAt: null },
+        ...{ answer: null, askedAt: at, answeredAt: null, answeredBy: null, multiSelect: false, digest: 'sha256:0' },
+        ...{ mayAnswer: null, deadline: null, afterDeadline: null, escalatedTo: null },
       }
       questions.set(question.id, question)
       return question
@@ -93,6 +101,7 @@ export function fakeRuntime(): FakeRuntime {
       const made: TaskView = {
         ...{
           id,
+          name: task.name ?? null,
           state: 'queued',
           reason: null,
           resumeAt: null,
@@ -106,12 +115,59 @@ export function fakeRuntime(): FakeRuntime {
           workspace: task.workspace ?? '/ws',
           prompt: task.prompt,
         },
-        ...{ createdAt: at, updatedAt: at, endedAt: null, result: null, runs: [], questions: [] },
+        ...{
+          createdAt: at,
+          updatedAt: at,
+          endedAt: null,
+          result: null,
+          proof: 'none',
+          current: null,
+          runs: [],
+          questions: [],
+          dependsOn: [],
+          subtasks: [],
+          cost: { usd: null, totalUsd: null, known: 'reported' },
+        },
+        settings: {
+          ...{ model: null, profile: 'guarded', budget: {}, timeoutMs: null, extraArgs: [] },
+          retry: { attempts: 1, baseDelayMs: 0, maxDelayMs: 0 },
+        },
       }
       tasks.set(id, made)
       if (options.idempotencyKey !== undefined) keys.set(options.idempotencyKey, { body, id })
       emit(id, { type: 'task.queued', data: { agent: made.agent, priority: made.priority, workspace: made.workspace } })
       return { task: made, created: true }
+    },
+    async createTasks(input, options) {
+      note('createTasks', input, options)
+      const made = []
+      for (const task of input.tasks) made.push((await this.createTask(task, { by: options.by })).task)
+      return { tasks: made, created: true }
+    },
+    async listChecks(id) {
+      note('listChecks', id)
+      find(id)
+      return { task: id, proof: 'none', folder: null, items: [], isChecking: false, trouble: null }
+    },
+    async verifyTask(id) {
+      note('verifyTask', id)
+      const chain = { isWhole: true, checks: 0, head: null, firstBad: null }
+      const tree = { proved: null, now: null, isSame: null }
+      return { ...(await this.listChecks(id)), verified: false, why: 'No check was run.', chain, tree }
+    },
+    async recheckTask(id, caller) {
+      note('recheckTask', id, caller)
+      return { ...(await this.listChecks(id)), isChecking: true }
+    },
+    async editTask(id, edit, caller) {
+      note('editTask', id, edit, caller)
+      return { ...find(id), ...(edit.priority === undefined ? {} : { priority: edit.priority }) }
+    },
+    async removeTask(id, caller) {
+      note('removeTask', id, caller)
+      find(id)
+      tasks.delete(id)
+      return { removed: [id] }
     },
     async getTask(id) {
       note('getTask', id)
@@ -125,6 +181,14 @@ export function fakeRuntime(): FakeRuntime {
     async cancelTask(id, options) {
       note('cancelTask', id, options)
       return moved(id, 'cancelled')
+    },
+    async acceptTask(id, caller) {
+      note('acceptTask', id, caller)
+      return moved(id, 'completed')
+    },
+    async rejectTask(id, options) {
+      note('rejectTask', id, options)
+      return moved(id, 'queued')
     },
     async retryTask(id, options) {
       note('retryTask', id, options)
@@ -153,7 +217,14 @@ export function fakeRuntime(): FakeRuntime {
       note('listQuestions', filter)
       return [...questions.values()].filter((q) => (filter.task ?? q.task) === q.task && (filter.state ?? q.state) === q.state)
     },
-    async answerQuestion(id, answer, caller) {
+    async getQuestion(id) {
+      note('getQuestion', id)
+      const question = questions.get(id)
+      if (!question) throw notFound(`There is no question "${id}".`)
+      return question
+    },
+    async answerQuestion(id, given, caller) {
+      const answer = typeof given === 'string' ? given : (given.answer ?? '')
       note('answerQuestion', id, answer, caller)
       const question = questions.get(id)
       if (!question) throw notFound(`There is no question "${id}".`)
@@ -192,6 +263,75 @@ export function fakeRuntime(): FakeRuntime {
         followers--
       }
     },
+    async listLimits() {
+      note('listLimits')
+      return []
+    },
+    async clearLimits(agent, caller) {
+      note('clearLimits', agent, caller)
+      return []
+    },
+    async wakeTask(id, caller) {
+      note('wakeTask', id, caller)
+      return moved(id, 'queued')
+    },
+    async createSchedule(schedule, caller) {
+      note('createSchedule', schedule, caller)
+      const made: ScheduleView = {
+        ...{ id: newId('schedule', Date.now()), name: schedule.name ?? null, state: 'active', when: schedule.when, says: '' },
+        ...{ agent: null, prompt: schedule.task.prompt, session: schedule.session, overlap: schedule.overlap },
+        ...{ catchUp: schedule.catchUp, jitterMs: schedule.jitterMs, nextAt: at, lastTick: null, user: 'local', source: null },
+        ...{ health: { healthy: true, failedInARow: 0, detail: null }, createdAt: at, updatedAt: at },
+        ...{ workspace: null, sessionId: null, next: [], ticks: [] },
+      }
+      schedules.set(made.name ?? made.id, made)
+      return made
+    },
+    async listSchedules() {
+      note('listSchedules')
+      return [...schedules.values()]
+    },
+    async getSchedule(named) {
+      note('getSchedule', named)
+      return findSchedule(named)
+    },
+    async changeSchedule(named, changes, caller) {
+      note('changeSchedule', named, changes, caller)
+      return findSchedule(named)
+    },
+    async pauseSchedule(named, caller) {
+      note('pauseSchedule', named, caller)
+      return { ...findSchedule(named), state: 'paused' }
+    },
+    async resumeSchedule(named, caller) {
+      note('resumeSchedule', named, caller)
+      return findSchedule(named)
+    },
+    async runSchedule(named, caller) {
+      note('runSchedule', named, caller)
+      return findSchedule(named)
+    },
+    async removeSchedule(named, caller) {
+      note('removeSchedule', named, caller)
+      findSchedule(named)
+      schedules.delete(named)
+    },
+    async listCosts(query) {
+      note('listCosts', query)
+      const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+      const total = { usd: null, countedUsd: 0, known: 'reported' as const, tokens, turns: 0 }
+      const caps = { dayUsd: null, monthUsd: null, userDayUsd: null }
+      return {
+        since: query.since ?? at,
+        until: query.until ?? null,
+        timeZone: 'UTC',
+        by: query.by ?? 'agent',
+        total,
+        items: [],
+        unpriced: [],
+        caps,
+      }
+    },
     async listProfiles() {
       note('listProfiles')
       return profiles.listProfiles()
@@ -219,6 +359,18 @@ export function fakeRuntime(): FakeRuntime {
     async restoreQuarantine(run, options) {
       note('restoreQuarantine', run, options)
       return { restored: options.path === undefined ? [] : [options.path] }
+    },
+    async listNotifications(filter) {
+      note('listNotifications', filter)
+      return { items: [], next: null }
+    },
+    async retryNotifications(which, caller) {
+      note('retryNotifications', which, caller)
+      return { retried: which.id === undefined ? [] : [which.id] }
+    },
+    async testNotification(target, caller) {
+      note('testNotification', target, caller)
+      return { target, delivered: true, detail: 'It was delivered.', ms: 1 }
     },
     async listWorkspaces() {
       note('listWorkspaces')
@@ -254,8 +406,10 @@ export function fakeRuntime(): FakeRuntime {
           startedAt: at,
           database: { kind: 'embedded', version: '18' },
           tasks: {},
+          notifications: { waiting: 0, dead: 0 },
           warm: [],
           halt: null,
+          schedules: { active: 0, paused: 0, unhealthy: [] },
         },
         walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null, selfTests: [] },
       }

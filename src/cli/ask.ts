@@ -1,10 +1,11 @@
 import { invalid, PawlError } from '../domain/error.ts'
+import type { AnswerGiven } from '../domain/question.ts'
 import type { QuestionView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { oneLine, plain } from './plain.ts'
 
 /** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
-export async function askPerson(cli: Cli, question: QuestionView): Promise<string | undefined> {
+export async function askPerson(cli: Cli, question: QuestionView): Promise<AnswerGiven | undefined> {
   const title = question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:'
   const lines = [
     title,
@@ -14,7 +15,9 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
   ]
   lines.push(...optionLines(question))
   process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
-  const prompt = question.options.length > 0 ? `Number or answer (Ctrl-C leaves it open): ` : 'Answer (Ctrl-C leaves it open): '
+  const how =
+    question.options.length === 0 ? 'Answer' : question.multiSelect ? 'Numbers, such as 1,3, or answer' : 'Number or answer'
+  const prompt = `${how} (Ctrl-C leaves it open): `
   const { createInterface } = await import('node:readline/promises')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const left = new AbortController()
@@ -40,14 +43,16 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<strin
   }
 }
 
-/** A number names one of the options, if there are any; one that names none is a slip. Anything else is the answer as it is. */
-export function chosen(question: Pick<QuestionView, 'options'>, typed: string): string {
-  const { options } = question
-  if (options.length === 0 || !/^\d{1,2}$/.test(typed)) return typed
-  const option = options[Number(typed) - 1] ?? options.find((each) => each === typed)
-  if (option === undefined)
-    throw invalid(`There is no option ${typed}; choose one, or answer in words:\n${optionLines(question).join('\n')}`)
-  return option
+/** A number names one of the options, if there are any, and several where several may be chosen; one that names none is a slip. Anything else is the answer as it is. */
+export function chosen(question: Pick<QuestionView, 'options' | 'multiSelect'>, typed: string): AnswerGiven {
+  const { options, multiSelect } = question
+  const pattern = multiSelect ? /^\d{1,2}(\s*[, ]\s*\d{1,2})*$/ : /^\d{1,2}$/
+  if (options.length === 0 || !pattern.test(typed) || options.includes(typed)) return { answer: typed }
+  const numbers = typed.split(/[\s,]+/).map(Number)
+  const missing = numbers.find((number) => options[number - 1] === undefined)
+  if (missing !== undefined)
+    throw invalid(`There is no option ${missing}; choose one, or answer in words:\n${optionLines(question).join('\n')}`)
+  return { options: numbers }
 }
 
 const optionLines = ({ options }: Pick<QuestionView, 'options'>) => options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`)

@@ -22,6 +22,15 @@ test('a task is named by its id, a unique end of it, or "last"', async () => {
   expect(await findTask(runtime, '007aaaaaa')).toBe(ids[7])
 })
 
+test('"last" is what somebody asked for, whatever its agent has made of it since', async () => {
+  const items = (await runtime.listTasks({ limit: 3 })).items.map((task, i) => ({ ...task, parent: i < 2 ? ids[2]! : null }))
+  const listTasks = async ({ limit, cursor }: TaskFilter) => {
+    const from = Number(cursor ?? 0)
+    return { items: items.slice(from, from + limit), next: from + limit < items.length ? String(from + limit) : null }
+  }
+  expect(await findTask({ listTasks }, 'last')).toBe(ids[2])
+})
+
 test('an end that fits several is refused with the candidates', async () => {
   const error = await findTask(
     { listTasks: async () => ({ items: (await runtime.listTasks({ limit: 2 })).items, next: null }) },

@@ -9,7 +9,7 @@ import { oneLine } from './plain.ts'
 export async function findTask(runtime: Pick<Runtime, 'listTasks'>, named: string): Promise<string> {
   if (/^t_[0-9a-z]{18}$/.test(named)) return named
   if (named === 'last') {
-    const newest = (await runtime.listTasks({ limit: 1 })).items[0]
+    const newest = await newestAsked(runtime)
     if (!newest) throw notFound('There is no task yet; start one with: pawl run "…"')
     return newest.id
   }
@@ -20,6 +20,16 @@ export async function findTask(runtime: Pick<Runtime, 'listTasks'>, named: strin
     throw invalid(`"${named}" is the end of ${found.length} ids; which one?\n${found.map(candidate).join('\n')}`)
   if (found.length === 0) throw notFound(`There is no task "${named}" among the newest ${searched}; "pawl ls" lists them.`)
   return found[0]!.id
+}
+
+/** The newest that somebody asked for: what an agent made of it in the meantime is newer. */
+async function newestAsked(runtime: Pick<Runtime, 'listTasks'>): Promise<TaskSummary | undefined> {
+  for (let cursor: string | undefined, limit = 1; ; limit = 200) {
+    const { items, next } = await runtime.listTasks({ limit, cursor })
+    const found = items.find((task) => !task.parent)
+    if (found || next === null) return found
+    cursor = next
+  }
 }
 
 const candidate = (task: TaskSummary) =>

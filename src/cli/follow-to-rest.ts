@@ -1,5 +1,7 @@
+import { waitForSubtasks, waitsForSubtasks } from '../client/wait-for-subtasks.ts'
+import { PawlError } from '../domain/error.ts'
 import { isAtRest, isEnded } from '../domain/task.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { QuestionView, TaskView } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { askPerson } from './ask.ts'
 import type { Cli } from './cli.ts'
@@ -22,6 +24,14 @@ export interface Follow {
  */
 export async function followToRest(cli: Cli, runtime: Runtime, follow: Follow): Promise<TaskView | undefined> {
   const { screen, interruption } = follow
+  let isLeft = false
+  /** While the run waits: whoever answers now does not stop it. */
+  const answerNow = async () => {
+    const task = await runtime.getTask(follow.task)
+    if (task.state !== 'running' || open(task).length === 0) return
+    screen.pause()
+    isLeft = !(await answerAll(cli, runtime, open(task)))
+  }
   for (let { after } = follow; ; ) {
     const seen = await watchTask(runtime, {
       task: follow.task,
@@ -29,27 +39,38 @@ export async function followToRest(cli: Cli, runtime: Runtime, follow: Follow): 
       show: (event) => screen.show(event),
       isDone: (view) => isAtRest(view.state),
       signal: interruption.left,
+      ...(cli.isInteractive ? { attends: true, onQuestion: answerNow } : {}),
     })
     if (!seen) return undefined
     after = seen.after
     const { task } = seen
     if (isEnded(task.state) || task.state === 'review' || interruption.count > 0) return task
-    if (cli.isInteractive && pending(task).length > 0) {
+    if (waitsForSubtasks(task)) {
+      const goesOn = await waitForSubtasks(runtime, task.id, interruption.left)
+      if (goesOn === undefined) return undefined
+      if (!goesOn && !follow.stays.includes('blocked')) return runtime.getTask(task.id)
+    } else if (cli.isInteractive && pending(task).length > 0) {
       screen.pause()
-      if (!(await answerPending(cli, runtime, task))) return task
+      if (isLeft || !(await answerPending(cli, runtime, task))) return task
     } else if (!(follow.stays as readonly string[]).includes(task.state)) return task
   }
 }
 
 /** Asks the person at the terminal everything the task waits for. False if they leave a question open. */
-export async function answerPending(cli: Cli, runtime: Runtime, task: TaskView): Promise<boolean> {
-  for (const question of pending(task)) {
+export const answerPending = (cli: Cli, runtime: Runtime, task: TaskView) => answerAll(cli, runtime, pending(task))
+
+async function answerAll(cli: Cli, runtime: Runtime, questions: readonly QuestionView[]): Promise<boolean> {
+  for (const question of questions) {
     const answer = await askPerson(cli, question)
     if (answer === undefined) return false
-    await runtime.answerQuestion(question.id, answer, { by: 'cli' })
+    await runtime.answerQuestion(question.id, { ...answer, digest: question.digest }, { by: 'cli' }).catch((error: unknown) => {
+      // Somebody else was quicker, or its time was up while we sat here.
+      if (!(error instanceof PawlError) || error.code !== 'conflict') throw error
+      cli.say(error.message)
+    })
   }
   return true
 }
 
-export const pending = (task: TaskView) =>
-  task.state === 'blocked' ? task.questions.filter((question) => question.state === 'pending') : []
+const open = (task: TaskView) => task.questions.filter((question) => question.state === 'pending')
+export const pending = (task: TaskView) => (task.state === 'blocked' ? open(task) : [])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatBytes, formatElapsed, formatMoney, formatTime } from './format.ts'
+import { formatAge, formatBytes, formatElapsed, formatMoney, formatTime, formatUntil } from './format.ts'
 import { widthOf, wrap } from './plain.ts'
 import { table } from './table.ts'
 
@@ -42,4 +42,16 @@ test('sentences break between words, indented like their beginning; colours take
   expect(wrap('• one two three four', 11)).toBe('• one two\n  three\n  four')
   expect(wrap('\x1b[2m• one two\x1b[22m', 9)).toBe('\x1b[2m• one two\x1b[22m')
   expect(wrap('one\n  two three', 8)).toBe('one\n  two\n  three')
+})
+
+test('how long it is until then is said in two units at most, and never as a time that has passed', () => {
+  const at = (ms: number) => formatUntil(new Date(1_000_000_000 + ms).toISOString(), 1_000_000_000)
+  expect([-5_000, 0, 400, 40_000, 119 * 60_000, 76 * 3_600_000].map(at)).toEqual([
+    'now',
+    'now',
+    'in 1 s',
+    'in 40 s',
+    'in 1 h 59 m',
+    'in 3 d 04 h',
+  ])
 })

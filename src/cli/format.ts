@@ -1,3 +1,4 @@
+import type { CostKnowledge } from '../domain/cost.ts'
 import { oneLine } from './plain.ts'
 
 /** How long something took, for people: "0.4 s", "12 s", "3 m 05 s", "2 h 10 m". */
@@ -28,6 +29,15 @@ export function formatTime(iso: string, now = new Date()): string {
   return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
 }
 
+/** How long it is until then: "in 40 s", "in 1 h 59 m", "in 3 d 04 h"; "now" when that has passed. */
+export function formatUntil(iso: string, nowMs = Date.now()): string {
+  const leftMs = Date.parse(iso) - nowMs
+  if (leftMs <= 0) return 'now'
+  const days = Math.floor(leftMs / 86_400_000)
+  if (days > 0) return `in ${days} d ${pad(Math.floor((leftMs % 86_400_000) / 3_600_000))} h`
+  return `in ${formatElapsed(Math.ceil(leftMs / 1_000) * 1_000)}`
+}
+
 export const formatClock = (iso: string) => {
   const at = new Date(iso)
   return `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`
@@ -35,6 +45,10 @@ export const formatClock = (iso: string) => {
 
 /** Cents matter for a task, fractions of them for a small one. */
 export const formatMoney = (usd: number) => `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`
+
+/** What it cost, and how sure that is: `~` by our price table, `≥` with parts whose price nobody knows. */
+export const formatCost = (usd: number, known: CostKnowledge | undefined) => `${marks[known ?? 'reported']}${formatMoney(usd)}`
+const marks: Record<CostKnowledge, string> = { reported: '', priced: '~', unknown: '≥' }
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`

@@ -1,5 +1,5 @@
 import type { Cli } from './cli.ts'
-import { formatElapsed } from './format.ts'
+import { formatElapsed, formatUntil } from './format.ts'
 import { oneLine } from './plain.ts'
 
 const shortestGapMs = 100
@@ -11,6 +11,7 @@ export class LiveLine {
   readonly #startedAt = performance.now()
   #state = ''
   #action = ''
+  #until: string | undefined
   #isShown = false
   #drawnAt = Number.NEGATIVE_INFINITY
   #tick: NodeJS.Timeout | undefined
@@ -27,8 +28,10 @@ export class LiveLine {
     return this.#draws
   }
 
-  set(state: string, action: string): void {
+  /** `until` is counted down beside the state. */
+  set(state: string, action: string, until?: string): void {
     this.#state = state
+    this.#until = until
     this.#action = action
     this.#draw()
   }
@@ -60,6 +63,10 @@ export class LiveLine {
     this.clear()
   }
 
+  get #countdown(): string {
+    return this.#until === undefined ? this.#state : `${this.#state}, goes on ${formatUntil(this.#until)}`
+  }
+
   #draw(): void {
     if (!this.#draws || this.#tick === undefined || this.#state === '') return
     const wait = this.#drawnAt + shortestGapMs - performance.now()
@@ -71,7 +78,7 @@ export class LiveLine {
       return
     }
     this.#drawnAt = performance.now()
-    const text = [formatElapsed(Math.floor((performance.now() - this.#startedAt) / 1000) * 1000), this.#state, this.#action]
+    const text = [formatElapsed(Math.floor((performance.now() - this.#startedAt) / 1000) * 1000), this.#countdown, this.#action]
       .filter(Boolean)
       .join(' · ')
     process.stderr.write(`\r\x1b[2K${this.#cli.style('faint', oneLine(text, (process.stderr.columns || 80) - 1))}`)

@@ -1,8 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { noUsage } from '../domain/cost.ts'
 import type { Event, NewEvent } from '../domain/event.ts'
 import { eventTypes } from '../domain/event.ts'
 import { Cli } from './cli.ts'
+import { formatTime } from './format.ts'
 import { renderEvent } from './render.ts'
 import { eventLines } from './show-events.ts'
 
@@ -11,10 +13,20 @@ const event = (part: NewEvent): Event =>
 
 const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['data'], line: string] } = {
   'task.queued': [{ agent: 'demo', priority: 0, workspace: '/w' }, 'queued for demo in /w'],
+  'task.created': [
+    { agent: 'demo', priority: 0, workspace: '/ws', waitsFor: ['t_1', 't_2'] },
+    'accepted for demo in /ws; waits for t_1, t_2',
+  ],
+  'task.edited': [{ by: 'cli', priority: 1 }, 'changed by cli'],
   'task.requeued': [{ why: 'lost' }, 'queued again, its worker was lost'],
   'task.cancel_requested': [{ now: true, by: 'cli' }, 'cli asked to stop at once'],
   'task.completed': [{ verified: true }, 'completed, checks passed'],
   'task.review': [{}, 'done, waits for review'],
+  'subtask.created': [
+    { task: 't_0123456789abcdefgh', name: 'the tests' },
+    'handed over to subtask t_0123456789abcdefgh: the tests',
+  ],
+  'subtask.ended': [{ task: 't_0123456789abcdefgh', state: 'timed_out' }, 'subtask t_0123456789abcdefgh is timed out'],
   'task.failed': [{ category: 'exit_code', message: 'Exit code 3' }, 'failed (exit_code): Exit code 3'],
   'task.timed_out': [{ category: 'total_timeout', message: 'Too long' }, 'timed out (total_timeout): Too long'],
   'task.cancelled': [{ by: 'cli' }, 'cancelled by cli'],
@@ -38,6 +50,10 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
   'agent.thinking': [{ text: 'hm' }, 'thinks: hm'],
   'agent.tool_called': [{ callId: '1', tool: 'shell', input: { command: 'ls -l' } }, 'shell ls -l'],
   'agent.tool_returned': [{ callId: '1', output: 'one\ntwo\nthree\n', isError: true }, 'tool error: one (+2 lines)'],
+  'agent.usage': [
+    { usage: { ...noUsage, inputTokens: 120, outputTokens: 15 }, model: 'gpt-5', costUsd: 0.5, known: 'priced' },
+    'used 135 tokens of gpt-5, ~$0.50',
+  ],
   'agent.session': [{ vendorId: 'abc' }, 'session abc of the agent program'],
   'agent.retrying': [{ attempt: 1, of: 3, detail: 'HTTP 529' }, 'tries the model again (1 of 3): HTTP 529'],
   'agent.compacted': [{ trigger: 'auto' }, 'shortened its memory of the conversation (auto)'],
@@ -60,6 +76,14 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
     'moved out of the workspace to /q/files: a/.envrc, b',
   ],
   'workspace.flagged': [{ paths: ['Makefile'] }, 'changed what will be executed one day: Makefile'],
+  'check.started': [{ number: 1, of: 2, name: 'npm test', command: 'npm test' }, 'check 1 of 2: npm test'],
+  'check.ended': [
+    {
+      ...{ number: 1, name: 'npm test', passed: false, exitCode: 1, durationMs: 1234, outputDigest: 'ab' },
+      ...{ tree: 'cd', changedTree: true },
+    },
+    'check 1 FAILED after 1.2 s (exit code 1): npm test; it changed the workspace',
+  ],
   'permission.decided': [
     { verdict: 'denied', tool: 'Bash', call: 'Bash(git push)', from: 'rules.deny', why: 'A rule says no.' },
     'denied: Bash(git push) (A rule says no.)',
@@ -78,11 +102,23 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
     },
     'network: 1 host reached, 100 bytes; 1 refused',
   ],
+  'hook.ran': [
+    {
+      ...{ notification: 'n_0123456789abcdefgh', name: 'pr', event: 'task.completed', attempt: 1, exitCode: 1, durationMs: 5 },
+      output: 'no branch',
+      failure: 'The command failed: it ended with 1.',
+    },
+    'pr ran and failed: The command failed: it ended with 1.\nno branch',
+  ],
   'question.asked': [
     { questionId: 'q_0123456789abcdefgh', kind: 'free', text: 'Which?', options: ['this', 'that'] },
     'asks (q_0123456789abcdefgh): Which?\n  1. this\n  2. that',
   ],
   'question.answered': [{ questionId: 'q_0123456789abcdefgh', answer: 'this', by: 'api' }, 'answered by api: this'],
+  'question.escalated': [
+    { questionId: 'q_0123456789abcdefgh', text: 'Which?', options: [], agent: 'other', until: '2030-01-02T03:04:05.000Z' },
+    `nobody answered (q_0123456789abcdefgh); other is asked, until ${formatTime('2030-01-02T03:04:05.000Z')}`,
+  ],
   'question.closed': [{ questionId: 'q_0123456789abcdefgh', state: 'expired' }, 'question expired'],
 }
 

@@ -1,5 +1,6 @@
+import { tokensOf } from '../domain/cost.ts'
 import type { Event, EventType } from '../domain/event.ts'
-import { formatMoney, formatState, formatTime, formatWalls } from './format.ts'
+import { formatCost, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 
 /** What an event says to a person at a terminal. Longer texts keep their lines; whoever prints it indents them. */
@@ -25,6 +26,8 @@ export function toneOf(event: Event): Tone {
     case 'task.review':
     case 'question.asked':
       return 'ask'
+    case 'check.ended':
+      return event.data.passed ? 'good' : 'bad'
     case 'run.ended':
       return event.data.outcome === 'failed' || event.data.outcome === 'timed_out' ? 'bad' : 'faint'
     case 'run.started':
@@ -49,9 +52,13 @@ type Renderers = { [T in EventType]: (event: Extract<Event, { type: T }>) => str
 // A new event type does not compile until it has a line here.
 const lines = {
   'task.queued': ({ data }) => `queued for ${oneLine(data.agent)} in ${oneLine(data.workspace)}`,
+  'task.created': ({ data }) =>
+    `accepted for ${oneLine(data.agent)} in ${oneLine(data.workspace)}; waits for ${list(data.waitsFor)}`,
+  'task.edited': ({ data }) => `changed by ${oneLine(data.by)}`,
   'task.requeued': ({ data }) => `${requeued[data.why] ?? oneLine(data.why)}${detail(data.detail)}`,
   'task.cancel_requested': ({ data }) => `${oneLine(data.by)} asked to stop${data.now ? ' at once' : ''}`,
-  'task.completed': ({ data }) => (data.verified ? 'completed, checks passed' : 'completed'),
+  'task.completed': ({ data }) =>
+    `completed${data.verified ? ', checks passed' : ''}${data.by === undefined ? '' : `, accepted by ${oneLine(data.by)}`}`,
   'task.review': () => 'done, waits for review',
   'task.failed': ({ data }) => `failed (${oneLine(data.category)}): ${oneLine(data.message)}`,
   'task.timed_out': ({ data }) => `timed out (${oneLine(data.category)}): ${oneLine(data.message)}`,
@@ -59,6 +66,8 @@ const lines = {
   'task.over_budget': ({ data }) => `over budget: ${oneLine(data.message)}`,
   'task.blocked': ({ data }) => `blocked: waits for ${blockedOn(data.kind)}`,
   'task.parked': ({ data }) => `parked until ${formatTime(data.until)} (${oneLine(data.kind)})${detail(data.detail)}`,
+  'subtask.created': ({ data }) => `handed over to subtask ${oneLine(data.task)}${detail(data.name)}`,
+  'subtask.ended': ({ data }) => `subtask ${oneLine(data.task)} is ${formatState(oneLine(data.state))}${detail(data.name)}`,
   'run.admitted': ({ data }) => `may run (attempt ${data.attempt})`,
   'run.started': ({ data }) =>
     `started${data.attempt > 1 ? `, attempt ${data.attempt}` : ''}${data.resumed ? ', going on with its session' : ''}; ${formatWalls(data)}`,
@@ -72,6 +81,8 @@ const lines = {
   'agent.thinking': ({ data }) => `thinks: ${plain(data.text)}`,
   'agent.tool_called': ({ data }) => `${oneLine(data.tool, 60)} ${toolInput(data.input)}`.trimEnd(),
   'agent.tool_returned': ({ data }) => `${data.isError ? 'tool error: ' : '→ '}${firstLine(data.output)}`,
+  'agent.usage': ({ data }) =>
+    `used ${tokensOf(data.usage)} tokens${data.model === undefined ? '' : ` of ${oneLine(data.model, 60)}`}${data.costUsd === undefined ? '' : `, ${formatCost(data.costUsd, data.known)}`}`,
   'agent.session': ({ data }) => `session ${oneLine(data.vendorId)} of the agent program`,
   'agent.retrying': ({ data }) =>
     `tries the model again (${data.attempt}${data.of === undefined ? '' : ` of ${data.of}`}): ${oneLine(data.detail)}`,
@@ -87,6 +98,14 @@ const lines = {
   'workspace.changed': ({ data }) => oneLine(data.summary),
   'workspace.quarantined': ({ data }) => `moved out of the workspace to ${oneLine(data.keptAt)}: ${list(data.paths)}`,
   'workspace.flagged': ({ data }) => `changed what will be executed one day: ${list(data.paths)}`,
+  'check.started': ({ data }) => `check ${data.number} of ${data.of}: ${oneLine(data.name, 160)}`,
+  'check.ended': ({ data }) => {
+    const took = `${(data.durationMs / 1000).toFixed(1)} s`
+    const how = data.passed
+      ? `passed in ${took}`
+      : `FAILED after ${took} (${data.why === undefined ? `exit code ${data.exitCode}` : oneLine(data.why)})`
+    return `check ${data.number} ${how}: ${oneLine(data.name, 160)}${data.changedTree ? '; it changed the workspace' : ''}`
+  },
   'permission.decided': ({ data }) => `${oneLine(data.verdict)}: ${oneLine(data.call, 160)} (${oneLine(data.why)})`,
   'network.decided': ({ data }) => `network: ${reached[data.verdict]} ${oneLine(data.host)}:${data.port} (${oneLine(data.why)})`,
   'network.used': ({ data }) => {
@@ -94,12 +113,16 @@ const lines = {
     const bytes = allowed.reduce((sum, { sent, received }) => sum + sent + received, 0)
     return `network: ${allowed.length} ${allowed.length === 1 ? 'host' : 'hosts'} reached, ${bytes} bytes; ${data.hosts.length - allowed.length + data.others} refused`
   },
+  'hook.ran': ({ data }) =>
+    `${oneLine(data.name)} ran${data.failure === undefined ? '' : ` and failed: ${oneLine(data.failure)}`}${data.output === '' ? '' : `\n${plain(data.output)}`}`,
   'question.asked': ({ data, ...event }) =>
     [
       `${data.kind === 'permission' ? 'asks for permission' : 'asks'} (${data.questionId ?? event.seq}): ${plain(data.text)}`,
       ...data.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
     ].join('\n'),
   'question.answered': ({ data }) => `answered by ${oneLine(data.by)}: ${plain(data.answer)}`,
+  'question.escalated': ({ data }) =>
+    `nobody answered (${data.questionId}); ${data.agent === undefined ? 'passed on to a webhook' : `${oneLine(data.agent)} is asked${data.task === undefined ? '' : ` by task ${data.task}`}`}, until ${formatTime(data.until)}`,
   'question.closed': ({ data }) => `question ${oneLine(data.state)}`,
 } satisfies Renderers
 

@@ -1,5 +1,6 @@
+import { isEnded } from '../domain/task.ts'
 import type { QuestionView, TaskView } from '../domain/view.ts'
-import { formatTime, shortId } from './format.ts'
+import { formatTime, formatUntil, shortId } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 import { blockedOn } from './render.ts'
 
@@ -15,11 +16,12 @@ export function restLines(task: TaskView, context: RestContext): string[] {
     ? 'The daemon goes on with it then.'
     : `Nothing runs it meanwhile: "pawl serve" or "pawl task wait ${shortId(task.id)}" goes on with it then.`
   if (task.state === 'parked') {
-    const until = task.resumeAt === null ? '' : ` until ${formatTime(task.resumeAt)}`
+    const until = task.resumeAt === null ? '' : ` until ${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`
     return [`Parked${until}${task.reason ? ` (${oneLine(task.reason.kind)})` : ''}. ${goesOn}`]
   }
   if (task.state === 'blocked') {
     const asked = task.questions.filter((question) => question.state === 'pending')
+    if (task.reason?.kind === 'subtasks') return subtaskLines(task, goesOn)
     if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
     return [
       ...asked.flatMap((question) => [
@@ -30,6 +32,20 @@ export function restLines(task: TaskView, context: RestContext): string[] {
     ]
   }
   return []
+}
+
+/** Which of its subtasks wait for somebody, and how to look at them. */
+function subtaskLines({ subtasks }: TaskView, goesOn: string): string[] {
+  const open = subtasks.filter(({ state }) => !isEnded(state))
+  return [
+    `Waits for ${open.length} of its ${subtasks.length} subtasks. ${goesOn}`,
+    ...open
+      .filter(({ state }) => state === 'blocked' || state === 'parked')
+      .map(
+        ({ id, name, state }) =>
+          `  ${shortId(id)} is ${state}${name === null ? '' : ` (${oneLine(name, 60)})`}: pawl task show ${shortId(id)}`,
+      ),
+  ]
 }
 
 const questionLines = (question: QuestionView) => [

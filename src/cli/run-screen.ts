@@ -2,7 +2,7 @@ import type { Event } from '../domain/event.ts'
 import type { Reason } from '../domain/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
-import { durationOf, formatElapsed, formatMoney, formatState, shortId } from './format.ts'
+import { durationOf, formatCost, formatElapsed, formatState, shortId } from './format.ts'
 import { LiveLine } from './live-line.ts'
 import { oneLine, plain } from './plain.ts'
 import { renderEvent } from './render.ts'
@@ -18,6 +18,8 @@ export class RunScreen {
   readonly #live: LiveLine
   readonly #isProgressShown: boolean
   #state = 'starting'
+  /** When a parked task goes on. */
+  #until: string | undefined
   #changed: string | undefined
   #isAsked = false
   #isFailureShown = false
@@ -38,6 +40,7 @@ export class RunScreen {
 
   begin(task: TaskView): void {
     this.#state = task.state
+    this.#until = task.state === 'parked' ? (task.resumeAt ?? undefined) : undefined
     if (this.#isProgressShown)
       this.#live.print(this.#cli.style('faint', `• task ${task.id}: ${oneLine(task.agent)} in ${oneLine(task.workspace)}`))
   }
@@ -47,14 +50,16 @@ export class RunScreen {
     if (event.type === 'question.asked') this.#isAsked = this.#isProgressShown
     if (event.type === 'workspace.changed') this.#changed = event.data.summary
     if (event.type === 'run.ended') this.#isFailureShown = this.#isProgressShown && event.data.message !== undefined
-    this.#state = stateAfter(event) ?? this.#state
+    const state = stateAfter(event)
+    if (state !== undefined) this.#until = event.type === 'task.parked' ? event.data.until : undefined
+    this.#state = state ?? this.#state
     if (!this.#isProgressShown) return
     if (event.type === 'agent.message' && this.#isOneScreen) this.#hold(event)
     else if (!this.#isSaidElsewhere(event)) {
       this.#flush()
       this.#print(event)
     }
-    this.#setLive(event.type.startsWith('agent.') ? oneLine(renderEvent(event), 200) : '')
+    this.#setLive(event.type.startsWith('agent.') && event.type !== 'agent.usage' ? oneLine(renderEvent(event), 200) : '')
   }
 
   note(line: string): void {
@@ -104,8 +109,8 @@ export class RunScreen {
     const why = isBad && task.reason ? reasonOf(task.reason, { isDetailed: !this.#isFailureShown }) : ''
     const ranMs = task.runs.reduce((sum, run) => sum + durationOf(run), 0)
     const parts = [
-      `${formatState(task.state)}${why}${ranMs === 0 ? '' : ` after ${formatElapsed(ranMs)}`}`,
-      task.result?.costUsd ? formatMoney(task.result.costUsd) : undefined,
+      `${formatState(task.state)}${task.proof === 'verified' ? ' and verified' : ''}${why}${ranMs === 0 ? '' : ` after ${formatElapsed(ranMs)}`}`,
+      task.result?.costUsd ? formatCost(task.result.costUsd, task.result.costKnown) : undefined,
       this.#changed === undefined ? undefined : oneLine(this.#changed),
       `pawl logs ${shortId(task.id)}`,
     ]
@@ -148,7 +153,7 @@ export class RunScreen {
   }
 
   #setLive(action: string): void {
-    this.#live.set(this.#isAway ? away : this.#state, this.#isAway ? '' : action)
+    this.#live.set(this.#isAway ? away : this.#state, this.#isAway ? '' : action, this.#isAway ? undefined : this.#until)
   }
 
   #print(event: Event): void {
@@ -173,6 +178,7 @@ const unshown: ReadonlySet<Event['type']> = new Set([
   'task.cancelled',
   'task.over_budget',
   'run.admitted',
+  'agent.usage',
   'agent.session',
   'workspace.changed',
 ])

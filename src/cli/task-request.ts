@@ -1,62 +1,27 @@
 import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
+import { access, readFile, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
-import { invalid, PawlError } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
+import { invalid, messageOf, PawlError } from '../domain/error.ts'
 import { maxPromptBytes, priorities, workspaceModes } from '../domain/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { sessionOf } from './find-session.ts'
+import { findTask } from './find-task.ts'
 import { readOutputSchema } from './output-schema.ts'
 import { oneLine } from './plain.ts'
 import { readStdin } from './stdin.ts'
+import { budgetOf, count, duration, oneOf, planningOf, questionsOf, retryOf, subtasksOf } from './task-caps.ts'
+import type { TaskOptions } from './task-options.ts'
 
-export interface TaskOptions {
-  agent?: string
-  model?: string
-  workspace?: string
-  workspaceMode?: string
-  bringBack?: string
-  session?: string
-  resetSession?: boolean
-  outputSchema?: string
-  priority?: string
-  tag?: string[]
-  timeout?: string
-  agentArg?: string[]
-  profile?: string
-}
-
-/** The arguments of every command that makes a task. */
-export function defineTask(command: Command): Command {
-  return command
-    .argument(
-      '[prompt...]',
-      'what the agent should do; "-" or nothing reads it from stdin, "-" as the last word appends stdin to it; "--" before one that begins with a dash',
-    )
-    .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
-    .option('--model <name>', 'which model the agent uses')
-    .option('--workspace <dir>', 'where it works; this folder, or where the session works, if left out')
-    .option('--workspace-mode <mode>', 'direct, copy (changes are brought back) or clone (a branch of its own)')
-    .option('--bring-back <what>', 'with a clone: "branch" puts its branch into your repository at the end')
-    .option('--session <id>', 'go on with that conversation, with its agent; "pawl session ls" lists them')
-    .option('--reset-session', 'with --session: begin a new conversation in it')
-    .option('--output-schema <file>', 'a JSON schema that the answer must fit: a file, or the schema itself as JSON')
-    .option('--priority <level>', 'high, normal, low or a number; one step is worth an hour of waiting')
-    .option('--tag <name>', 'a label to find it by; may be repeated', collect)
-    .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
-    .option('--agent-arg <arg>', 'passed on to the agent program; write --agent-arg=--flag for a flag; may be repeated', collect)
-    .option('--profile <name>', 'what it may see and do: guarded, strict, trusted-repo, unattended-open, or one of yours')
-}
+export { defineTask, type TaskOptions } from './task-options.ts'
 
 /** Checks what can be checked before anything is made. Everything but the agent and its profile, which the settings decide. */
 export async function taskRequest(
   cli: Cli,
   words: string[],
   options: TaskOptions,
-): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile'>> {
+): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile' | 'dependsOn' | 'parent'>> {
   const { session, outputSchema } = options
   const prompt = await promptOf(words)
   if (options.resetSession && session === undefined)
@@ -75,18 +40,44 @@ export async function taskRequest(
     model: options.model,
     priority: options.priority === undefined ? undefined : priorityOf(options.priority),
     tags: options.tag,
-    timeoutMs: options.timeout === undefined ? undefined : await timeoutOf(options.timeout),
+    timeoutMs: await duration('--timeout', options.timeout),
     extraArgs: options.agentArg,
+    name: options.name,
+    contextDirs: options.contextDir && (await foldersOf(cli.cwd, options.contextDir)),
+    allowedTools: options.allowTool,
+    disallowedTools: options.disallowTool,
+    appendSystemPrompt: options.appendSystemPrompt === undefined ? undefined : await textOf(cli.cwd, options.appendSystemPrompt),
+    budget: await budgetOf(options),
+    retry: await retryOf(options),
+    review: options.review,
+    checks: checksOf(options),
+    once: options.once,
+    skipPlanning: planningOf(options),
+    failover: options.failover?.flatMap((names) => names.split(',')),
+    questions: await questionsOf(options),
+    subtasks: subtasksOf(options),
   }
 }
 
-function oneOf<const T extends string>(option: string, given: string | undefined, known: readonly T[]): T | undefined {
-  const found = known.find((one) => one === given)
-  if (given === undefined || found !== undefined) return found
-  throw invalid(`"${oneLine(given)}" is not known to ${option}${didYouMean(given, known)} There is: ${known.join(', ')}.`)
+function checksOf({ check, checkAttempts, checks }: TaskOptions): NewTask['checks'] {
+  if (checks === false && check !== undefined)
+    throw invalid('--no-checks and --check say two things at once; leave one of them out.')
+  if (checks === false) return null
+  if (check === undefined && checkAttempts !== undefined) throw invalid('--check-attempts needs --check.')
+  return check && { commands: check.map((run) => ({ run })), attempts: count('--check-attempts', checkAttempts, 0) ?? 0 }
 }
 
-const collect = (value: string, before: string[] | undefined) => [...(before ?? []), value]
+/** Absolute and there, links followed. */
+export const foldersOf = (cwd: string, folders: readonly string[]): Promise<string[]> =>
+  Promise.all(folders.map((folder) => workspaceOf(cwd, folder, { called: 'context folder', option: '--context-dir' })))
+
+async function textOf(cwd: string, given: string): Promise<string> {
+  if (!given.startsWith('@')) return given
+  const file = resolve(cwd, given.slice(1))
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw invalid(`The file ${file} of --append-system-prompt cannot be read: ${messageOf(error)}.`)
+  })
+}
 
 async function promptOf(words: string[]): Promise<string> {
   const fromStdin = words.length > 0 ? words.at(-1) === '-' : process.stdin.isTTY !== true
@@ -104,22 +95,26 @@ async function promptOf(words: string[]): Promise<string> {
   return prompt
 }
 
-export async function workspaceOf(cwd: string, named: string | undefined): Promise<string> {
+export async function workspaceOf(
+  cwd: string,
+  named: string | undefined,
+  { called, option } = { called: 'workspace', option: '--workspace' },
+): Promise<string> {
   const path = resolve(cwd, named ?? '.')
   try {
     const real = await realpath(path)
-    if (!(await stat(real)).isDirectory()) throw invalid(`The workspace ${path} is not a folder.`)
+    if (!(await stat(real)).isDirectory()) throw invalid(`The ${called} ${path} is not a folder.`)
     await access(real, constants.R_OK | constants.X_OK)
     return real
   } catch (error) {
     switch ((error as NodeJS.ErrnoException).code) {
       case 'ENOENT':
       case 'ENOTDIR':
-        throw invalid(`The workspace ${path} does not exist; make it first, or name another with --workspace.`)
+        throw invalid(`The ${called} ${path} does not exist; make it first, or name another with ${option}.`)
       case 'EACCES':
       case 'EPERM':
         throw invalid(
-          `The workspace ${path} cannot be read by this user; change its permissions, or name another with --workspace.`,
+          `The ${called} ${path} cannot be read by this user; change its permissions, or name another with ${option}.`,
         )
       default:
         throw error
@@ -127,7 +122,7 @@ export async function workspaceOf(cwd: string, named: string | undefined): Promi
   }
 }
 
-function priorityOf(level: string): number {
+export function priorityOf(level: string): number {
   if (Object.hasOwn(priorities, level)) return priorities[level as keyof typeof priorities]
   const number = /^-?\d{1,3}$/.test(level) ? Number(level) : Number.NaN
   if (!(number >= -100 && number <= 100))
@@ -135,34 +130,41 @@ function priorityOf(level: string): number {
   return number
 }
 
-async function timeoutOf(written: string): Promise<number> {
-  const { longestMs, parseDuration } = await import('../config/duration.ts')
-  const ms = parseDuration(written)
-  if (ms === undefined) throw invalid('--timeout must be a duration such as 90s, 30m or 2h; 0 means no limit.')
-  if (ms > longestMs) throw invalid('--timeout must be at most 24d; 0 means no limit.')
-  return ms
+/** What of a new task is found out by asking the engine: its agent, and the tasks that it names. */
+export async function askedOf(
+  connection: Connection,
+  options: TaskOptions,
+): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile' | 'dependsOn' | 'parent'>> {
+  const { runtime } = connection
+  const { dependsOn, parent } = options
+  return {
+    ...(await agentOf(connection, options)),
+    ...(dependsOn === undefined ? {} : { dependsOn: await Promise.all(dependsOn.map(found)) }),
+    ...(parent === undefined ? {} : { parent: await found(parent) }),
+  }
+
+  function found(named: string): Promise<string> {
+    return findTask(runtime, named).catch(asUsage)
+  }
+}
+
+/** What is not found was named on the command line, so it is a mistake of usage. */
+function asUsage(error: unknown): never {
+  throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
 }
 
 /** The agent of a new task: the one that was named, else that of the session it goes on with, else as the settings say. */
 export async function agentOf(
-  { runtime, chooseAgent }: Connection,
-  { agent, session, profile }: TaskOptions,
+  { runtime, chooseAgent }: Pick<Connection, 'runtime' | 'chooseAgent'>,
+  { agent, session, profile }: Pick<TaskOptions, 'agent' | 'session' | 'profile'>,
 ): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>> {
   if (agent !== undefined || session === undefined) return chooseAgent(agent, profile)
-  const found = await runtime.getSession(session).catch((error: unknown) => {
-    throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
-  })
+  const found = await runtime.getSession(session).catch(asUsage)
   return chooseAgent(found.agent, profile)
 }
 
-/** Makes the task. What is not found was named on the command line, so it is a mistake of usage. */
-export async function createTask(connection: Connection, request: NewTask): Promise<TaskView> {
-  try {
-    return (await connection.runtime.createTask(request, { by: 'cli' })).task
-  } catch (error) {
-    if (error instanceof PawlError && error.code === 'not_found') throw invalid(error.message)
-    throw error
-  }
+export async function createTask({ runtime }: Connection, request: NewTask, idempotencyKey?: string): Promise<TaskView> {
+  return (await runtime.createTask(request, { by: 'cli', idempotencyKey }).catch(asUsage)).task
 }
 
 /** What runs a task that was only queued, and which agent does it if nobody named one. */

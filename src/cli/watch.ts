@@ -11,6 +11,10 @@ export interface Watch {
   /** Asked whenever the task has come to rest. */
   isDone(task: TaskView): boolean
   readonly signal: AbortSignal
+  /** A person is there who can answer: a question waits a moment for them. */
+  readonly attends?: boolean | undefined
+  /** Asked after each batch that has a question in it. */
+  onQuestion?(): Promise<void>
 }
 
 /** Shows a task's events as they become durable, each once and in order, until it is done. Undefined if the signal came first. */
@@ -36,8 +40,10 @@ export async function watchTask(
     }
   }
   try {
-    for await (const batch of runtime.followEvents(watch.task, { after, signal: watch.signal })) {
-      if (!show(batch).some((event) => restingEvents.has(event.type))) continue
+    for await (const batch of runtime.followEvents(watch.task, { after, signal: watch.signal, attends: watch.attends })) {
+      const fresh = show(batch)
+      if (fresh.some((event) => event.type === 'question.asked')) await watch.onQuestion?.()
+      if (!fresh.some((event) => restingEvents.has(event.type))) continue
       const task = await doneTask()
       if (task) return { task, after }
     }

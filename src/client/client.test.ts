@@ -36,6 +36,8 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   })
   expect((await client.cancelTask(task.id, { now: true })).state).toBe('cancelled')
   expect((await client.retryTask(task.id, { fresh: true })).state).toBe('queued')
+  expect((await client.acceptTask(task.id)).state).toBe('completed')
+  expect((await client.rejectTask(task.id, { comment: 'more' })).state).toBe('queued')
   expect((await client.listSessions({ agent: 'demo', limit: 1 })).items.map(({ id }) => id)).toEqual([task.session])
   const adopted = await client.adoptSession({ vendorId: 'v', workspace: '/w' })
   expect(await client.getSession(adopted.id)).toEqual(adopted)
@@ -47,10 +49,12 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   expect((await client.listAgents()).map((agent) => agent.name)).toEqual(['demo'])
   expect((await client.health()).pid).toBe(1)
   await client.ready()
-  expect(runtime.calls.filter(([verb]) => /cancel|retry|list(Tasks|Questions)|answer|stop/.test(verb))).toEqual([
+  expect(runtime.calls.filter(([verb]) => /cancel|retry|accept|reject|list(Tasks|Questions)|answer|stop/.test(verb))).toEqual([
     ['listTasks', { states: ['queued', 'running'], agent: 'demo', limit: 1 }],
     ['cancelTask', task.id, { ...owner, now: true }],
     ['retryTask', task.id, { ...owner, fresh: true }],
+    ['acceptTask', task.id, owner],
+    ['rejectTask', task.id, { ...owner, comment: 'more' }],
     ['stopSession', adopted.id, { ...owner, now: true }],
     ['listQuestions', { state: 'pending', task: task.id }],
     ['answerQuestion', question.id, 'this', owner],

@@ -1,6 +1,12 @@
 import type { AuditVerdict, AuditView } from '../domain/audit.ts'
+import type { ProofView, VerifyView } from '../domain/check.ts'
+import type { CostQuery, CostView } from '../domain/cost-view.ts'
 import type { Event } from '../domain/event.ts'
+import type { LimitView } from '../domain/limit-view.ts'
+import type { NotificationFilter, NotificationTest, NotificationView } from '../domain/notification.ts'
 import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile/view.ts'
+import type { AnswerGiven } from '../domain/question.ts'
+import type { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView } from '../domain/schedule.ts'
 import type { SecretView } from '../domain/secret.ts'
 import type { SkillView, SubagentView } from '../domain/skill.ts'
 import type { TaskState } from '../domain/task.ts'
@@ -10,12 +16,15 @@ import type {
   HaltView,
   HealthView,
   NewTask,
+  NewTasks,
   Page,
   QuestionView,
   SessionAdoption,
   SessionStop,
   SessionSummary,
   SessionView,
+  TaskEdit,
+  TaskRetry,
   TaskSummary,
   TaskView,
 } from '../domain/view.ts'
@@ -28,10 +37,28 @@ import type { Transport, WireRequest } from './transport.ts'
 export interface Client {
   /** Safe to send again: a key is made up if none is given. */
   createTask(task: NewTask, options?: { idempotencyKey?: string | undefined }): Promise<{ task: TaskView; created: boolean }>
+  /** All of them or none; safe to send again, like `createTask`. */
+  createTasks(
+    tasks: NewTasks,
+    options?: { idempotencyKey?: string | undefined },
+  ): Promise<{ tasks: TaskView[]; created: boolean }>
   getTask(id: string): Promise<TaskView>
   listTasks(filter?: ListTasks): Promise<Page<TaskSummary>>
   cancelTask(id: string, options?: { now?: boolean | undefined }): Promise<TaskView>
-  retryTask(id: string, options?: { fresh?: boolean | undefined }): Promise<TaskView>
+  retryTask(id: string, options?: TaskRetry): Promise<TaskView>
+  editTask(id: string, edit: TaskEdit): Promise<TaskView>
+  /** Deletes an ended task with its subtasks, for good. */
+  removeTask(id: string): Promise<{ removed: string[] }>
+  /** The work of a task that is in review is good. */
+  acceptTask(id: string): Promise<TaskView>
+  /** It is to be changed; the agent hears the comment. */
+  rejectTask(id: string, options: { comment: string }): Promise<TaskView>
+  /** What proved that the work of a task is done. */
+  listChecks(task: string): Promise<ProofView>
+  /** Walks that chain, and looks whether the workspace is still the one that was looked at. */
+  verifyTask(task: string): Promise<VerifyView>
+  /** Begins to run the checks of a task once more. */
+  recheckTask(task: string): Promise<ProofView>
   listSessions(filter?: ListSessions): Promise<Page<SessionSummary>>
   getSession(id: string): Promise<SessionView>
   /** Makes a session of a conversation that was begun in the agent program itself. */
@@ -39,9 +66,29 @@ export interface Client {
   /** Cancels the task that runs on the session now, if one does. */
   stopSession(id: string, options?: { now?: boolean | undefined }): Promise<SessionStop>
   listQuestions(filter?: { state?: QuestionView['state'] | undefined; task?: string | undefined }): Promise<QuestionView[]>
-  answerQuestion(id: string, answer: string): Promise<QuestionView>
+  getQuestion(id: string): Promise<QuestionView>
+  /** In words, or by the numbers of options; with a digest it is for exactly what was shown. */
+  answerQuestion(id: string, answer: string | AnswerGiven): Promise<QuestionView>
   readEvents(task: string, options?: { after?: number | undefined; limit?: number | undefined }): Promise<Page<Event>>
   followEvents(task: string, options?: FollowOptions): AsyncIterable<Event>
+  /** Lets a parked task go on now. */
+  wakeTask(id: string): Promise<TaskView>
+  /** Accounts of model providers that are at a limit. */
+  listLimits(): Promise<LimitView[]>
+  /** Forgets that the accounts of an agent are at their limit. */
+  clearLimits(agent: string): Promise<LimitView[]>
+  /** Tasks that come again; each of these takes the id of a schedule or its name. */
+  createSchedule(schedule: NewSchedule): Promise<ScheduleView>
+  listSchedules(): Promise<ScheduleSummary[]>
+  getSchedule(named: string): Promise<ScheduleView>
+  changeSchedule(named: string, changes: ScheduleChanges): Promise<ScheduleView>
+  pauseSchedule(named: string): Promise<ScheduleView>
+  resumeSchedule(named: string): Promise<ScheduleView>
+  /** One tick now, out of turn. */
+  runSchedule(named: string): Promise<ScheduleView>
+  removeSchedule(named: string): Promise<void>
+  /** What was spent: today by agent, if nothing else is said. */
+  listCosts(query?: CostQuery): Promise<CostView>
   listAgents(): Promise<AgentView[]>
   listProfiles(): Promise<ProfileSummary[]>
   getProfile(name: string): Promise<ProfileView>
@@ -55,6 +102,10 @@ export interface Client {
   restoreQuarantine(run: string, options?: { path?: string | undefined }): Promise<{ restored: string[] }>
   listWorkspaces(): Promise<KeptWorkspaceView[]>
   removeWorkspace(name: string): Promise<KeptWorkspaceView>
+  listNotifications(filter?: NotificationFilter): Promise<Page<NotificationView>>
+  /** Sends what was given up once more: one, all, or all of one target. */
+  retryNotifications(which: { id?: string | undefined; target?: string | undefined }): Promise<{ retried: string[] }>
+  testNotification(target: string): Promise<NotificationTest>
   health(): Promise<HealthView>
   /** Rejects with `unavailable` and the reason if no work can be taken. */
   ready(): Promise<void>
@@ -90,6 +141,7 @@ export interface ListTasks {
   readonly tag?: string | undefined
   readonly text?: string | undefined
   readonly session?: string | undefined
+  readonly parent?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
@@ -135,10 +187,12 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
   const get = async <T>(path: string, asked?: Query) => (await call<T>('GET', path, { query: asked })).value
   const post = async <T>(path: string, body: unknown, repeatable = true) =>
     (await call<T>('POST', path, { body, repeatable })).value
+  const questionPath = (id: string) => `${api}/questions/${encodeURIComponent(id)}`
   const taskPath = (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
   const userPath = (name: string) => `${api}/users/${encodeURIComponent(name)}`
   const secretPath = (scope: string, name: string) => `${api}/secrets/${encodeURIComponent(scope)}/${encodeURIComponent(name)}`
   const profilePath = (name: string) => `${api}/profiles/${encodeURIComponent(name)}`
+  const schedulePath = (named: string) => `${api}/schedules/${encodeURIComponent(named)}`
   const sessionPath = (id: string) => `${api}/sessions/${encodeURIComponent(id)}`
 
   return {
@@ -147,23 +201,50 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
       const { status, value } = await call<TaskView>('POST', `${api}/tasks`, { body: task, headers })
       return { task: value, created: status === 201 }
     },
+    async createTasks(tasks, { idempotencyKey = uniqueKey() } = {}) {
+      const headers = { 'Idempotency-Key': idempotencyKey }
+      const { status, value } = await call<{ items: TaskView[] }>('POST', `${api}/tasks/batch`, { body: tasks, headers })
+      return { tasks: value.items, created: status === 201 }
+    },
     getTask: (id) => get(taskPath(id)),
     listTasks: ({ states, ...filter } = {}) => get(`${api}/tasks`, { ...filter, state: states?.join(',') }),
     cancelTask: (id, { now = false } = {}) => post(`${taskPath(id)}/cancel`, { now }),
-    retryTask: (id, { fresh = false } = {}) => post(`${taskPath(id)}/retry`, { fresh }, false),
+    retryTask: (id, { fresh = false, budget, timeoutMs } = {}) =>
+      post(`${taskPath(id)}/retry`, { fresh, budget, timeoutMs }, false),
+    editTask: async (id, { name, priority, tags }) =>
+      (await call<TaskView>('PATCH', taskPath(id), { body: { name, priority, tags } })).value,
+    removeTask: async (id) => (await call<{ removed: string[] }>('DELETE', taskPath(id), { repeatable: false })).value,
+    listChecks: (id) => get(`${taskPath(id)}/checks`),
+    verifyTask: (id) => get(`${taskPath(id)}/checks/verdict`),
+    recheckTask: (id) => post(`${taskPath(id)}/checks`, {}, false),
+    acceptTask: (id) => post(`${taskPath(id)}/accept`, {}, false),
+    rejectTask: (id, { comment }) => post(`${taskPath(id)}/reject`, { comment }, false),
     listSessions: (filter = {}) => get(`${api}/sessions`, { ...filter }),
     getSession: (id) => get(sessionPath(id)),
     adoptSession: (adoption) => post(`${api}/sessions/adopt`, adoption, false),
     stopSession: (id, { now = false } = {}) => post(`${sessionPath(id)}/stop`, { now }, false),
     listQuestions: async (filter = {}) => (await get<Page<QuestionView>>(`${api}/questions`, filter)).items,
-    answerQuestion: (id, answer) => post(`${api}/questions/${encodeURIComponent(id)}/answer`, { answer }),
+    getQuestion: (id) => get(questionPath(id)),
+    answerQuestion: (id, answer) => post(`${questionPath(id)}/answer`, typeof answer === 'string' ? { answer } : answer),
     readEvents: (task, asked = {}) => get(`${taskPath(task)}/events`, asked),
     followEvents(task, asked = {}) {
       const signals = [signal, asked.signal].filter((one) => one !== undefined)
       const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
       return followEvents(transport, `${taskPath(task)}/events`, { ...asked, signal: either })
     },
+    wakeTask: (id) => post(`${taskPath(id)}/wake`, {}, false),
+    listLimits: async () => (await get<Page<LimitView>>(`${api}/limits`)).items,
+    clearLimits: async (agent) => (await post<Page<LimitView>>(`${api}/limits/clear`, { agent }, false)).items,
+    createSchedule: (schedule) => post(`${api}/schedules`, schedule, false),
+    listSchedules: async () => (await get<Page<ScheduleSummary>>(`${api}/schedules`)).items,
+    getSchedule: (named) => get(schedulePath(named)),
+    changeSchedule: async (named, body) => (await call<ScheduleView>('PATCH', schedulePath(named), { body })).value,
+    pauseSchedule: (named) => post(`${schedulePath(named)}/pause`, {}),
+    resumeSchedule: (named) => post(`${schedulePath(named)}/resume`, {}),
+    runSchedule: (named) => post(`${schedulePath(named)}/run`, {}, false),
+    removeSchedule: async (named) => void (await call('DELETE', schedulePath(named), { repeatable: false })),
     listAgents: async () => (await get<Page<AgentView>>(`${api}/agents`)).items,
+    listCosts: (query = {}) => get(`${api}/costs`, { ...query }),
     listProfiles: async () => (await get<Page<ProfileSummary>>(`${api}/profiles`)).items,
     getProfile: (name) => get(profilePath(name)),
     explainCall: (profile, asked) => post(`${profilePath(profile)}/explain`, asked),
@@ -175,6 +256,12 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     listWorkspaces: async () => (await get<Page<KeptWorkspaceView>>(`${api}/workspaces`)).items,
     removeWorkspace: async (name) =>
       (await call<KeptWorkspaceView>('DELETE', `${api}/workspaces/${encodeURIComponent(name)}`, { repeatable: false })).value,
+    listNotifications: (filter = {}) => get(`${api}/notifications`, { ...filter }),
+    retryNotifications: ({ id, target }) =>
+      id === undefined
+        ? post(`${api}/notifications/retry`, target === undefined ? {} : { target }, false)
+        : post(`${api}/notifications/${encodeURIComponent(id)}/retry`, {}, false),
+    testNotification: (target) => post(`${api}/notification-tests`, { target }, false),
     health: () => get(`${api}/health`),
     ready: async () => void (await get('/readyz')),
     shutdown: async () => void (await post(`${api}/shutdown`, {})),

@@ -10,6 +10,8 @@ export interface FollowOptions {
   /** `rest`: ends when the task has come to rest. Otherwise only the signal ends it. */
   readonly until?: 'rest' | undefined
   readonly signal?: AbortSignal | undefined
+  /** A person follows who can answer: questions then wait a moment for it. */
+  readonly attends?: boolean | undefined
   /** How long to go on trying while no daemon answers. */
   readonly patienceMs?: number | undefined
   /** Told when the daemon is lost and when it is back. */
@@ -34,7 +36,11 @@ export async function* followEvents(
   let isAway = false
   for (let failures = 0; ; failures++) {
     try {
-      const query = new URLSearchParams({ after: String(after), ...(until ? { until } : {}) })
+      const query = new URLSearchParams({
+        after: String(after),
+        ...(until ? { until } : {}),
+        ...(options.attends ? { attends: 'true' } : {}),
+      })
       const stream = await transport.open({
         method: 'GET',
         path: `${path}?${query}`,

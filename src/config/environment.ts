@@ -34,6 +34,8 @@ const known = [...Object.keys(variables), 'PAWL_HOME', 'PAWL_TRUST', 'PAWL_FAILP
 const ofRuns = [
   'PAWL_DOOR_URL',
   'PAWL_DOOR_TOKEN',
+  'PAWL_API_URL',
+  'PAWL_API_TOKEN',
   'PAWL_TASK_ID',
   'PAWL_RUN_ID',
   'PAWL_KILL_UNIT',

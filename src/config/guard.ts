@@ -49,6 +49,7 @@ export function guardProject(project: FileSettings, below: FileSettings): Guarde
     else if (block === 'timeouts')
       for (const [key, limit] of Object.entries(value))
         keepIf(isLower(limit, below.timeouts?.[key as 'total']), [block, key], limit)
+    else if (block === 'checks') keepIf(false, [block], value)
     else for (const [key, part] of Object.entries(value)) keepIf(false, [block, key], part)
   }
   return { counted, withheld }

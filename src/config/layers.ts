@@ -1,9 +1,11 @@
 import { dirname } from 'node:path'
 import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
+import { placeNotification } from './notification-entry.ts'
 import { absolute } from './places.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
 import { mountFault, placeProfile } from './profile-settings.ts'
+import { placeSchedule } from './schedule-entry.ts'
 import { agentShape, FileSettings } from './schema.ts'
 
 export type LayerKind = 'builtin' | 'home' | 'project' | 'override'
@@ -67,6 +69,10 @@ export function checkDocument(
         if (fault !== undefined) problems.push(locate({ path, sentence }, path, document))
       }
   }
+  for (const [name, entry] of Object.entries(settings.notifications ?? {}))
+    settings.notifications![name] = placeNotification(entry, dirname(document.file), userHome)
+  for (const [name, entry] of Object.entries(settings.schedules ?? {}))
+    settings.schedules![name] = placeSchedule(entry, dirname(document.file), userHome)
   return { settings, problems }
 }
 
@@ -122,7 +128,11 @@ function merge(
 
 /** Values that only make sense as one: half a provider from one file and half from another would be nobody's intention. */
 function isWhole(path: Path): boolean {
-  if (path[0] === 'providers' || path[0] === 'models' || path[0] === 'profiles') return path.length >= 2
+  if (path[0] === 'providers' || path[0] === 'models' || path[0] === 'profiles' || path[0] === 'notifications')
+    return path.length >= 2
+  if (path[0] === 'prices' || path[0] === 'schedules') return path.length >= 2
+  if (path[0] === 'questions') return path.length >= 2
+  if (path[0] === 'checks' || (path[0] === 'agents' && path[2] === 'checks')) return true
   return path[0] === 'agents' && path[2] === 'options' && path.length > 3
 }
 

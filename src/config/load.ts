@@ -1,15 +1,24 @@
 import { join, resolve } from 'node:path'
 import { notFound, PawlError } from '../domain/error.ts'
+import type { GuardrailSettings } from '../domain/guardrails.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import type { Notification } from '../domain/notification.ts'
+import type { Price } from '../domain/prices.ts'
 import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
+import type { QuestionSettings } from '../domain/question-settings.ts'
 import { readDocument, type SettingsDocument } from './document.ts'
 import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
 import { guardProject } from './guard.ts'
+import { guardrailsOf } from './guardrails-entry.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
+import { pricesOf } from './money-entry.ts'
+import { notificationsOf } from './notification-entry.ts'
 import { absolute, findProjectFile, openHome, shortName } from './places.ts'
 import { formatPath, type Problem, refuse } from './problems.ts'
+import { questionsOf } from './questions-entry.ts'
 import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
+import { type SettledSchedule, schedulesOf } from './schedule-entry.ts'
 import { FileSettings } from './schema.ts'
 import { settingsBelow } from './show.ts'
 import { hashOf, isTrusted } from './trust.ts'
@@ -46,6 +55,7 @@ export interface Config {
     readonly perAgent: Readonly<Record<string, number>>
     readonly maxQueued: number
     readonly warm: number
+    readonly usageWindows: number
   }
   /** `attempts` counts the first try too. */
   readonly retry: { readonly attempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number }
@@ -61,6 +71,22 @@ export interface Config {
   /** Variables of every run, and those of single users, which win over all others. */
   readonly env: Environment
   readonly users: Readonly<Record<string, { readonly env: Environment }>>
+  /** What models cost, by pattern, where the settings say so. */
+  readonly prices: Readonly<Record<string, Price>>
+  /** What everything together may cost; what is missing has no cap. */
+  readonly budget: {
+    readonly day?: number | undefined
+    readonly month?: number | undefined
+    readonly userDay?: number | undefined
+    readonly timeZone: string
+  }
+  readonly guardrails: GuardrailSettings
+  /** Whom to tell of what becomes of tasks. */
+  readonly notifications: readonly Notification[]
+  /** Tasks that come again. */
+  readonly schedules: readonly SettledSchedule[]
+  /** What holds for questions of agents where their task says nothing. */
+  readonly questions: QuestionSettings
   /** Where the key that seals the secrets is kept. */
   readonly secrets: NonNullable<FileSettings['secrets']>
   readonly providers: Readonly<NonNullable<FileSettings['providers']>>
@@ -229,6 +255,12 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
     models: settings.models ?? {},
     server: settings.server,
     secrets: settings.secrets ?? {},
+    questions: questionsOf(settings.questions),
+    schedules: schedulesOf(settings.schedules),
+    notifications: notificationsOf(settings.notifications),
+    prices: pricesOf(settings.prices),
+    budget: { ...settings.budget, timeZone: settings.budget?.timeZone ?? 'UTC' },
+    guardrails: guardrailsOf(settings.guardrails),
     log: settings.log,
     database: settings.database ?? {},
   }

@@ -35,7 +35,7 @@ test.for([
   [
     'an unknown key near to nothing',
     'limits: { banana: 1 }\n',
-    'Unknown key "banana" at limits in pawl.yaml:1:11; the known ones are running, perAgent, maxQueued, warm.',
+    'Unknown key "banana" at limits in pawl.yaml:1:11; the known ones are running, perAgent, maxQueued, warm, usageWindows.',
   ],
   [
     'an unknown adapter',

@@ -3,6 +3,7 @@ import { PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { profileNames } from '../domain/profile/profile.ts'
 import { defaultProfile, type Ground, resolveProfile, rightsNamed, type UserProfiles } from '../domain/profile/resolve.ts'
+import { checksOf } from './checks-entry.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
 import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
@@ -98,6 +99,7 @@ type Report = (path: Path, sentence: Fault['sentence']) => void
 const inheritance: readonly (readonly [own: Path, inherited?: string])[] = [
   [['profile']],
   [['budget', 'usd']],
+  [['checks'], 'checks'],
   [['timeout'], 'timeouts.total'],
   [['idleTimeout'], 'timeouts.idle'],
   [['grace'], 'timeouts.grace'],
@@ -159,6 +161,7 @@ function resolveAgent(
       auth: entry.auth,
       systemPrompt: entry.systemPrompt,
       systemPromptFile: entry.systemPromptFile,
+      checks: checksOf(entry.checks ?? settings.checks),
     }),
     profile: entry.profile ?? defaultProfile,
     // Stored with each task, so it is what JSON makes of it from the start.
@@ -191,6 +194,21 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
     if (profile !== undefined) missing(['agents', name, 'profile'], 'a profile', profile, profiles)
   if (settings.defaultAgent) missing(['defaultAgent'], 'an agent', settings.defaultAgent, agents)
   for (const name of Object.keys(settings.limits?.perAgent ?? {})) missing(['limits', 'perAgent', name], 'an agent', name, agents)
+  for (const [name, { agents: only }] of Object.entries(settings.notifications ?? {}))
+    for (const [index, agent] of (only ?? []).entries())
+      missing(['notifications', name, 'agents', index], 'an agent', agent, agents)
+  for (const [name, { agent }] of Object.entries(settings.schedules ?? {}))
+    if (agent !== undefined) missing(['schedules', name, 'agent'], 'an agent', agent, agents)
+  const after = settings.questions?.afterDeadline
+  if (typeof after === 'object' && 'escalate' in after && after.escalate.agent !== undefined)
+    missing(['questions', 'afterDeadline', 'escalate', 'agent'], 'an agent', after.escalate.agent, agents)
+  if (typeof after === 'object' && 'escalate' in after && after.escalate.webhook !== undefined)
+    missing(
+      ['questions', 'afterDeadline', 'escalate', 'webhook'],
+      'a notification',
+      after.escalate.webhook,
+      Object.keys(settings.notifications ?? {}),
+    )
   for (const [name, model] of Object.entries(settings.models ?? {}))
     missing(['models', name, 'provider'], 'a provider', model.provider, Object.keys(settings.providers ?? {}))
 }

@@ -1,8 +1,15 @@
 import { z } from 'zod'
 import { Budget } from '../domain/agent-config.ts'
+import { Name } from '../domain/id.ts'
+import { ChecksEntry } from './checks-entry.ts'
 import { Duration, DurationLimit } from './duration.ts'
 import { Env, variable } from './env-schema.ts'
+import { GuardrailsEntry } from './guardrails-entry.ts'
+import { BudgetEntry, ModelPattern, PriceEntry } from './money-entry.ts'
+import { NotificationEntry } from './notification-entry.ts'
 import { ProfileEntry, ProfileKey } from './profile-entry.ts'
+import { QuestionsEntry } from './questions-entry.ts'
+import { ScheduleEntry } from './schedule-entry.ts'
 
 const nameRule = 'must be a name of letters, digits and . _ - : / @, starting with a letter or digit'
 /** A name people type on a command line. It becomes a key of a map, so what every JavaScript object already has is refused. */
@@ -40,6 +47,7 @@ export const agentShape = {
     })
     .optional()
     .describe('Where the key for its model is found. Without it: the variables its program knows, then the program’s own login.'),
+  checks: ChecksEntry.optional().describe('Commands that prove its work is done; those of all agents if left out, [] for none.'),
   budget: z.strictObject(Budget.shape).optional().describe('Caps in US dollars, tokens and turns.'),
   timeout: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
   idleTimeout: DurationLimit.optional().describe('How long it may stay silent; 0 for no limit.'),
@@ -87,6 +95,10 @@ export const FileSettings = z.strictObject({
         .min(0, { error: 'must be a whole number of at least 0' })
         .optional()
         .describe('How many idle agent programs may be kept for the next turn of their session; 0 for none.'),
+      usageWindows: count
+        .min(0, { error: 'must be a whole number of at least 0' })
+        .optional()
+        .describe('How often in a row a task waits for the usage limit of its account to end before it fails.'),
     })
     .nullish(),
   retry: z
@@ -116,6 +128,22 @@ export const FileSettings = z.strictObject({
     )
     .nullish()
     .describe('Your own profiles by name: what runs may see and do.'),
+  notifications: z
+    .record(name, NotificationEntry)
+    .nullish()
+    .describe('Whom to tell when a task needs somebody or has ended, by name.'),
+  prices: z
+    .record(ModelPattern, PriceEntry)
+    .nullish()
+    .describe('What models cost in US dollars for a million tokens, by name or pattern; wins over the list that Pawl brings.'),
+  budget: BudgetEntry.nullish().describe('What everything together may cost.'),
+  guardrails: GuardrailsEntry.nullish().describe('When an agent that goes round in circles is stopped.'),
+  checks: ChecksEntry.nullish().describe('Commands that prove the work of every agent is done.'),
+  schedules: z
+    .record(Name, ScheduleEntry)
+    .nullish()
+    .describe('Tasks that come again, by name; a daemon takes them up when it starts.'),
+  questions: QuestionsEntry.nullish().describe('What holds for questions of agents.'),
   secrets: z
     .strictObject({
       key: z
@@ -185,7 +213,7 @@ type Part<B extends Blocks, K extends keyof NonNullable<FileSettings[B]>> = K ex
 
 /** What is in force when nobody says otherwise. */
 export const defaults = {
-  limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4 },
+  limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4, usageWindows: 20 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
   timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
   server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },

@@ -1,6 +1,9 @@
 import type { Config } from '../config.ts'
+import { sayWhen } from '../domain/schedule-words.ts'
+import { shownChecks } from './checks-entry.ts'
 import { formatDuration } from './duration.ts'
 import { formatPath, type Path } from './problems.ts'
+import { shownQuestions } from './questions-entry.ts'
 
 export interface ConfigRow {
   readonly path: string
@@ -26,9 +29,10 @@ export function showConfig(config: Config): ConfigRow[] {
   }
   add(['home'], config.home)
   add(['defaultAgent'], config.defaultAgent)
-  for (const { name, source: _, rights: __, timeoutMs, idleTimeoutMs, graceMs, retry, ...agent } of config.agents)
+  for (const { name, source: _, rights: __, checks, timeoutMs, idleTimeoutMs, graceMs, retry, ...agent } of config.agents)
     add(['agents', name], {
       ...agent,
+      checks: shownChecks(checks),
       timeout: limit(timeoutMs),
       idleTimeout: limit(idleTimeoutMs),
       grace: formatDuration(graceMs),
@@ -46,11 +50,23 @@ export function showConfig(config: Config): ConfigRow[] {
     grace: formatDuration(config.timeouts.graceMs),
     warm: formatDuration(config.timeouts.warmMs),
   })
+  add(['questions'], shownQuestions(config.questions))
+  for (const { name, when, ...schedule } of config.schedules) add(['schedules', name], { when: sayWhen(when), ...schedule })
+  add(['prices'], config.prices)
+  add(['budget'], config.budget)
+  add(['guardrails'], config.guardrails)
   add(['profiles'], config.profiles)
+  for (const { name, way, ...notification } of config.notifications)
+    add(['notifications', name], { ...notification, ...wayOf(way) })
   add(['env'], config.env)
   add(['users'], config.users)
   for (const block of ['secrets', 'providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
   return rows
+}
+
+function wayOf(way: Config['notifications'][number]['way']): Record<string, unknown> {
+  if (way.kind === 'webhook') return { webhook: { url: way.url, secret: way.secret, allowPrivate: way.allowPrivate } }
+  return { [way.diff ? 'onDone' : 'command']: { run: way.run, timeout: formatDuration(way.timeoutMs), env: way.env } }
 }
 
 const limit = (ms: number | null) => (ms === null ? 'none' : formatDuration(ms))
@@ -77,6 +93,11 @@ function mask(path: Path, value: unknown): unknown {
   // A provider's key is only ever the name of where the key is kept.
   if (steps[0] === 'providers' && steps[2] === 'key') return value
   if (steps[steps.indexOf('env') + 1] === 'set' && steps.includes('env')) return masked
+  // Whoever knows the address of a receiver may speak to it; a person who decides needs its host.
+  if (steps[0] === 'notifications' && steps.at(-1) === 'url') return maskPath(String(value))
+  if (steps[0] === 'notifications' && steps[3] === 'secret') return value
+  // Whoever trusts a file must see what it runs.
+  if (steps[0] === 'checks' || (steps[0] === 'agents' && steps[2] === 'checks')) return value
   // Names and places, which whoever trusts a file must see.
   if (steps[0] === 'profiles' && ['mounts', 'secrets', 'trust', 'trusted', 'ssh'].includes(steps[2] ?? '')) return value
   // A number (maxTokens) is a limit, not a secret; and an agent may be called "token".
@@ -95,6 +116,11 @@ function maskItems(items: readonly unknown[]): unknown[] {
     const split = /^(-[^=]*)=/.exec(item)
     return split && namesSecret(split[1]!) ? `${split[1]}=${masked}` : maskUrl(item)
   })
+}
+
+const maskPath = (text: string) => {
+  const url = URL.parse(text)
+  return url && url.href !== `${url.origin}/` ? `${url.origin}/${masked}` : text
 }
 
 const maskUrl = (text: string) =>

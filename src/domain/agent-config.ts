@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ProfileSchema } from './profile/schema.ts'
+import { Checks } from './task-checks.ts'
 
 /** What one task, run, or day may cost. A part that is missing has no cap of its own. */
 export const Budget = z.object({
@@ -47,6 +48,8 @@ export const ResolvedAgent = z.object({
   systemPrompt: z.string().optional(),
   /** Absolute; read anew for each run. */
   systemPromptFile: z.string().optional(),
+  /** For tasks that name none of their own. */
+  checks: Checks.optional(),
   budget: Budget.default({}),
   timeoutMs: Limit.default(30 * 60_000),
   idleTimeoutMs: Limit.default(5 * 60_000),

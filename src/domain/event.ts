@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { costKnowledge } from './cost.ts'
 import { QuestionId, RunId, TaskId } from './id.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds } from './question.ts'
@@ -14,6 +15,17 @@ export const eventData = {
   'task.queued': z
     .object({ agent: z.string(), priority: z.number(), workspace: z.string() })
     .describe('The task was accepted and is durable.'),
+  'task.created': z
+    .object({ agent: z.string(), priority: z.number(), workspace: z.string(), waitsFor: z.array(TaskId) })
+    .describe('The task was accepted and is durable; it is queued when the tasks it waits for are completed.'),
+  'task.edited': z
+    .object({
+      by: z.string(),
+      name: z.string().nullable().optional(),
+      priority: z.number().optional(),
+      tags: z.array(z.string()).optional(),
+    })
+    .describe('Somebody changed what the task is called, how urgent it is, or how it is found.'),
   'task.requeued': z
     .object({
       why: z.enum([
@@ -34,8 +46,8 @@ export const eventData = {
     .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),
   'task.cancel_requested': z.object({ now: z.boolean(), by: z.string() }).describe('Somebody asked for the task to stop.'),
   'task.completed': z
-    .object({ verified: z.boolean() })
-    .describe('The task is done; `verified` says whether its checks proved it.'),
+    .object({ verified: z.boolean(), by: z.string().optional() })
+    .describe('The task is done; `verified` says whether its checks proved it, `by` who accepted it after a review.'),
   'task.review': z.object({}).describe('The work is done and waits for a person to accept it.'),
   'task.failed': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ended without success.'),
   'task.timed_out': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ran out of time.'),
@@ -47,6 +59,12 @@ export const eventData = {
   'task.parked': z
     .object({ kind: z.string(), until: Time, detail: z.string().optional() })
     .describe('The task waits for a time and then goes on by itself.'),
+  'subtask.created': z
+    .object({ task: TaskId, name: z.string().optional() })
+    .describe('The agent handed a part of its work to a subtask.'),
+  'subtask.ended': z
+    .object({ task: TaskId, name: z.string().optional(), state: z.string() })
+    .describe('A subtask has ended, well or not.'),
   'run.admitted': z
     .object({ attempt: z.number(), fence: z.number(), agent: z.string() })
     .describe('The task may run; a worker takes it next.'),
@@ -82,6 +100,16 @@ export const eventData = {
   'agent.tool_returned': z
     .object({ callId: z.string(), output: z.string(), isError: z.boolean() })
     .describe("A tool's answer came back to the agent."),
+  'agent.usage': z
+    .object({
+      usage: Usage,
+      model: z.string().optional(),
+      costUsd: z.number().optional(),
+      known: z.enum(costKnowledge).optional(),
+    })
+    .describe(
+      'What the agent used since it was last told, mostly by one call of a model. `known` says whether the program told the cost, our price table did, or nobody knows it.',
+    ),
   'agent.session': z.object({ vendorId: z.string() }).describe('The agent program named its conversation.'),
   'agent.retrying': z
     .object({ attempt: z.number(), of: z.number().optional(), delayMs: z.number().optional(), detail: z.string() })
@@ -115,6 +143,24 @@ export const eventData = {
   'workspace.flagged': z
     .object({ paths: z.array(z.string()) })
     .describe('The run changed files of the work that will be executed one day: build files, scripts, workflows.'),
+  'check.started': z
+    .object({ number: z.number(), of: z.number(), name: z.string(), command: z.string() })
+    .describe('The agent is done and a check of its work begins.'),
+  'check.ended': z
+    .object({
+      number: z.number(),
+      name: z.string(),
+      passed: z.boolean(),
+      exitCode: z.number().nullable(),
+      why: z.string().optional(),
+      durationMs: z.number(),
+      outputDigest: z.string(),
+      tree: z.string().nullable(),
+      changedTree: z.boolean(),
+    })
+    .describe(
+      'A check of the work ended. `tree` is the hash of the workspace after it; `changedTree` says that the check itself wrote there.',
+    ),
   'permission.decided': z
     .object({
       verdict: z.enum(['allowed', 'denied']),
@@ -150,12 +196,42 @@ export const eventData = {
       others: z.number(),
     })
     .describe('Every host the run wanted to reach, how often, and how many bytes went each way.'),
+  'hook.ran': z
+    .object({
+      notification: z.string(),
+      name: z.string(),
+      event: z.string(),
+      attempt: z.number(),
+      exitCode: z.number().nullable(),
+      output: z.string(),
+      durationMs: z.number(),
+      failure: z.string().optional(),
+    })
+    .describe('A command of the owner was run because of an event of this task; `output` is the end of what it printed.'),
   'question.asked': z
-    .object({ questionId: QuestionId, kind: z.enum(questionKinds), text: z.string(), options: z.array(z.string()) })
+    .object({
+      questionId: QuestionId,
+      kind: z.enum(questionKinds),
+      text: z.string(),
+      options: z.array(z.string()),
+      multiSelect: z.boolean().optional(),
+      deadline: Time.optional(),
+    })
     .describe('The agent asked something only a person or another agent can decide.'),
   'question.answered': z
     .object({ questionId: QuestionId, answer: z.string(), by: z.string() })
     .describe('The question was answered.'),
+  'question.escalated': z
+    .object({
+      questionId: QuestionId,
+      text: z.string(),
+      options: z.array(z.string()),
+      agent: z.string().optional(),
+      task: TaskId.optional(),
+      webhook: z.string().optional(),
+      until: Time,
+    })
+    .describe('Nobody answered in time, so somebody else is asked: another agent by a task of its own, or a webhook.'),
   'question.closed': z
     .object({ questionId: QuestionId, state: z.enum(['expired', 'cancelled']) })
     .describe('The question needs no answer any more.'),
@@ -172,4 +248,4 @@ export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[Eve
 /** What an adapter may say: facts about the agent. Everything else is said by the engine alone, whatever an agent prints. */
 export type AgentEvent = Extract<NewEvent, { type: `agent.${string}` }>
 
-export { restingEvents } from './task.ts'
+export { isRestingEvent, restingEvents } from './task.ts'

@@ -6,7 +6,17 @@ import { z } from 'zod'
  */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-const prefixes = { task: 't', run: 'r', session: 's', question: 'q', worker: 'w', event: 'e', token: 'k' } as const
+const prefixes = {
+  task: 't',
+  run: 'r',
+  session: 's',
+  question: 'q',
+  worker: 'w',
+  event: 'e',
+  token: 'k',
+  notification: 'n',
+  schedule: 'c',
+} as const
 export type IdKind = keyof typeof prefixes
 
 export function newId(kind: IdKind, nowMs: number): string {
@@ -38,6 +48,8 @@ export const RunId = idSchema('run')
 export const SessionId = idSchema('session')
 export const QuestionId = idSchema('question')
 export const TokenId = idSchema('token')
+export const NotificationId = idSchema('notification')
+export const ScheduleId = idSchema('schedule')
 
 /** Names that people choose (agents, profiles, tags): safe in paths, command lines and URLs. */
 export const Name = z

@@ -37,6 +37,7 @@ export const categories = {
   crashed: { retry: 'resume', session: 'keep', says: 'The agent program ended without a result.' },
   exit_code: { retry: 'never', session: 'keep', says: 'The agent program ended with an error code.' },
   checks_failed: { retry: 'checks', session: 'keep', says: 'The work did not pass its checks.' },
+  reported_failure: { retry: 'never', session: 'keep', says: 'The agent says itself that it could not do the work.' },
   output_limit: { retry: 'never', session: 'keep', says: 'The agent printed more than is allowed.' },
   oom: { retry: 'never', session: 'keep', says: 'The agent used more memory than is allowed.' },
   disk_limit: { retry: 'never', session: 'keep', says: 'The agent wrote more to the disk than is allowed.' },

@@ -9,7 +9,26 @@ export const QuestionAsked = z.strictObject({
   kind: z.enum(questionKinds).default('free'),
   text: z.string().min(1).max(16_384),
   options: z.array(z.string().min(1).max(1024)).max(20).default([]),
+  multiSelect: z.boolean().optional().describe('May several of the options be chosen?'),
 })
 export type QuestionAsked = z.infer<typeof QuestionAsked>
 
+/** One exact call of a tool. Its input is known by a digest only: it may hold anything. */
+export interface ExactCall {
+  readonly tool: string
+  readonly inputDigest: string
+}
+
 export const Answer = z.string().min(1).max(65_536)
+
+/** How somebody answers: in words, by the numbers of options (the first is 1), or both. */
+export const AnswerGiven = z.strictObject({
+  answer: Answer.optional(),
+  options: z.array(z.number().int().min(1).max(20)).min(1).max(20).optional().describe('Numbers of options; the first is 1.'),
+  digest: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('The digest of the question as it was shown. Refused if the question says something else.'),
+})
+export type AnswerGiven = z.infer<typeof AnswerGiven>

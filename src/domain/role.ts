@@ -5,7 +5,8 @@ export const roles = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof roles)[number]
 
 /** What somebody stands for who has come in: a user's role, a program that only hands in tasks, or the agent of one run. */
-export type Standing = Role | 'hook' | 'agent'
+export const standings = [...roles, 'hook', 'agent'] as const
+export type Standing = (typeof standings)[number]
 
 /** Who came in. Everything that is decided about a request is decided by this. */
 export interface Principal {

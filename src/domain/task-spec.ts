@@ -1,19 +1,10 @@
 import { z } from 'zod'
 import { ResolvedAgent } from './agent-config.ts'
+import { Checks } from './task-checks.ts'
 
-/** A command that Pawl itself runs in the workspace, inside the walls, after the agent's last write. */
-export const Check = z.strictObject({
-  run: z.string().min(1).max(65_536).describe('A shell command; it passes if it ends with 0.'),
-  name: z.string().min(1).max(200).optional(),
-  timeoutMs: z.number().int().min(1).optional(),
-})
-export type Check = z.infer<typeof Check>
+export { Check, Checks } from './task-checks.ts'
 
-export const Checks = z.strictObject({
-  commands: z.array(Check).min(1).max(50),
-  attempts: z.number().int().min(0).max(20).default(0).describe('How often the agent is told what failed and goes on.'),
-})
-export type Checks = z.infer<typeof Checks>
+import { Name } from './id.ts'
 
 /** What happens to a question that nobody answers in time. */
 export const AfterDeadline = z.discriminatedUnion('kind', [
@@ -37,8 +28,8 @@ export type QuestionPolicy = z.infer<typeof QuestionPolicy>
 
 /** How far the agent may split its task. */
 export const SubtaskLimits = z.strictObject({
-  most: z.number().int().min(0).max(100).default(20),
-  depth: z.number().int().min(0).max(5).default(2),
+  most: z.number().int().min(0).max(100).default(20).describe('How many there may be in the whole tree of a task.'),
+  depth: z.number().int().min(0).max(5).default(2).describe('How many levels of subtasks there may be below the topmost task.'),
   budgetShare: z
     .number()
     .min(0)
@@ -46,6 +37,11 @@ export const SubtaskLimits = z.strictObject({
     .default(0.5)
     .describe('The part of the task’s budget that its subtasks may use together.'),
   whenDone: z.enum(['continue', 'review']).default('continue').describe('What the task does when all of them have ended.'),
+  agents: z
+    .array(Name)
+    .max(20)
+    .optional()
+    .describe('Other agents of the settings to which subtasks may be given; only the task’s own if left out.'),
 })
 export type SubtaskLimits = z.infer<typeof SubtaskLimits>
 

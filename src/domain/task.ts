@@ -43,6 +43,8 @@ export const moves = {
   park: { from: ['running'], to: 'parked', fenced: true },
   give_back: { from: ['running'], to: 'queued', fenced: true },
   wake: { from: ['parked'], to: 'queued', fenced: false },
+  /** Its account is at its limit: it waits for the end of that, like those that met it. */
+  put_off: { from: ['queued'], to: 'parked', fenced: false },
   answer: { from: ['blocked'], to: 'queued', fenced: false },
   accept: { from: ['review'], to: 'completed', fenced: false },
   reject: { from: ['review'], to: 'queued', fenced: false },
@@ -57,8 +59,9 @@ export const moves = {
 export type MoveName = keyof typeof moves
 
 export const isEnded = (state: TaskState) => (ended as readonly TaskState[]).includes(state)
-/** True when nothing happens to the task until somebody or some time says so. */
-export const isAtRest = (state: TaskState) => isEnded(state) || state === 'review' || state === 'blocked' || state === 'parked'
+/** True when nothing happens to the task until somebody or some time says so. One that waits for its own subtasks goes on by itself. */
+export const isAtRest = (state: TaskState, reason?: Reason | null) =>
+  isEnded(state) || state === 'review' || state === 'parked' || (state === 'blocked' && reason?.kind !== 'subtasks')
 
 /** The events after which a reader of one task may close: the task has come to rest. */
 export const restingEvents: ReadonlySet<string> = new Set<EventType>([
@@ -71,6 +74,10 @@ export const restingEvents: ReadonlySet<string> = new Set<EventType>([
   'task.blocked',
   'task.parked',
 ])
+
+/** True of an event with which a task comes to rest. */
+export const isRestingEvent = ({ type, data }: { readonly type: string; readonly data: unknown }) =>
+  restingEvents.has(type) && !(type === 'task.blocked' && (data as { kind?: unknown }).kind === 'subtasks')
 
 /** Why a task is where it is: what it waits for, or what ended it. */
 export interface Reason {
@@ -87,7 +94,9 @@ export interface WorkspaceHow {
   readonly bringBack?: 'branch'
 }
 
-export const maxPromptBytes = 1_000_000
+export const maxPromptBytes = 10_000_000
+/** A longer prompt lies in a file of the session, and the agent's program is told where: what a model is sent should be what it must read at once. */
+export const maxInlineBytes = 200 * 1024
 
 const hourMs = 3_600_000
 /** Lower runs first. One step of priority is worth one hour of waiting, so age catches up and nobody starves. */

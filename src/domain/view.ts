@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { Budget, ResolvedAgent } from './agent-config.ts'
+import { proofs } from './check.ts'
+import { costKnowledge } from './cost.ts'
+import { TaskCost } from './cost-view.ts'
 import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task.ts'
-import { Checks, QuestionPolicy, SubtaskLimits } from './task-spec.ts'
+import { AfterDeadline, Checks, QuestionPolicy, SubtaskLimits } from './task-spec.ts'
 import { Usage } from './usage.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
@@ -84,17 +87,78 @@ export const NewTask = z.strictObject({
   dependsOn: z.array(TaskId).max(100).optional().describe('Tasks that must be completed first.'),
   parent: TaskId.optional().describe('The task that this one is a part of.'),
   review: z.boolean().optional().describe('A person accepts the work before it counts as completed.'),
-  checks: Checks.optional().describe('Commands that prove the work is done.'),
+  checks: Checks.nullish().describe('Commands that prove the work is done; those of the agent if left out, none if null.'),
   once: z.boolean().optional().describe('Run at most once: nothing is tried again, not even after a crash.'),
-  skipPlanning: z.boolean().optional().describe('Leave out the preamble that asks the agent to plan and to split large work.'),
+  skipPlanning: z
+    .boolean()
+    .optional()
+    .describe(
+      'false: the agent is asked to plan first and to split large work; true: it is not; left out: only if `subtasks` is given.',
+    ),
   failover: z.array(Name).max(10).optional().describe('Agents that go on while the account of the one before is at its limit.'),
   questions: QuestionPolicy.optional(),
   subtasks: SubtaskLimits.optional(),
 })
 export type NewTask = z.infer<typeof NewTask>
 
+/** Several tasks that are made together or not at all. They may depend on each other by the names they have here. */
+export const NewTasks = z.strictObject({
+  tasks: z
+    .array(
+      NewTask.extend({
+        dependsOn: z
+          .array(z.string().min(1).max(200))
+          .max(100)
+          .optional()
+          .describe('Tasks that must be completed first: ids, or names of tasks in the same request.'),
+      }),
+    )
+    .min(1)
+    .max(1_000),
+})
+export type NewTasks = z.infer<typeof NewTasks>
+
+/** What may be different when a task is tried again. */
+export const TaskRetry = z.strictObject({
+  fresh: z.boolean().optional().describe('With a new conversation.'),
+  budget: NewTask.shape.budget.describe('Caps that replace those of the task; the others stay.'),
+  timeoutMs: NewTask.shape.timeoutMs,
+})
+export type TaskRetry = z.infer<typeof TaskRetry>
+
+/** What may be changed of a task that waits. */
+export const TaskEdit = z.strictObject({
+  name: NewTask.shape.name.unwrap().nullable().optional(),
+  priority: Priority.optional(),
+  tags: NewTask.shape.tags,
+})
+export type TaskEdit = z.infer<typeof TaskEdit>
+
+/** What a task is held to, as it was decided when it was made. */
+export const TaskSettings = z.object({
+  model: z.string().nullable(),
+  profile: z.string(),
+  budget: Budget,
+  timeoutMs: z.number().nullable(),
+  retry: ResolvedAgent.shape.retry.unwrap(),
+  extraArgs: z.array(z.string()),
+  contextDirs: z.array(z.string()).optional(),
+  allowedTools: z.array(z.string()).optional(),
+  disallowedTools: z.array(z.string()).optional(),
+  appendSystemPrompt: z.string().optional(),
+  skipPlanning: z.boolean().optional(),
+  review: z.boolean().optional(),
+  checks: Checks.optional(),
+  once: z.boolean().optional(),
+  failover: z.array(z.string()).optional().describe('Names of agents.'),
+  questions: QuestionPolicy.optional(),
+  subtasks: SubtaskLimits.optional(),
+})
+export type TaskSettings = z.infer<typeof TaskSettings>
+
 export const TaskSummary = z.object({
   id: TaskId,
+  name: z.string().nullable(),
   state: z.enum(taskStates),
   reason: Reason.nullable(),
   resumeAt: Time.nullable(),
@@ -114,9 +178,20 @@ export const TaskSummary = z.object({
       text: z.string(),
       verified: z.boolean(),
       costUsd: z.number().nullable(),
+      costKnown: z
+        .enum(costKnowledge)
+        .optional()
+        .describe('How the cost is known: `reported` by the program if left out, `priced` by our table, or in part `unknown`.'),
       usage: Usage.nullable(),
+      summary: z.string().optional().describe('What was done, in a few sentences.'),
     })
     .nullable(),
+  proof: z
+    .enum(proofs)
+    .describe(
+      'Is it known that the work is done? `reported`: the agent says so; `verified`: checks that Pawl ran itself have shown it.',
+    ),
+  current: z.string().nullable().describe('Of a running task: what the agent does right now, in one line.'),
 })
 export type TaskSummary = z.infer<typeof TaskSummary>
 
@@ -149,10 +224,28 @@ export const QuestionView = z.object({
   answer: z.string().nullable(),
   askedAt: Time,
   answeredAt: Time.nullable(),
+  answeredBy: z.string().nullable().describe('Who answered: a user, `deadline`, or the task of another agent.'),
+  multiSelect: z.boolean(),
+  digest: z.string().describe('Of what is asked, word for word; an answer that names it answers exactly this.'),
+  mayAnswer: z.array(z.string()).nullable().describe('Users and roles who may answer; all who may operate if null.'),
+  deadline: Time.nullable(),
+  afterDeadline: AfterDeadline.nullable().describe('What happens if nobody answers by then.'),
+  escalatedTo: z.string().nullable().describe('The task of another agent that is to answer it.'),
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
-export const TaskView = TaskSummary.extend({ runs: z.array(RunView), questions: z.array(QuestionView) })
+export const TaskView = TaskSummary.extend({
+  runs: z.array(RunView),
+  questions: z.array(QuestionView),
+  dependsOn: z
+    .array(z.object({ id: TaskId, name: z.string().nullable(), state: z.enum(taskStates) }))
+    .describe('Tasks that must be completed before this one begins.'),
+  subtasks: z
+    .array(z.object({ id: TaskId, parent: TaskId, name: z.string().nullable(), state: z.enum(taskStates) }))
+    .describe('Everything below it, each after its parent.'),
+  settings: TaskSettings.describe('What its runs are held to.'),
+  cost: TaskCost.describe('What was spent so far, also while it runs.'),
+})
 export type TaskView = z.infer<typeof TaskView>
 
 export const SessionSummary = z.object({
@@ -235,7 +328,17 @@ export const HealthView = z.object({
   }),
   warm: z.array(WarmView).describe('Agent programs that wait for the next turn of their session.'),
   halt: HaltView.nullable().describe('Set while all agents are stopped: nothing starts until "pawl resume".'),
+  notifications: z
+    .object({ waiting: z.number(), dead: z.number() })
+    .describe('How many are to be sent, and how many were given up.'),
   tasks: z.record(z.string(), z.number()).describe('How many tasks are in each state.'),
+  schedules: z
+    .object({
+      active: z.number(),
+      paused: z.number(),
+      unhealthy: z.array(z.object({ id: z.string(), name: z.string().nullable(), failedInARow: z.number(), detail: z.string() })),
+    })
+    .describe('Of those whose last ticks failed or brought nothing, what went wrong.'),
 })
 export type HealthView = z.infer<typeof HealthView>
 

@@ -1,14 +1,14 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { connect as tlsConnect } from 'node:tls'
 import { TextDecoder } from 'node:util'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { invalid, PawlError, unavailable } from '../domain/error.ts'
-import { connected, connectTo, findTarget } from './address.ts'
+import { connectTo, findTarget } from './address.ts'
 import type { Decision } from './host-rule.ts'
 import type { Resolve } from './lookup.ts'
 import { type Network, Refusal } from './network.ts'
+import { secured } from './secured.ts'
 
 export interface Fetched {
   /** Where it came from in the end. */
@@ -81,17 +81,6 @@ async function open(parts: FetcherParts, host: string, port: number, signal: Abo
   const decision = parts.decide(host, port)
   if (decision.verdict !== 'allow') throw new Refusal(`${decision.host}:${port} may not be read: ${decision.why}.`, decision.rule)
   return connectTo(await findTarget(decision, parts.resolve), signal)
-}
-
-async function secured(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {
-  const name = hostname.replace(/^\[|\]$/g, '')
-  const names = isIP(name) ? { host: name } : { host: name, servername: name }
-  const secure = tlsConnect({ socket, ...names, ALPNProtocols: ['http/1.1'] })
-  await connected(secure, 'secureConnect', signal).catch(() => {
-    socket.destroy()
-    throw unavailable(`${hostname} offers no connection that can be trusted.`)
-  })
-  return secure
 }
 
 async function read(message: IncomingMessage, url: URL): Promise<Fetched> {

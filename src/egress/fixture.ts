@@ -27,6 +27,7 @@ export async function openDoor(options: Partial<DoorOptions> = {}): Promise<Open
   const verbs = {
     describe: () => ({ task: 'task_1', run: 'run_1', attempt: 1 }),
     ask: async () => ({ id: 'question_1' }),
+    consult: async () => undefined,
     notify: async () => undefined,
   }
   return {

@@ -296,6 +296,7 @@ describe('the end of a run', () => {
     await door.door.bind({
       describe: () => ({ task: 'task_1', run: 'run_1', attempt: 1 }),
       ask: async () => ({ id: 'question_1' }),
+      consult: async () => undefined,
       notify: async () => undefined,
     })
     for (const line of ['GET http://example.org/', 'CONNECT example.org:443', 'GET /model/v1/models'])

@@ -81,6 +81,7 @@ it('is the only way out of walls without a network, and leads to what the rules 
   await door.bind({
     describe: () => ({ task: 'task_1', run: 'run_1', attempt: 1 }),
     ask: async () => ({ id: 'question_1' }),
+    consult: async () => undefined,
     notify: async () => undefined,
     network: {
       profile: 'guarded',

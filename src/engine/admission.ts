@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts'
 import { newId } from '../domain/id.ts'
 import type { Log } from '../log.ts'
 import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
+import { endFutureWaits, nextWake, setProbes } from '../store/cooldowns.ts'
 import type { Db } from '../store/database.ts'
-import { dueTasks, nextWake } from '../store/tasks.ts'
 import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Journal } from './journal.ts'
-import { move } from './move.ts'
+import { putOffCooling, wakeDue } from './limits/wake.ts'
 
 /** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */
 export interface Admission {
@@ -36,8 +36,9 @@ export function createAdmission(options: {
   limits: Limits
   worker: string
   shared: boolean
+  chance?: () => number
 }): Admission {
-  const { db, journal, dispatch, bus, clock, log, limits, worker, shared } = options
+  const { db, journal, dispatch, bus, clock, log, limits, worker, shared, chance = Math.random } = options
   let running: Promise<number> | undefined
   let wanted = false
   let stopped = true
@@ -47,22 +48,25 @@ export function createAdmission(options: {
   /** The round before admitted something, so this one may well do so too and need not look first. */
   let isBusy = false
 
-  const wakeParked = async () => {
-    const now = new Date(clock.now())
-    for (const id of await dueTasks(db, now)) {
-      await journal.transact('task.wake', async (tx, record) => {
-        await move({ tx, record, at: now }, id, 'wake', {
-          reason: null,
-          event: { type: 'task.requeued', data: { why: 'wake' } },
-        })
-      })
-    }
+  const taker = { worker, shared }
+  const wakeParked = () =>
+    journal.transact('task.wake', (tx, record) => wakeDue({ tx, record, at: new Date(clock.now()) }, taker, chance))
+  const putOff = () => journal.transact('task.put_off', (tx, record) => putOffCooling({ tx, record, at: new Date(clock.now()) }))
+
+  /** A clock that was set back would make a backoff of seconds one of hours. */
+  let lastNowMs = Number.POSITIVE_INFINITY
+  const heedClock = async () => {
+    const nowMs = clock.now()
+    if (nowMs < lastNowMs) await endFutureWaits(db, new Date(nowMs))
+    lastNowMs = nowMs
   }
 
   const round = async (): Promise<number> => {
+    await heedClock()
     if (!isBusy) {
-      const around = await lookAround(db, { running: limits.running, now: new Date(clock.now()) })
+      const around = await lookAround(db, { ...taker, running: limits.running, now: new Date(clock.now()) })
       isFull = around.isFull
+      if (around.hasCooling) await putOff()
       if (around.hasDue) await wakeParked()
       else if (isFull || !around.hasQueued) return 0
     }
@@ -75,14 +79,17 @@ export function createAdmission(options: {
         perAgent: limits.perAgent,
         shared,
         worker,
+        now: new Date(clock.now()),
       })
       const apart = firstOfEach(candidates)
-      const within = withinSlots(apart)
-      // Others may have what a user with too few slots could not take.
+      const within = oneProbeEach(withinSlots(apart))
+      // Others may have what a user with too few slots, or an account that is being tried, could not take.
       if (within.length < apart.length) wanted = true
       const fitting = within.map((task) => admission(task, clock.now()))
       const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, { worker, at: new Date(clock.now()) })
       if (chosen.length === 0) return []
+      const probes = probesAmong(within, chosen)
+      if (probes.length > 0) await setProbes(tx, probes)
       await dispatch.enqueue(
         tx,
         chosen.map(({ run }) => run),
@@ -124,7 +131,7 @@ export function createAdmission(options: {
   }
   /** When the next parked task wakes, if that is soon. */
   const planTick = async () => {
-    const wake = await nextWake(db).catch(() => undefined)
+    const wake = await nextWake(db, new Date(clock.now()), taker).catch(() => undefined)
     if (stopped) return
     const untilWake = wake ? wake.getTime() - clock.now() + 1 : lookEveryMs
     cancelTimer?.()
@@ -184,5 +191,23 @@ function withinSlots(candidates: readonly Candidate[]): Candidate[] {
     const count = (taken.get(user) ?? 0) + 1
     taken.set(user, count)
     return free === null || count <= free
+  })
+}
+
+/** Of an account that nobody has seen work again, one task. */
+function oneProbeEach(candidates: readonly Candidate[]): Candidate[] {
+  const tried = new Set<string>()
+  return candidates.filter(({ account, is_probe: isProbe }) => {
+    const isFirst = !tried.has(account)
+    if (isProbe) tried.add(account)
+    return !isProbe || isFirst
+  })
+}
+
+function probesAmong(candidates: readonly Candidate[], chosen: readonly Admitted[]): { account: string; run: string }[] {
+  const accounts = new Map(candidates.filter((task) => task.is_probe).map((task) => [task.id, task.account]))
+  return chosen.flatMap(({ task, run }) => {
+    const account = accounts.get(task)
+    return account === undefined ? [] : [{ account, run }]
   })
 }

@@ -16,6 +16,14 @@ export interface Topics {
   cancel: string
   /** All agents are to be stopped, also those that wait for a next turn. */
   halt: undefined
+  /** A question was answered; a run may wait for it. */
+  answered: string
+  /** A question was asked, and may be the next to be due. */
+  asked: undefined
+  /** A schedule was made or changed, and may be the next to be due. */
+  schedules: undefined
+  /** Somebody outside is to be told something. */
+  outbox: undefined
   /** A task has new events that another process stored. */
   events: string
 }
@@ -39,7 +47,15 @@ const maxPayloadBytes = 7_000
 export function createBus(options: { database: Database; log: Log; self: string }): Bus {
   const { database, log, self } = options
   const listeners = new Map<Topic, Set<(value: never) => void>>()
-  const outgoing = { admission: false, dispatch: false, halt: false, cancel: new Set<string>(), events: new Set<string>() }
+  const outgoing = {
+    admission: false,
+    dispatch: false,
+    halt: false,
+    outbox: false,
+    cancel: new Set<string>(),
+    answered: new Set<string>(),
+    events: new Set<string>(),
+  }
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -54,11 +70,14 @@ export function createBus(options: { database: Database; log: Log; self: string 
       admission: outgoing.admission,
       dispatch: outgoing.dispatch,
       halt: outgoing.halt,
+      outbox: outgoing.outbox,
       cancel: [...outgoing.cancel],
+      answered: [...outgoing.answered],
       events: [...outgoing.events],
     }
-    outgoing.admission = outgoing.dispatch = outgoing.halt = false
+    outgoing.admission = outgoing.dispatch = outgoing.halt = outgoing.outbox = false
     outgoing.cancel.clear()
+    outgoing.answered.clear()
     outgoing.events.clear()
     let payload = JSON.stringify(message)
     // Too much to name: an empty text means "look everywhere", as after a lost connection.
@@ -76,8 +95,9 @@ export function createBus(options: { database: Database; log: Log; self: string 
   const receive = (payload: string) => {
     const message = payload === '' ? undefined : readMessage(payload)
     if (!message) {
-      for (const topic of ['admission', 'dispatch', 'halt'] as const) deliver(topic, undefined)
+      for (const topic of ['admission', 'dispatch', 'halt', 'outbox'] as const) deliver(topic, undefined)
       deliver('cancel', '*')
+      deliver('answered', '*')
       deliver('events', '*')
       return
     }
@@ -85,7 +105,9 @@ export function createBus(options: { database: Database; log: Log; self: string 
     if (message.admission) deliver('admission', undefined)
     if (message.dispatch) deliver('dispatch', undefined)
     if (message.halt) deliver('halt', undefined)
+    if (message.outbox) deliver('outbox', undefined)
     for (const task of message.cancel) deliver('cancel', task)
+    for (const question of message.answered ?? []) deliver('answered', question)
     for (const task of message.events) deliver('events', task)
   }
 
@@ -101,7 +123,10 @@ export function createBus(options: { database: Database; log: Log; self: string 
       if (topic === 'admission' || topic === 'queued' || topic === 'parked') outgoing.admission = true
       else if (topic === 'dispatch') outgoing.dispatch = true
       else if (topic === 'halt') outgoing.halt = true
-      else outgoing[topic as 'cancel' | 'events'].add(value!)
+      else if (topic === 'outbox') outgoing.outbox = true
+      // Whoever else looks after deadlines and schedules sees it in time.
+      else if (topic === 'asked' || topic === 'schedules') return deliver(topic, undefined)
+      else outgoing[topic as 'cancel' | 'answered' | 'events'].add(value!)
       soon()
       deliver(topic, value)
     },
@@ -125,7 +150,9 @@ interface Message {
   readonly admission: boolean
   readonly dispatch: boolean
   readonly halt?: boolean
+  readonly outbox?: boolean
   readonly cancel: readonly string[]
+  readonly answered?: readonly string[]
   readonly events: readonly string[]
 }
 
@@ -134,7 +161,13 @@ function readMessage(payload: string): Message | undefined {
   try {
     const message = JSON.parse(payload) as Partial<Message> | null
     const areNames = (names: unknown) => Array.isArray(names) && names.every((name) => typeof name === 'string')
-    if (typeof message?.from === 'string' && areNames(message.cancel) && areNames(message.events)) return message as Message
+    if (
+      typeof message?.from === 'string' &&
+      areNames(message.cancel) &&
+      areNames(message.events) &&
+      areNames(message.answered ?? [])
+    )
+      return message as Message
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

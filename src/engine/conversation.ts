@@ -5,7 +5,10 @@ import { mountLines } from '../domain/profile/mounts.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { writeHomeFile } from '../files/home-files.ts'
 import type { TakenRun } from '../store/runs.ts'
+import { type Examined, endedWell, examine } from './checks/examine.ts'
 import { failingAs } from './failure.ts'
+import { fingerprintIn } from './guardrails/fingerprint.ts'
+import { layPrompt } from './long-prompt.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
 import { wallsOf } from './program/walls.ts'
 import { readyMounts } from './rights/mounts.ts'
@@ -18,7 +21,7 @@ import { type Guard, guardWorkspace } from './workspace/guard.ts'
 import { prepareWorkspace } from './workspace/workspace.ts'
 
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
-export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<TurnResult> {
+export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
   const { run, task } = taken
   const adapter = parts.adapterNamed(task.agent_config.adapter)
   const profile = rightsOf(task.agent_config)
@@ -33,7 +36,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   for (const note of skills.notes) void voice.note('skill_left_out', note)
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
-  await makeDirectories(records, home, user)
+  makeDirectories(records, home, user)
   const workspace = await failingAs('workspace_error', () =>
     prepareWorkspace({
       path: task.workspace,
@@ -60,10 +63,21 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     void voice.note('mount_missing', `The mount "${mount.name}", ${mount.source}, does not exist; the run goes on without it.`)
 
   const guard = await failingAs('workspace_error', () =>
-    guardWorkspace({ run: run.id, home: parts.home, workspace, paths: parts.codePaths, profile, enforced, user, records }),
+    guardWorkspace({
+      run: run.id,
+      home: parts.home,
+      workspace,
+      paths: parts.codePaths,
+      own: adapter.codePaths ?? [],
+      profile,
+      enforced,
+      user,
+      records,
+    }),
   )
   const gitConfig = await sessionGitConfig(parts.userHome, workspace.path)
   await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
+  const message = await layPrompt(task, { adapter, profile, home, user })
   for (const note of guard.notes) void voice.note('workspace_guard', note)
   const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
@@ -72,11 +86,11 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
     hidden: [parts.home],
     user,
     enforced,
-    mounts: [...ready.mounts, ...guard.mounts, ...skills.mounts],
+    mounts: [...ready.mounts, ...guard.mounts, ...skills.mounts, ...message.mounts],
     masks: guard.masks,
   })
   const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
-  let result: TurnResult | undefined
+  let result: Examined | undefined
   let left: string | undefined
   try {
     result = await haveTurn(taken, parts, {
@@ -89,13 +103,27 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
       workspace,
       guard,
       places: mountLines(ready.there, { enforced }),
+      message,
       skills,
       enforced,
     })
   } finally {
     // Whoever has the task now takes the copy over and brings it back.
     if (isLost(voice.watch)) await guard.release()
-    else left = sentences(await settleGuard(guard, voice), await changes.finish(isLast(result, voice)))
+    else {
+      const planted = await settleGuard(() => guard.settle(), voice)
+      if (result) {
+        const { unit } = walls
+        const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready.mounts, home, records }
+        result = await examine(taken, parts, voice, site, result)
+        if (!voice.watch.reason) result = { ...result, fingerprint: await fingerprintIn(workspace.source, result.verdict) }
+      }
+      const { settled } = result ?? {}
+      const plantedByChecks = settled && (await settleGuard(async () => settled, voice))
+      // Checks may take long: somebody else may have the task by now, and the copy with it.
+      const notBack = isLost(voice.watch) ? undefined : await changes.finish(isLast(result, voice))
+      left = sentences(planted, plantedByChecks, notBack)
+    }
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
@@ -104,9 +132,9 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
 const mostNamed = 200
 
 /** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
-async function settleGuard(guard: Guard, voice: Voice): Promise<string | undefined> {
+async function settleGuard(settle: Guard['settle'], voice: Voice): Promise<string | undefined> {
   try {
-    const { quarantined, keptAt, flagged, sentence } = await guard.settle()
+    const { quarantined, keptAt, flagged, sentence } = await settle()
     if (quarantined.length > 0 && keptAt !== undefined)
       await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: quarantined.slice(0, mostNamed), keptAt } })
     if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: flagged.slice(0, mostNamed) } })
@@ -122,10 +150,10 @@ const sentences = (...parts: (string | undefined)[]) => parts.filter((part) => p
 
 /** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
 const isLast = (result: TurnResult | undefined, { watch }: Voice) =>
-  !watch.reason && (result?.verdict.outcome === 'succeeded' || result?.verdict.outcome === 'partial')
+  !watch.reason && result !== undefined && endedWell(result.verdict)
 
 /** Work that is not where it belongs is no plain success. */
 function lowered(verdict: Verdict, left: string): Verdict {
-  if (verdict.outcome !== 'succeeded' && verdict.outcome !== 'partial') return verdict
+  if (!endedWell(verdict)) return verdict
   return { ...verdict, outcome: 'partial', message: verdict.message ? `${verdict.message} ${left}` : left }
 }

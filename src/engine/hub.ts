@@ -4,6 +4,8 @@ export const pageSize = 500
 const maxWaitingBatches = 64
 
 interface Reader {
+  /** Says that a person is there who can answer. */
+  readonly attends: boolean
   batches: Event[][]
   /** Too slow to be told everything: it reads what it missed from the store. */
   isBehind: boolean
@@ -60,9 +62,14 @@ export function createHub(fetch: (task: string, after: number) => Promise<Event[
   return {
     publish,
     refresh,
-    async *follow(task: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
+    /** Who follows a task in this process. */
+    readersOf(task: string): { followers: number; attending: number } {
+      const set = [...(readers.get(task) ?? [])]
+      return { followers: set.length, attending: set.filter((reader) => reader.attends).length }
+    },
+    async *follow(task: string, after: number, signal: AbortSignal, attends = false): AsyncGenerator<Event[]> {
       let woken = Promise.withResolvers<void>()
-      const reader: Reader = { batches: [], isBehind: false, wake: () => woken.resolve() }
+      const reader: Reader = { attends, batches: [], isBehind: false, wake: () => woken.resolve() }
       const set = readers.get(task) ?? new Set()
       readers.set(task, set.add(reader))
       signal.addEventListener('abort', reader.wake)

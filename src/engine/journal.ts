@@ -27,7 +27,10 @@ export interface Journal {
   /** Says that events were stored by other means than `transact`. */
   announce(task: string): void
   read(task: string, options: { after: number; limit: number }): Promise<Event[]>
-  follow(task: string, options: { after: number; signal: AbortSignal }): AsyncIterable<Event[]>
+  /** `attends`: a person follows who can answer. */
+  follow(task: string, options: { after: number; signal: AbortSignal; attends?: boolean | undefined }): AsyncIterable<Event[]>
+  /** Who follows a task in this process, and how many of them are people who can answer. */
+  readersOf(task: string): { readonly followers: number; readonly attending: number }
   stop(): Promise<void>
 }
 
@@ -44,8 +47,8 @@ export function createJournal(options: {
   log: Log
   /** Takes secrets out of what an event says, before anything else is done with it. */
   redact?: <T>(data: T) => T
-  /** Writes what others are to be told of these events, in the transaction that stores them. */
-  alongside?: (tx: Tx, entries: readonly Entry[]) => Promise<void>
+  /** Writes what others are to be told of these events, in the transaction that stores them. What it answers is called after the commit. */
+  alongside?: ((tx: Tx, entries: readonly Entry[]) => Promise<(() => void) | undefined>) | undefined
   onBroken: (error: unknown) => void
 }): Journal {
   const { db, bus, clock, log, onBroken, redact, alongside } = options
@@ -164,11 +167,12 @@ export function createJournal(options: {
     async transact(name, work) {
       const at = new Date(clock.now())
       let events: Event[] = []
+      let committed: (() => void) | undefined
       try {
         const result = await db.transaction().execute(async (tx) => {
           const entries: Entry[] = []
           const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
-          await alongside?.(tx, entries)
+          committed = await alongside?.(tx, entries)
           await fp(`${name}.before`)
           const stored = await appendEvents(tx, entries, { isLast: true })
           events = stored.map((item) => item.event)
@@ -176,6 +180,7 @@ export function createJournal(options: {
         })
         await fp(`${name}.after`)
         publish(events)
+        committed?.()
         return result
       } catch (error) {
         if (isStorageBroken(error)) onBroken(error)
@@ -187,7 +192,8 @@ export function createJournal(options: {
       bus.tellOthers('events', task)
     },
     read: (task, page) => readEvents(db, task, page),
-    follow: (task, { after, signal }) => hub.follow(task, after, signal),
+    follow: (task, { after, signal, attends }) => hub.follow(task, after, signal, attends),
+    readersOf: hub.readersOf,
     async stop() {
       unsubscribe()
       await this.flush()

@@ -5,6 +5,7 @@ import { closeQuestions } from '../store/questions.ts'
 import { type MoveChanges, type Moved, moveTask } from '../store/tasks.ts'
 import { releaseDependents } from './dependencies.ts'
 import type { Recorded } from './journal.ts'
+import { settleTick } from './schedules/settle-tick.ts'
 import { tellParent } from './subtasks/tell-parent.ts'
 
 /** A transaction of the journal in which tasks are moved. */
@@ -39,7 +40,8 @@ export async function afterMove(moving: Moving, moved: Moved): Promise<void> {
   if (!isEnded(moved.state)) return
   if (moved.is_asking) await dropQuestions(moving, moved.id)
   if (moved.has_dependents) await releaseDependents(moving, moved)
-  if (moved.parent_id !== null) await tellParent(moving, moved.parent_id)
+  if (moved.parent_id !== null) await tellParent(moving, moved.parent_id, moved.id)
+  if (moved.schedule_id !== null) await settleTick(moving.tx, moved.id, moving.at)
 }
 
 /** What a task still asks needs no answer any more. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Continuation } from '../store/tables.ts'
-import { composePrompt, fenced } from './prompt.ts'
+import { composePrompt, fenced, type PromptParts } from './prompt.ts'
 
 const port = { questionId: 'q', question: 'Which port?', answer: '80', heard: false }
 const host = { questionId: 'r', question: 'Which host?', answer: 'here', heard: false }
@@ -70,6 +70,80 @@ describe('an answer in a form', () => {
     const earlier = ended('failed', 'invalid_output', 'port: expected number.')
     const text = composePrompt({ prompt: 'p', continuation: null, resumed: true, earlier, toolsRan: false })
     expect(text).toBe('port: expected number. Give the answer again, in that form.')
+  })
+})
+
+describe('what a run is told after its checks, its review or its subtasks', () => {
+  const say = (continuation: Continuation, resumed: boolean) =>
+    composePrompt({ prompt: 'the task', continuation, resumed, toolsRan: true, earlier: ended('succeeded') })
+  const both = (continuation: Continuation) => [say(continuation, true), say(continuation, false)] as const
+
+  it('names each check that failed with the end of what it printed, fenced', () => {
+    const failed = [
+      { name: 'unit\ntests', exitCode: 1, output: '1 of 3 failed\n```' },
+      { name: 'lint', exitCode: null, output: ' ' },
+    ]
+    const [remembering, forgetful] = both({ kind: 'checks', failed })
+    expect(remembering).toContain('2 checks failed')
+    expect(remembering).toContain(
+      '[The check "unit tests" ended with code 1; the end of what it printed]\n````text\n1 of 3 failed\n```\n````',
+    )
+    expect(remembering).toContain('[The check "lint" was ended; the end of what it printed]\n```text\n(nothing)\n```')
+    expect(remembering).not.toContain('the task')
+    expect(forgetful).toBe(`the task\n\n${remembering}`)
+  })
+
+  it('gives the comment of a reviewer, fenced', () => {
+    const [remembering, forgetful] = both({ kind: 'rejected', comment: 'Use tabs.' })
+    expect(remembering).toMatch(/^Your work was reviewed and not accepted yet\..*\n\[The comment\]\n```text\nUse tabs\.\n```$/)
+    expect(forgetful).toBe(`the task\n\n${remembering}`)
+  })
+
+  it('gives the name, the state and the words of each subtask, fenced, and asks to go on', () => {
+    const results = [
+      { task: 't_1', name: 'one" [x]\n', state: 'completed', text: 'well done' },
+      { task: 't_2', name: null, state: 'timed_out', text: '' },
+    ]
+    const [remembering, forgetful] = both({ kind: 'subtasks', results })
+    expect(remembering).toContain('The 2 subtasks that you made have ended.')
+    expect(remembering).toContain('[Subtask t_1 "one x": completed]\n```text\nwell done\n```')
+    expect(remembering).toContain('[Subtask t_2: timed out]\n```text\n(nothing)\n```')
+    expect(remembering).toMatch(/answer for the whole of it\.$/)
+    expect(forgetful.startsWith('the task\n')).toBe(true)
+    expect(forgetful).toContain('well done')
+  })
+
+  it('tells a program that forgets of the subtasks that there are, also with an answer', () => {
+    const subtasks = [
+      { id: 't_1', name: 'one', state: 'completed' as const, text: 'well done' },
+      { id: 't_2', name: 'two', state: 'queued' as const, text: null },
+    ]
+    const input = { prompt: 'the task', toolsRan: true, earlier: ended('lost'), subtasks }
+    for (const continuation of [null, answer]) {
+      const text = composePrompt({ ...input, continuation, resumed: false })
+      expect(text).toContain(
+        'Do not make them again:\n[Subtask t_1 "one": completed]\n```text\nwell done\n```\n[Subtask t_2 "two": queued]',
+      )
+      expect(text).toContain('the task')
+    }
+    expect(composePrompt({ ...input, continuation: answer, resumed: true })).toBe('80')
+  })
+})
+
+describe('the words about planning', () => {
+  const planned = (input: Partial<PromptParts>) =>
+    composePrompt({ prompt: 'p', continuation: null, resumed: false, toolsRan: false, planning: 'Plan first.', ...input })
+
+  it('come before the task', () => {
+    expect(planned({})).toBe('Plan first.\n\np')
+    expect(planned({ planning: undefined })).toBe('p')
+  })
+  it('are not said again once the work is split, or to somebody who goes on', () => {
+    const subtasks = [{ id: 't_1', name: 'one', state: 'queued' as const, text: null }]
+    expect(planned({ subtasks })).not.toContain('Plan first.')
+    expect(planned({ continuation: { kind: 'subtasks', results: [] } })).not.toContain('Plan first.')
+    expect(planned({ continuation: answer, resumed: true })).not.toContain('Plan first.')
+    expect(planned({ resumed: true, toolsRan: true, earlier: ended('lost') })).not.toContain('Plan first.')
   })
 })
 

@@ -8,6 +8,7 @@ const plain = {
   review: false,
   once: false,
   openSubtasks: 0,
+  untoldSubtasks: 0,
   checkAttempts: 0,
   checksFailed: 1,
   sameEnds: 0,
@@ -52,7 +53,7 @@ describe('settle', () => {
     })
   })
 
-  it('tries again soon when the reset has just passed, and counts it as a try when that is long ago', () => {
+  it('tries again soon when the reset has just passed, and after longer and longer waits when that is long ago, up to its windows', () => {
     const justNow = decide({ category: 'usage_limit', retryAt: new Date(now - 1_000) }, { attempts: 2 })
     expect(justNow).toMatchObject({
       move: 'park',
@@ -61,8 +62,14 @@ describe('settle', () => {
       attempts: 2,
     })
     const longAgo = { category: 'usage_limit', retryAt: new Date(now - 3_600_000) } as const
-    expect(decide(longAgo, { attempts: 0 })).toMatchObject({ move: 'park', reason: { kind: 'backoff' }, attempts: 1 })
-    expect(decide(longAgo, { attempts: 2 }).move).toBe('fail')
+    const waits = [1, 2, 3, 20].map((windows) => decide(longAgo, { attempts: 2, task: { ...plain, windows } }))
+    expect(waits).toMatchObject(waits.map(() => ({ move: 'park', reason: { kind: 'backoff' }, attempts: 2 })))
+    const waitsMs = waits.map(({ resumeAt }) => resumeAt!.getTime() - now)
+    expect(waitsMs).toEqual([policy.baseDelayMs, policy.baseDelayMs * 2, policy.baseDelayMs * 4, 3_600_000])
+    expect(decide(longAgo, { task: { ...plain, windows: 21 } })).toMatchObject({
+      move: 'fail',
+      reason: { kind: 'usage_limit', detail: expect.stringContaining('waited 20 times in a row') },
+    })
   })
 
   it('goes on with the conversation of a crashed agent as often as tries are left', () => {

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../domain/event.ts'
 import { type Category, categories } from '../domain/outcome.ts'
 import type { MoveName, Reason } from '../domain/task.ts'
+import type { RanCheck } from '../store/checks.ts'
 import type { RunEnd } from '../store/runs.ts'
 
 /** What a run's end means for its task. Pure: time and chance come in, a decision goes out. */
@@ -19,9 +20,17 @@ export interface Ended extends RunEnd {
   /** Another run can go on with the conversation. */
   readonly canResume?: boolean | undefined
   /** What the task's checks said of the work. Undefined if it has none, or they were not run. */
-  readonly checks?: { readonly passed: boolean; readonly failed: readonly FailedCheck[] } | undefined
+  readonly checks?: ChecksSaid | undefined
   /** What the agent did, in a few sentences. */
   readonly summary?: string | undefined
+}
+
+export interface ChecksSaid {
+  readonly passed: boolean
+  readonly failed: readonly FailedCheck[]
+  /** Each of them, and where the work was that they looked at: kept as proof. */
+  readonly ran?: readonly RanCheck[] | undefined
+  readonly folder?: string | undefined
 }
 
 export interface FailedCheck {
@@ -40,8 +49,8 @@ export interface RetryPolicy {
 
 /** Runs that come to the very same end so many times in a row are not tried once more: somebody should look. */
 export const maxSameEnds = 3
-/** So many times a task waits for its account's limit to reset. */
-export const maxWindows = 20
+/** So many times a task waits for its account's limit to reset, unless the settings say otherwise. */
+export const defaultWindows = 20
 
 /** A task that takes its worker down with it, or that we cannot even start, five times in a row is not tried a sixth time. */
 export const maxLossesInARow = 5
@@ -54,6 +63,8 @@ export interface TaskFacts {
   readonly once: boolean
   /** Subtasks of it that have not ended. */
   readonly openSubtasks: number
+  /** Subtasks that have ended and of which no run of it has heard. */
+  readonly untoldSubtasks: number
   /** How often its checks may fail and be told to the agent, and how often they have. */
   readonly checkAttempts: number
   readonly checksFailed: number
@@ -61,6 +72,7 @@ export interface TaskFacts {
   readonly sameEnds: number
   /** How often it has waited for a usage limit to reset since it last got anywhere. */
   readonly windows: number
+  readonly maxWindows?: number | undefined
   /** Another agent has taken it over, because the account of the one before is at its limit. */
   readonly failover?: { readonly from: string; readonly to: string } | undefined
 }
@@ -102,6 +114,8 @@ export function settle(input: {
           event: { type: 'task.blocked', data: { kind: 'subtasks' } },
           attempts: tried,
         }
+      if (input.task.untoldSubtasks > 0)
+        return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'subtasks' } }, attempts: 0 }
       if (input.task.review) return { move: 'hold_for_review', reason, event: { type: 'task.review', data: {} }, attempts: tried }
       const verified = end.checks?.passed === true
       return { move: 'complete', reason, event: { type: 'task.completed', data: { verified } }, attempts: tried }
@@ -155,12 +169,20 @@ export function settle(input: {
           `The worker was lost ${maxLossesInARow} times in a row while it ran this task; look at its log before you retry.`,
         )
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'lost' } }, attempts }
-    case 'failed':
+    case 'failed': {
       if (input.task.once) return fail(kind, message)
-      if (input.task.sameEnds >= maxSameEnds) return stuck(input.task.sameEnds, message, tried)
-      return again(input, kind, message, tried) ?? fail(kind, message)
+      if (isWornOut(input.task)) return fail(kind, wornOut(input.task.windows - 1, message))
+      const next = again(input, kind, message, tried)
+      if (!next) return fail(kind, message)
+      // Another try would be allowed, but it would be the same once more.
+      return input.task.sameEnds >= maxSameEnds ? stuck(input.task.sameEnds, message, tried) : next
+    }
   }
 }
+
+const isWornOut = ({ failover, windows, maxWindows = defaultWindows }: TaskFacts) => !failover && windows > maxWindows
+const wornOut = (times: number, message: string) =>
+  `It has waited ${times} times in a row for the limit of its account to end, as often as limits.usageWindows allows: ${message}`
 
 const onlyOnce = (message: string) => `${message} The task is to be run once only, so it is not begun again.`
 
@@ -176,12 +198,10 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
   const { policy, nowMs } = input
   if (rule.retry === 'never') return undefined
   if (input.task.failover) {
-    const { from, to } = input.task.failover
-    const detail = `${from} is at its limit; ${to} goes on.`
     return {
       move: 'give_back',
       reason: null,
-      event: { type: 'task.requeued', data: { why: 'failover', detail } },
+      event: failoverEvent(input.task.failover),
       attempts: input.attempts,
     }
   }
@@ -205,13 +225,26 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
     }
   }
   const named = input.end.retryAt
-  if (rule.retry === 'park' && input.task.windows > maxWindows) return undefined
-  if (rule.retry === 'park' && named && named.getTime() > nowMs - justPassedMs)
-    return parked('usage_limit', named.getTime() > nowMs ? named : new Date(nowMs + policy.baseDelayMs), message, input.attempts)
+  if (rule.retry === 'park' && named) {
+    if (isAhead(named, nowMs))
+      return parked(
+        'usage_limit',
+        new Date(Math.max(named.getTime(), nowMs + leastMs(named, nowMs, policy))),
+        message,
+        input.attempts,
+      )
+    const waitMs = pastLimitMs(policy, input.task.windows)
+    return parked('backoff', new Date(nowMs + waitMs), message, input.attempts)
+  }
   if (tried >= policy.attempts) return undefined
   const delayMs = backoffMs(policy, tried, input.chance)
   return parked('backoff', named && named.getTime() > nowMs + delayMs ? named : new Date(nowMs + delayMs), message, tried)
 }
+
+export const failoverEvent = ({ from, to }: { readonly from: string; readonly to: string }): NewEvent => ({
+  type: 'task.requeued',
+  data: { why: 'failover', detail: `${from} is at its limit; ${to} goes on.` },
+})
 
 const parked = (kind: string, until: Date, detail: string, attempts: number): Settlement => ({
   move: 'park',
@@ -221,8 +254,15 @@ const parked = (kind: string, until: Date, detail: string, attempts: number): Se
   attempts,
 })
 
-/** A limit may end before we get to wait for it. One that ended long ago is no reason to try again for nothing, and for ever. */
+/** A limit may end in the moment before we get to wait for it. */
 const justPassedMs = 60_000
+export const isAhead = (reset: Date, nowMs: number) => reset.getTime() > nowMs - justPassedMs
+const leastMs = (reset: Date, nowMs: number, policy: RetryPolicy) => (reset.getTime() > nowMs ? 0 : policy.baseDelayMs)
+
+const longestPastMs = 3_600_000
+/** A limit that should have ended long ago, by a clock that may be wrong: it is looked at again after a while, and after a longer one each time. */
+export const pastLimitMs = (policy: RetryPolicy, times: number) =>
+  Math.min(Math.max(policy.baseDelayMs, 1_000) * 2 ** Math.min(times - 1, 30), longestPastMs)
 
 /** Doubles with every try, or grows by the same;  up to a quarter is added by chance so that many tasks do not come back in the same moment. */
 export function backoffMs(policy: RetryPolicy, tried: number, chance: number): number {

@@ -1,58 +1,61 @@
 import { PawlError } from '../domain/error.ts'
-import { newId } from '../domain/id.ts'
-import type { QuestionAsked } from '../domain/question.ts'
-import { insertQuestion, questionsOfTask } from '../store/questions.ts'
+import type { ExactCall, QuestionAsked } from '../domain/question.ts'
 import type { TakenRun } from '../store/runs.ts'
-import { lockTask } from '../store/tasks.ts'
 import type { DoorVerbs } from './program/door.ts'
+import { askQuestions } from './questions/ask.ts'
+import { waitForAnswers } from './questions/window.ts'
 import type { RunParts, Voice } from './run.ts'
+import { subtaskVerbs } from './subtasks/run-verbs.ts'
 
 /** More than anybody would answer or read; a program that loops must not fill the store. */
 const mostQuestions = 50
 const mostMessages = 200
 
+export interface RunVerbs extends DoorVerbs {
+  /** `call` is what a permission is asked for: the answer counts for exactly that. */
+  consult(questions: readonly QuestionAsked[], call?: ExactCall): Promise<readonly string[] | undefined>
+}
+
 /** What an agent may ask of us, whichever way it asks: by its own protocol, by a tool, or at the door. */
-export function runVerbs(taken: TakenRun, parts: RunParts, voice: Voice): DoorVerbs {
+export function runVerbs(taken: TakenRun, parts: RunParts, voice: Voice): RunVerbs {
   const { run, task } = taken
+  const { watch } = voice
   const left = { questions: mostQuestions, messages: mostMessages }
-  const spend = (what: keyof typeof left) => {
-    if (left[what]-- <= 0)
-      throw new PawlError('denied', `This run has sent all the ${what} that one run may send; go on without.`)
+  const spend = (what: keyof typeof left, count = 1) => {
+    left[what] -= count
+    if (left[what] < 0) throw new PawlError('denied', `This run has sent all the ${what} that one run may send; go on without.`)
+  }
+  /** Somebody sits there and sees the question: whoever began the task at a terminal and still follows it, or who says so. */
+  const isWatched = () => {
+    const { followers, attending } = parts.journal.readersOf(task.id)
+    return attending > 0 || (task.attended && followers > 0)
   }
   return {
     describe: () => ({ task: task.id, run: run.id, attempt: run.attempt }),
+    subtasks: subtaskVerbs(taken, parts, voice),
     async notify(text) {
       spend('messages')
-      voice.watch.sawEvent()
+      watch.sawEvent()
       await voice.recordEvent({ type: 'message.sent', data: { text } })
       // Whoever is told that it was sent may end at once.
       await parts.journal.flush()
     },
-    async ask(asking: QuestionAsked) {
+    async ask(question) {
       spend('questions')
-      voice.watch.sawEvent()
-      const question = parts.redactor.value(asking)
-      const { kind, text, options } = question
-      const id = newId('question', parts.clock.now())
-      // What the agent said before it asked stands before the question in the journal.
-      await parts.journal.flush()
-      return parts.journal.transact('question.ask', async (tx, record) => {
-        const at = new Date(parts.clock.now())
-        await lockTask(tx, task.id)
-        // An agent that was not told whether its question is stored asks it again.
-        const asked = await questionsOfTask(tx, task.id)
-        const same = asked.find((earlier) => earlier.run_id === run.id && earlier.state === 'pending' && earlier.text === text)
-        if (same) return { id: same.id }
-        if (!(await insertQuestion(tx, { ...question, id, task: task.id, run: run.id, fence: run.fence, at })))
-          throw new PawlError('conflict', 'This run is over.')
-        record({
-          task: task.id,
-          run: run.id,
-          fence: run.fence,
-          event: { type: 'question.asked', data: { questionId: id, kind, text, options } },
-        })
-        return { id }
-      })
+      watch.sawEvent()
+      const [id] = await askQuestions(taken, parts, [question], { isHeld: false })
+      return { id: id! }
+    },
+    async consult(questions, call) {
+      spend('questions', questions.length)
+      watch.sawEvent()
+      const { liveWindowMs: lastsMs, onAnswer } = parts.questions
+      const isHeld = lastsMs > 0 && isWatched()
+      const ids = await askQuestions(taken, parts, questions, { isHeld, call })
+      if (!isHeld) return undefined
+      const { db, clock } = parts
+      const { signal } = watch
+      return waitForAnswers(ids, { db, clock, fence: run.fence, lastsMs, onAnswer, signal, beat: () => watch.sawEvent() })
     },
   }
 }

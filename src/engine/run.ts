@@ -1,8 +1,10 @@
 import type { Adapter } from '../agent.ts'
 import type { Clock } from '../clock.ts'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { type Secret, secretsIn } from '../domain/redact/names.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
@@ -10,21 +12,24 @@ import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import { type Db, isPassing } from '../store/database.ts'
+import type { Booking } from '../store/ledger.ts'
 import type { TakenRun } from '../store/runs.ts'
 import type { Leftovers } from './access/leftovers.ts'
+import type { Examined } from './checks/examine.ts'
 import { converse } from './conversation.ts'
 import { RunFailure } from './failure.ts'
 import type { Journal } from './journal.ts'
+import type { Money } from './money/meter.ts'
 import type { ToolServing } from './program/door.ts'
 import { explainFailure } from './program/explain.ts'
 import type { Probe } from './program/probes.ts'
 import type { Warm } from './program/warm.ts'
+import type { QuestionParts } from './questions/settings.ts'
 import type { Ended } from './retry.ts'
 import type { RemoteAct } from './run-tools.ts'
 import type { GivenSecret } from './secrets.ts'
 import type { SelfTests } from './self-test/self-tests.ts'
 import type { Settler } from './settle.ts'
-import type { TurnResult } from './turn.ts'
 import { type StopReason, Watch } from './watch.ts'
 
 /** One run, from its lease to its outcome. */
@@ -44,6 +49,8 @@ export interface RunParts {
   readonly log: Log
   readonly home: string
   readonly adapterNamed: (name: string) => Adapter
+  /** Those of the settings, for subtasks that are given to another agent. */
+  readonly agents: readonly ResolvedAgent[]
   /** The walls for a profile, and whether they can be built. */
   readonly wallsFor: (profile: Pick<Profile, 'walls'>) => Promise<{ sandbox: Sandbox; health: SandboxHealth }>
   /** Whether they hold. */
@@ -65,6 +72,10 @@ export interface RunParts {
   readonly leftovers: Leftovers
   /** Serves our tools to the agent of a run. */
   readonly tools?: ToolServing | undefined
+  /** How questions are asked where their task says nothing, and who is told of them. */
+  readonly questions: QuestionParts
+  readonly money: Money
+  readonly guardrails: GuardrailSettings
   /** Writes what was done on another machine into the audit. */
   readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>
 }
@@ -73,7 +84,8 @@ export interface RunParts {
 export interface Voice {
   readonly watch: Watch
   readonly log: Log
-  readonly recordEvent: (event: NewEvent) => Promise<void> | undefined
+  /** With a line of the ledger, if it says that something was used: both are stored, or neither. */
+  readonly recordEvent: (event: NewEvent, booking?: Booking) => Promise<void> | undefined
   readonly note: (code: string, detail: string) => Promise<void> | undefined
   /** Keeps secrets out of everything that is stored or logged, until the run is settled. */
   readonly hide: (secrets: readonly Secret[]) => void
@@ -101,8 +113,10 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const startedAtMs = parts.clock.now()
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
   let runNo = 0
-  const recordEvent = (event: NewEvent) =>
-    parts.journal.append({ task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event })
+  const recordEvent = (event: NewEvent, booking?: Booking) => {
+    const entry = { task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event }
+    return parts.journal.append(booking ? { ...entry, booking } : entry)
+  }
 
   let end: Ended
   let vendorSession: string | undefined
@@ -171,12 +185,20 @@ const stackOf = (error: unknown) => (error instanceof Error ? error.stack : unde
 export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
 
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
-function judge({ verdict, exit, canResume }: TurnResult, watch: Watch): Ended {
+function judge({ verdict, exit, canResume, summary, checks, fingerprint }: Examined, watch: Watch): Ended {
   const { text, usage, costUsd } = verdict
-  const facts = { text, usage, costUsd, canResume, exitCode: exit?.code, signal: exit?.signal }
+  const facts = { text, usage, costUsd, canResume, summary, exitCode: exit?.code, signal: exit?.signal }
   return watch.reason
     ? { ...facts, ...stopped(watch.reason) }
-    : { ...facts, outcome: verdict.outcome, category: verdict.category, message: verdict.message, retryAt: verdict.retryAt }
+    : {
+        ...facts,
+        checks,
+        fingerprint,
+        outcome: verdict.outcome,
+        category: verdict.category,
+        message: verdict.message,
+        retryAt: verdict.retryAt,
+      }
 }
 
 function judgeFailure(error: unknown, watch: Watch, log: Log): Ended {

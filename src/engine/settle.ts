@@ -4,11 +4,12 @@ import type { Log } from '../log.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'
 import { markHeard, questionsOfTask } from '../store/questions.ts'
-import { costOfTask, endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
+import { endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
 import { type LockedTask, lockTask, moveTask } from '../store/tasks.ts'
 import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
+import { keepProof } from './checks/proof.ts'
 import { soundFigures } from './figures.ts'
 import type { Journal } from './journal.ts'
 import { failOver } from './limits/failover.ts'
@@ -16,6 +17,7 @@ import { noteLimit } from './limits/note-limit.ts'
 import { bookRun } from './money/book.ts'
 import { afterMove } from './move.ts'
 import { type Ended, type Settlement, settle, type TaskFacts } from './retry.ts'
+import { takeResults } from './subtasks/tell-parent.ts'
 
 export interface Settler {
   /**
@@ -41,12 +43,21 @@ export interface RunToSettle {
   readonly untaken?: boolean
 }
 
-export function createSettler(options: { journal: Journal; bus: Bus; clock: Clock; log: Log; chance?: () => number }): Settler {
+export function createSettler(options: {
+  journal: Journal
+  bus: Bus
+  clock: Clock
+  log: Log
+  chance?: () => number
+  /** How often in a row a task waits for a usage limit to end. */
+  usageWindows?: number
+}): Settler {
   const { journal, bus, clock, log, chance = Math.random } = options
   return {
     async settleRun(run, reported, facts = {}) {
-      const { end, left } = soundFigures(reported)
+      const { end: sound, left } = soundFigures(reported)
       const settled = await journal.transact('run.settle', async (tx, record) => {
+        let end = sound
         const at = new Date(clock.now())
         const before = await lockTask(tx, run.taskId)
         if (before?.state !== 'running' || before.fence !== run.fence) return undefined
@@ -54,13 +65,21 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         if (run.untaken && !(await withholdRun(tx, run.id))) return undefined
 
         if (facts.vendorSession !== undefined) await rememberVendorSession(tx, run.sessionId, facts.vendorSession, at)
-        const heard = hasHeard(end) ? toldTo(before) : []
+        const found = await questionsOfTask(tx, run.taskId)
+        const live = answeredLive(found, run)
+        const heard = [...(hasHeard(end) ? toldTo(before) : []), ...(isFinal(end) ? live : [])]
         await markHeard(tx, heard)
-        const asked = (await questionsOfTask(tx, run.taskId)).map((question) => withHeard(question, heard))
+        const asked = found.map((question) => withHeard(question, heard))
         // The first run of a task has no earlier ones.
         const runs = run.fence > 1 ? await runsOfTask(tx, run.taskId) : []
         const pending = asked.find((question) => question.state === 'pending')
-        const wasAnswered = asked.some((question) => question.run_id === run.id && question.state === 'answered')
+        // What the run heard while it went on it has worked with, unless it has ended as if it had not.
+        const wasAnswered = asked.some(
+          (question) =>
+            question.run_id === run.id &&
+            question.state === 'answered' &&
+            (end.outcome === 'blocked' || !live.includes(question.id)),
+        )
         await noteLimit(tx, before, end, at)
         const decided = decide(before, end, {
           pendingId: pending?.id,
@@ -68,17 +87,22 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           losses: lossesInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
-          task: await factsOf(
-            tx,
-            before,
-            end,
-            runs.filter((other) => other.id !== run.id),
-            at,
-          ),
+          task: {
+            ...(await factsOf(
+              tx,
+              before,
+              end,
+              runs.filter((other) => other.id !== run.id),
+              at,
+            )),
+            maxWindows: options.usageWindows,
+          },
         })
         const isBack = decided.settlement.move === 'give_back'
-        const earlierCost = runs.length > 1 ? await costOfTask(tx, run.taskId) : null
-        const cost = end.costUsd === undefined ? earlierCost : (earlierCost ?? 0) + end.costUsd
+        const results = goesOnWithSubtasks(decided.settlement) ? await takeResults(tx, before) : undefined
+        const told: Continuation | undefined = results && { kind: 'subtasks', results }
+        const booked = await bookRun(tx, { id: run.id, task: before, isFirst: run.fence === 1 }, end, facts.said ?? [], at)
+        end = { ...end, usage: booked.usage, costUsd: booked.costUsd }
         const moved = await moveTask(tx, run.taskId, decided.settlement.move, {
           at,
           fence: run.fence,
@@ -86,7 +110,11 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
           resumeAt: decided.settlement.resumeAt ?? null,
           attempts: decided.settlement.attempts,
           // The original question stays the task's own until an answer or a retry replaces it.
-          continuation: decided.continuation ?? failedChecks(end) ?? (isFinal(end) ? null : await stillToSay(tx, before, run)),
+          continuation:
+            decided.continuation ??
+            told ??
+            failedChecks(end) ??
+            (isFinal(end) ? null : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run)))),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
             ? {}
@@ -95,7 +123,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
                   outcome: decided.outcome,
                   text: end.text,
                   verified: end.checks?.passed === true,
-                  costUsd: cost,
+                  costUsd: booked.task.costUsd,
+                  ...(booked.task.known === 'reported' ? {} : { costKnown: booked.task.known }),
                   usage: end.usage ?? null,
                   ...(end.summary === undefined ? {} : { summary: end.summary }),
                 },
@@ -103,9 +132,15 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
         })
         if (!moved) return undefined
         await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
-        await bookRun(tx, { id: run.id, task: before }, end, at)
+        if (end.checks?.ran)
+          await keepProof(
+            tx,
+            { task: run.taskId, run: run.id, folder: end.checks.folder ?? before.workspace },
+            end.checks.ran,
+            at,
+          )
         // Nobody else can hold the fence while we hold the task, and it is no longer the run's own.
-        for (const { fence: _, ...entry } of facts.said ?? []) record(entry)
+        for (const { fence: _, ...entry } of booked.said) record(entry)
         for (const detail of left)
           record({ task: run.taskId, run: run.id, event: { type: 'run.noted', data: { code: 'figure_refused', detail } } })
         record({
@@ -119,7 +154,12 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
       })
       for (const detail of left) log.warn('a figure of an agent was left out', { run: run.id, detail, reason: 'figure_refused' })
       if (!settled) {
-        log.info('a late result was not applied', { run: run.id, fence: run.fence, outcome: end.outcome, reason: 'late_result' })
+        log.info('a late result was not applied', {
+          run: run.id,
+          fence: run.fence,
+          outcome: sound.outcome,
+          reason: 'late_result',
+        })
         return false
       }
       bus.tell('admission')
@@ -128,6 +168,8 @@ export function createSettler(options: { journal: Journal; bus: Bus; clock: Cloc
     },
   }
 }
+
+const goesOnWithSubtasks = ({ event }: Settlement) => event.type === 'task.requeued' && event.data.why === 'subtasks'
 
 const isFinal = (end: Ended) => end.outcome === 'succeeded' || end.outcome === 'partial' || end.outcome === 'empty'
 
@@ -178,16 +220,19 @@ function decide(
 async function factsOf(tx: Tx, task: LockedTask, end: Ended, earlier: readonly RunRow[], at: Date): Promise<TaskFacts> {
   const { spec } = task
   const others = earlier.filter((run) => run.started_at !== null)
+  const isReviewedAfterSubtasks = task.has_subtasks && spec.subtasks?.whenDone === 'review'
   const isLimited = end.outcome === 'failed' && end.category === 'usage_limit'
   const failover = isLimited && task.cancel === null ? await failOver(tx, task, at) : undefined
   return {
     // Whoever made the subtasks looks at them; a person looks at the whole.
-    review: spec.review === true && task.parent_id === null,
+    review: (spec.review === true || isReviewedAfterSubtasks) && task.parent_id === null,
     once: spec.once === true,
     openSubtasks: task.open_subtasks,
+    // Where checks must pass before anybody looks, one more run shows that they do.
+    untoldSubtasks: isReviewedAfterSubtasks && !spec.checks ? 0 : task.untold_subtasks,
     checkAttempts: spec.checks?.attempts ?? 0,
     checksFailed: others.filter((run) => run.category === 'checks_failed').length + (end.category === 'checks_failed' ? 1 : 0),
-    sameEnds: end.fingerprint === undefined ? 0 : 1 + inARow(others, (run) => run.fingerprint === end.fingerprint),
+    sameEnds: end.fingerprint === undefined || isLimited ? 0 : 1 + inARow(others, (run) => run.fingerprint === end.fingerprint),
     windows: isLimited ? 1 + inARow(others, (run) => run.category === 'usage_limit') : 0,
     failover,
   }
@@ -216,6 +261,13 @@ function lossesInARow(runs: readonly RunRow[], current: string): number {
 const hasHeard = (end: Ended) => isFinal(end) || end.outcome === 'blocked'
 const toldTo = ({ continuation }: TaskRow) =>
   continuation?.kind === 'answer' ? continuation.answers.map((answer) => answer.questionId) : []
+/** Answers that came while the run waited for them. */
+const answeredLive = (asked: readonly QuestionRow[], run: RunToSettle) =>
+  asked.flatMap(({ id, run_id, state, held_by }) =>
+    run_id === run.id && state === 'answered' && held_by === run.fence ? [id] : [],
+  )
+/** Of a run that was cut short nobody knows whether it worked with them. */
+const unheardLive = (asked: readonly QuestionRow[], live: readonly string[]) => (live.length > 0 ? newAnswers(asked) : undefined)
 const withHeard = (question: QuestionRow, heard: readonly string[]): QuestionRow =>
   heard.includes(question.id) ? { ...question, heard: true } : question
 

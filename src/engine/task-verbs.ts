@@ -1,39 +1,70 @@
 import { conflict, invalid, notFound } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { rankOf, type TaskState } from '../domain/task.ts'
-import type { NewTask, Page, TaskSummary, TaskView } from '../domain/view.ts'
+import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../domain/view.ts'
+import { lastAction } from '../store/actions.ts'
 import { whatItWaitsFor } from '../store/admission.ts'
 import { insertAudit } from '../store/audit.ts'
 import * as questions from '../store/questions.ts'
 import { runsOfTask } from '../store/runs.ts'
+import { dependenciesOf } from '../store/task-relations.ts'
 import * as tasks from '../store/tasks.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
 import { type TaskCreatorParts, taskCreator } from './create-task.ts'
+import { deleteTree, removeRunFiles } from './delete-task.ts'
+import { assertDependenciesDone } from './dependencies.ts'
+import { changeCaps, editTask } from './edit-task.ts'
 import type { Audit, Caller } from './entrance/audit.ts'
 import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
+import { costsOf } from './money/task-cost.ts'
 import { dropQuestions, move } from './move.ts'
+import { cancelTree, whileItGrows } from './subtasks/cancel-tree.ts'
+import { subtasksBelow } from './subtasks/results.ts'
+import { stillUnsaid } from './subtasks/tell-parent.ts'
 import { taskSummary, taskView } from './views.ts'
 
 export interface TaskVerbs {
-  /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. */
+  /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. Only the engine says which schedule it is of. */
   createTask(
     task: NewTask,
-    options: Caller & { idempotencyKey?: string | undefined },
+    options: Caller & { idempotencyKey?: string | undefined; schedule?: string | undefined },
   ): Promise<{ task: TaskView; created: boolean }>
+  /** All of them or none; they may depend on each other by name. In the order of the request. */
+  createTasks(
+    tasks: NewTasks,
+    options: Caller & { idempotencyKey?: string | undefined },
+  ): Promise<{ tasks: TaskView[]; created: boolean }>
   getTask(id: string): Promise<TaskView>
   /** Newest first. `cursor` is the `next` of an earlier page. */
   listTasks(filter: TaskFilter): Promise<Page<TaskSummary>>
   /** Ends a waiting task at once and a running one with grace, or without it if `now`. Cancelling twice is fine; an ended task is left as it is. */
   cancelTask(id: string, options: Caller & { now: boolean }): Promise<TaskView>
-  /** Queues a task that has come to rest again: its conversation goes on, or starts anew if `fresh`. */
-  retryTask(id: string, options: Caller & { fresh: boolean }): Promise<TaskView>
+  /** Queues a task that has come to rest again: its conversation goes on, or starts anew if `fresh`. It is held to all that it was held to, but for caps named here. */
+  retryTask(id: string, options: Caller & TaskRetry): Promise<TaskView>
+  /** Changes how a task that waits is called, found and ranked. */
+  editTask(id: string, edit: TaskEdit, caller: Caller): Promise<TaskView>
+  /** Deletes an ended task for good, with its subtasks and all that is theirs. Answers how many tasks that were. */
+  removeTask(id: string, caller: Caller): Promise<{ removed: string[] }>
   /** Events after number `after`, at most `limit`. */
   readEvents(task: string, options: { after: number; limit: number }): Promise<Event[]>
   /** Batches of events after `after` as they become durable, without gap or repeat, until the signal aborts. Rejects at once for an unknown task. */
-  followEvents(task: string, options: { after: number; signal: AbortSignal }): AsyncIterable<Event[]>
+  followEvents(
+    task: string,
+    options: { after: number; signal: AbortSignal; attends?: boolean | undefined },
+  ): AsyncIterable<Event[]>
+}
+
+/** What the parts of the engine itself may ask as well. */
+export interface OwnTaskVerbs extends TaskVerbs {
+  createTask(
+    task: NewTask,
+    options: Caller & { idempotencyKey?: string | undefined; schedule?: string | undefined },
+  ): Promise<{ task: TaskView; created: boolean }>
+  /** Refuses what `createTask` would refuse; makes nothing. */
+  checkTask(task: NewTask, caller: Caller): Promise<void>
 }
 
 export interface TaskFilter {
@@ -42,6 +73,7 @@ export interface TaskFilter {
   readonly tag?: string | undefined
   readonly text?: string | undefined
   readonly session?: string | undefined
+  readonly parent?: string | undefined
   readonly limit: number
   readonly cursor?: string | undefined
 }
@@ -54,7 +86,7 @@ export interface TaskVerbParts extends TaskCreatorParts {
   readonly limits?: Limits
 }
 
-export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
+export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
   const { db, journal, bus, clock, audit } = parts
   const now = () => new Date(clock.now())
   const create = taskCreator(parts)
@@ -65,20 +97,35 @@ export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
     return task
   }
   const view = async (id: string) => {
-    const [task, runs, asked] = await guarded(() =>
-      Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id)]),
+    const [task, runs, asked, dependsOn] = await guarded(() =>
+      Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id), dependenciesOf(db, id)]),
     )
     const reason = task.reason ?? (task.state === 'queued' ? await guarded(() => whatItWaitsFor(db, task, parts.limits)) : null)
-    return taskView({ ...task, reason }, runs, asked)
+    const subtasks = task.has_subtasks ? await guarded(() => subtasksBelow(db, id)) : []
+    const current = task.state === 'running' ? await guarded(() => lastAction(db, id)) : null
+    const cost = await guarded(() => costsOf(db, task))
+    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost)
   }
 
   return {
-    async createTask(input, { idempotencyKey, ...caller }) {
-      const made = await create(input, idempotencyKey, caller)
+    checkTask: create.check,
+
+    async createTask(input, { idempotencyKey, schedule, ...caller }) {
+      const made = await create(input, idempotencyKey, caller, { schedule })
       if (!made.isNew) return { task: await view(made.row.id), created: false }
       journal.announce(made.row.id)
       bus.tell('queued')
-      return { task: taskView(made.row, [], []), created: true }
+      return { task: input.dependsOn?.length ? await view(made.row.id) : taskView(made.row, [], []), created: true }
+    },
+
+    async createTasks(input, { idempotencyKey, ...caller }) {
+      const made = await create.together(input, idempotencyKey, caller)
+      const created = made.some(({ isNew }) => isNew)
+      if (created) {
+        for (const { row } of made) journal.announce(row.id)
+        bus.tell('queued')
+      }
+      return { tasks: await Promise.all(made.map(({ row }) => view(row.id))), created }
     },
 
     getTask: view,
@@ -97,27 +144,27 @@ export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
     async cancelTask(id, { now: atOnce, ...caller }) {
       const { by } = caller
       await existing(id)
-      await guarded(() =>
-        journal.transact('task.cancel', async (tx, record) => {
-          await tasks.lockTask(tx, id)
-          const event = { type: 'task.cancelled', data: { by } } as const
-          const moving = { tx, record, at: now() }
-          if (!(await move(moving, id, 'cancel_waiting', { reason: { kind: 'cancelled' }, event }))) {
-            if (!(await tasks.requestCancel(tx, id, { now: atOnce, by, at: now() }))) return
-            record({ task: id, event: { type: 'task.cancel_requested', data: { now: atOnce, by } } })
-          }
-          await insertAudit(tx, audit.entry(caller, 'task.cancel', id, { now: atOnce }))
-        }),
+      const { asked } = await whileItGrows(() =>
+        guarded(() =>
+          journal.transact('task.cancel', async (tx, record) => {
+            const cancelled = await cancelTree({ tx, record, at: now() }, id, { now: atOnce, by })
+            if (cancelled.isChanged) await insertAudit(tx, audit.entry(caller, 'task.cancel', id, { now: atOnce }))
+            return cancelled
+          }),
+        ),
       )
-      bus.tell('cancel', id)
+      for (const each of new Set([id, ...asked])) bus.tell('cancel', each)
+      // Whatever waited for it may go on by itself.
+      bus.tell('admission')
       return view(id)
     },
 
-    async retryTask(id, { fresh, ...caller }) {
+    async retryTask(id, { fresh = false, budget, timeoutMs, ...caller }) {
       const before = await existing(id)
       await guarded(() =>
         journal.transact('task.retry', async (tx, record) => {
-          await tasks.lockTask(tx, id)
+          await assertDependenciesDone(tx, id)
+          const locked = await tasks.lockTask(tx, id)
           const asked = await questions.questionsOfTask(tx, id)
           // An answer that no run has worked with yet is not lost by trying again, unless everything is to begin anew.
           const unheard = asked.filter((question) => question.state === 'answered' && !question.heard)
@@ -126,7 +173,10 @@ export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
               tx,
               unheard.map((question) => question.id),
             )
-          const continuation = (fresh ? undefined : newAnswers(asked)) ?? ({ kind: 'retry', fresh } as const)
+          const unsaid = fresh ? undefined : (newAnswers(asked) ?? (locked && (await stillUnsaid(tx, locked))))
+          // Whoever begins anew is told of the subtasks with everything else.
+          if (fresh && locked) await stillUnsaid(tx, locked)
+          const continuation = unsaid ?? ({ kind: 'retry', fresh } as const)
           const moving = { tx, record, at: now() }
           const moved = await move(moving, id, 'retry', {
             reason: null,
@@ -138,11 +188,38 @@ export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
           })
           if (!moved) throw conflict(`Task ${id} is ${before.state}; only a task that has come to rest can be retried.`)
           await dropQuestions(moving, id)
-          await insertAudit(tx, audit.entry(caller, 'task.retry', id, { fresh }))
+          if (budget !== undefined || timeoutMs !== undefined)
+            await changeCaps(tx, before, { budget, timeoutMs }, caller.standing)
+          await insertAudit(
+            tx,
+            audit.entry(caller, 'task.retry', id, {
+              fresh,
+              ...(budget === undefined ? {} : { budget }),
+              ...(timeoutMs === undefined ? {} : { timeoutMs }),
+            }),
+          )
         }),
       )
       bus.tell('admission')
       return view(id)
+    },
+
+    async editTask(id, edit, caller) {
+      await existing(id)
+      await guarded(() =>
+        journal.transact('task.edit', (tx, record) => editTask({ tx, record, at: now() }, id, edit, { caller, audit })),
+      )
+      return view(id)
+    },
+
+    async removeTask(id, caller) {
+      await existing(id)
+      const { tasks: removed, runs } = await guarded(() =>
+        journal.transact('task.delete', (tx) => deleteTree(tx, id, { caller, audit })),
+      )
+      // They are deleted, whatever happens to their files now: what is left of those goes at the next start.
+      await removeRunFiles(db, parts.home, runs).catch(() => undefined)
+      return { removed }
     },
 
     async readEvents(task, page) {
@@ -150,9 +227,9 @@ export function taskVerbs(parts: TaskVerbParts): TaskVerbs {
       return guarded(() => journal.read(task, page))
     },
 
-    async *followEvents(task, { after, signal }) {
+    async *followEvents(task, follow) {
       await existing(task)
-      yield* journal.follow(task, { after, signal })
+      yield* journal.follow(task, follow)
     },
   }
 }

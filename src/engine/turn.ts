@@ -12,11 +12,16 @@ import { questionsOfTask } from '../store/questions.ts'
 import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import type { QuestionRow } from '../store/tables.ts'
 import { failingAs } from './failure.ts'
+import { superviseRun } from './guardrails/supervise.ts'
+import type { LaidPrompt } from './long-prompt.ts'
+import { createMeter } from './money/meter.ts'
 import { watchDisk } from './program/disk-watch.ts'
 import type { DoorVerbs } from './program/door.ts'
 import type { LiveAgent } from './program/live-agent.ts'
 import { type FoundAgent, findAgent } from './program/start-agent.ts'
 import { megabyte } from './program/walls.ts'
+import { adoptQuestionFile, takeQuestionFile } from './questions/question-file.ts'
+import { grantsOf } from './rights/grants.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './rights/permissions.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
 import { endTools, toolsOfRun } from './run-tools.ts'
@@ -34,6 +39,8 @@ export interface TurnResult {
   readonly exit?: Exit | undefined
   /** Another run can go on with the conversation. */
   readonly canResume: boolean
+  /** What it came to, as a digest; see guardrails/fingerprint.ts. */
+  readonly fingerprint?: string | undefined
 }
 
 /** What a turn needs to know about where it happens. */
@@ -48,8 +55,12 @@ export interface Place {
   readonly guard: Guard
   /** What there is beside the workspace, a line each, for the agent. */
   readonly places: readonly string[]
+  /** What the task asks for, or where that lies. */
+  readonly message: LaidPrompt
   readonly skills: RunSkills
   readonly records: string
+  /** What is left of the budget when the run begins; undefined if there is none. */
+  readonly leftUsd?: number | undefined
 }
 
 /** One turn with the agent of this run, from its start to what is left of it. */
@@ -59,14 +70,26 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   const { watch } = voice
   // Asked before the start: what comes after it must not depend on the database. A first run has no answers.
   const asked = taken.run.fence > 1 ? await questionsOfTask(parts.db, task.id) : []
-  const found = await findAgent(taken, parts, place)
-  if (!found) return { verdict: { outcome: 'failed', text: '' }, canResume: false }
+  if (await adoptQuestionFile(taken, parts, place)) return { verdict: { outcome: 'blocked', text: '' }, canResume: true }
+  const meter = createMeter({ ...parts, taken, log: voice.log, onOver: (reason) => watch.stop(reason) })
+  const spent = await meter.begin()
+  if (spent) {
+    watch.stop(spent)
+    return { verdict: { outcome: 'failed', text: '' }, canResume: true }
+  }
+  const found = await findAgent(taken, parts, { ...place, leftUsd: meter.leftUsd })
+  if (!found) {
+    meter.close()
+    return { verdict: { outcome: 'failed', text: '' }, canResume: false }
+  }
   const { agent } = found
   let stays = false
   let stopWatchingDisk: (() => void) | undefined
   try {
     let vendorId: string | undefined
     let learning: Promise<void> = Promise.resolve()
+    const { model } = task.agent_config
+    const supervision = superviseRun({ voice, meter, clock: parts.clock, guardrails: parts.guardrails, model })
     const { verbs, permissions } = await rightsInUse(taken, parts, place, asked)
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
@@ -75,7 +98,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       clock: parts.clock,
       onLimit: (message) => watch.stop({ kind: 'limit', category: 'disk_limit', message }),
     })
-    const said = await agent.serve({
+    const served = await agent.serve({
       watch,
       graceMs: task.agent_config.graceMs,
       records: {
@@ -90,26 +113,26 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
         prompt: found.prompt,
         signal: watch.signal,
         emit(event) {
-          watch.sawEvent()
           if (event.type === 'agent.session') {
             vendorId = event.data.vendorId
             learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
           }
-          return voice.recordEvent(event)
+          return supervision.emit(event)
         },
-        ask: async (question) => {
-          await verbs.ask(question)
-          return undefined
-        },
+        ask: verbs.consult,
         permit: permissions.permit,
       },
     })
     stopWatchingDisk()
     await fp('exit.observe')
     await learning
-    const verdict = checkAnswer(task.output_schema, said)
+    const said = await supervision.complete(served)
+    if (said.category === 'budget_exceeded') watch.stop(selfStopped(said, task.id))
+    const isAsking =
+      !isLost(watch) && (await whenDatabaseIsBack(parts, voice, () => takeQuestionFile(place.walls.home, verbs, voice)))
+    const verdict: Verdict = isAsking ? asking(said) : checkAnswer(task.output_schema, said)
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
-    stays = verdict.mayGoOn === true && !watch.reason && mayStay(place) && agent.isAlone()
+    stays = verdict.mayGoOn === true && !watch.reason && mayStay(taken, place) && agent.isAlone()
     const exit = stays ? undefined : await leave(agent)
     // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
     if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
@@ -121,6 +144,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     stays = false
     throw error
   } finally {
+    meter.close()
     stopWatchingDisk?.()
     if (!stays || watch.reason) await leave(agent)
     await endTools(parts, place).catch((error: unknown) => trouble('not_ended_cleanly', error))
@@ -150,6 +174,13 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   }
 }
 
+/** It has asked instead of saying something. */
+const asking = ({ category, message, ...said }: Verdict): Verdict => ({
+  ...said,
+  outcome: 'blocked',
+  ...(said.outcome === 'empty' ? {} : { category, message }),
+})
+
 /** What the profile lets this run do, with what people have allowed its task before. */
 async function rightsInUse(
   taken: TakenRun,
@@ -164,8 +195,8 @@ async function rightsInUse(
     profile,
     workspace: workspace.path,
     walls: { enforced },
-    answered: asked,
-    ask: verbs.ask,
+    grants: grantsOf(taken, parts),
+    ask: (question, call) => verbs.consult([question], call),
     redact: (text) => parts.redactor.value(text),
     record: voice.recordEvent,
     interrupt: (message) => voice.watch.stop({ kind: 'denied', message }),
@@ -204,8 +235,15 @@ const overOutput = (megabytes: number): StopReason => ({
   message: `The agent printed more than ${megabytes} MB, which is limits.output of its profile.`,
 })
 
-/** A copy of a workspace is gone after its run, and only a namespace of processes is sure to die with us. */
-const mayStay = ({ workspace, walls }: Place) => workspace.source === workspace.path && walls.unit.enforced
+/** The program was told what is left of the budget and has held itself to it. */
+const selfStopped = ({ message = 'the budget is used up' }: Verdict, task: string): StopReason => ({
+  kind: 'over_budget',
+  message: `The agent program stopped by itself at what is left of the budget: ${message} Go on with a larger one: pawl task retry ${task} --budget-usd …`,
+})
+
+/** A copy of a workspace is gone after its run, nothing may write while the work is checked, and only a namespace of processes is sure to die with us. */
+const mayStay = ({ task }: TakenRun, { workspace, walls }: Place) =>
+  task.spec.checks === undefined && workspace.source === workspace.path && walls.unit.enforced
 
 /** A conversation that could not be archived is still on disk; the run has ended all the same. */
 async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice }: Place, vendorId: string): Promise<void> {

@@ -1,13 +1,19 @@
-import type { QuestionView, RunView, SessionSummary, TaskSummary, TaskView } from '../domain/view.ts'
+import type { QuestionView, RunView, SessionSummary, TaskSettings, TaskSummary, TaskView } from '../domain/view.ts'
+import type { LastAction } from '../store/actions.ts'
 import type { SessionFigures } from '../store/sessions.ts'
 import type { QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
+import type { Dependency } from '../store/task-relations.ts'
+import { currentAction } from './checks/current-action.ts'
+import { proofOf } from './checks/proof.ts'
+import { questionDigest } from './questions/digest.ts'
 
 /** Rows as every surface shows them. */
 const time = (at: Date | null) => at?.toISOString() ?? null
 
-export function taskSummary(row: TaskRow): TaskSummary {
+export function taskSummary(row: TaskRow & { current?: LastAction | null }): TaskSummary {
   return {
     id: row.id,
+    name: row.name,
     state: row.state,
     reason: row.reason,
     resumeAt: time(row.resume_at),
@@ -22,14 +28,41 @@ export function taskSummary(row: TaskRow): TaskSummary {
     updatedAt: row.updated_at.toISOString(),
     endedAt: time(row.ended_at),
     result: row.result as TaskSummary['result'],
+    proof: proofOf(row),
+    current: row.state === 'running' && row.current ? currentAction(row.current) : null,
   }
 }
 
-export const taskView = (row: TaskRow, runs: readonly RunRow[], questions: readonly QuestionRow[]): TaskView => ({
+export const taskView = (
+  row: TaskRow & { current?: LastAction | null },
+  runs: readonly RunRow[],
+  questions: readonly QuestionRow[],
+  dependsOn: readonly Dependency[] = [],
+  subtasks: TaskView['subtasks'] = [],
+  cost: TaskView['cost'] = { usd: null, totalUsd: null, known: 'reported' },
+): TaskView => ({
   ...taskSummary(row),
   runs: runs.map(runView),
   questions: questions.map(questionView),
+  dependsOn: [...dependsOn],
+  subtasks,
+  settings: taskSettings(row),
+  cost,
 })
+
+function taskSettings({ agent_config: agent, spec, extra_args }: TaskRow): TaskSettings {
+  const { failover, ...said } = spec
+  return {
+    model: agent.model ?? null,
+    profile: agent.profile,
+    budget: agent.budget,
+    timeoutMs: agent.timeoutMs,
+    retry: agent.retry,
+    extraArgs: extra_args,
+    ...said,
+    ...(failover ? { failover: failover.map(({ name }) => name) } : {}),
+  }
+}
 
 export function runView(row: RunRow): RunView {
   return {
@@ -77,5 +110,12 @@ export function questionView(row: QuestionRow): QuestionView {
     answer: row.answer,
     askedAt: row.asked_at.toISOString(),
     answeredAt: time(row.answered_at),
+    answeredBy: row.answered_by,
+    multiSelect: row.multi_select,
+    digest: questionDigest(row),
+    mayAnswer: row.may_answer,
+    deadline: row.state === 'pending' ? time(row.deadline) : null,
+    afterDeadline: row.after_deadline,
+    escalatedTo: row.escalated_to,
   }
 }

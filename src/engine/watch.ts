@@ -73,6 +73,9 @@ export class Watch {
         return Math.min(configured, 5_000)
       case 'timed_out':
         return configured
+      // Long enough to tell what it has used and said; whatever it asks meanwhile is refused as before.
+      case 'denied':
+        return Math.min(configured, 3_000)
       default:
         return 0
     }

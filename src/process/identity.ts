@@ -10,8 +10,12 @@ export interface ProcessIdentity {
 }
 
 export function processIdentity(pid: number = process.pid): ProcessIdentity {
-  return { bootId: bootId(), pid, startTime: stat(pid)?.startTime ?? 0 }
+  if (pid !== process.pid) return { bootId: bootId(), pid, startTime: stat(pid)?.startTime ?? 0 }
+  // Who we are does not change, and is asked for every run.
+  ourselves ??= { bootId: bootId(), pid, startTime: stat(pid)?.startTime ?? 0 }
+  return ourselves
 }
+let ourselves: ProcessIdentity | undefined
 
 /** Does that process live? Undefined: it cannot be known from here, because it belongs to another boot, machine or container. */
 export function isAlive(identity: ProcessIdentity): boolean | undefined {

@@ -14,7 +14,7 @@ export function withOwnNode(path: string = systemPath): string {
 
 /** The full path of a program, as `which` finds it; throws a `PawlError` that says what to do if it does not. */
 export async function findProgram(file: string, where: { readonly path: string; readonly folder: string }): Promise<string> {
-  const found = await which(file, where)
+  const found = which(file, where)
   if ('file' in found) return found.file
   throw new PawlError(
     'unavailable',

@@ -17,19 +17,19 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const path = () => `${folder}/first:${folder}/second`
 
 test('a name is found where it can be executed', async () => {
-  expect(await which('agent', { path: path() })).toEqual({ file: `${folder}/second/agent` })
+  expect(which('agent', { path: path() })).toEqual({ file: `${folder}/second/agent` })
 })
 
 test('a file that cannot be executed is told apart from none', async () => {
-  expect(await which('agent', { path: `${folder}/first` })).toEqual({
+  expect(which('agent', { path: `${folder}/first` })).toEqual({
     missing: 'not_executable',
     looked: `${folder}/first/agent`,
   })
-  expect(await which('other', { path: path() })).toEqual({ missing: 'not_found', looked: path() })
-  expect(await which(`${folder}/first`, { path: '' })).toEqual({ missing: 'not_executable', looked: `${folder}/first` })
+  expect(which('other', { path: path() })).toEqual({ missing: 'not_found', looked: path() })
+  expect(which(`${folder}/first`, { path: '' })).toEqual({ missing: 'not_executable', looked: `${folder}/first` })
 })
 
 test('a relative command is taken from the folder, a bare name never', async () => {
-  expect(await which('./agent', { path: '', folder: `${folder}/second` })).toEqual({ file: `${folder}/second/agent` })
-  expect(await which('agent', { path: ':.', folder: `${folder}/second` })).toMatchObject({ missing: 'not_found' })
+  expect(which('./agent', { path: '', folder: `${folder}/second` })).toEqual({ file: `${folder}/second/agent` })
+  expect(which('agent', { path: ':.', folder: `${folder}/second` })).toMatchObject({ missing: 'not_found' })
 })

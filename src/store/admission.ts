@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reason } from '../domain/task.ts'
+import { isChecking, isClosed, isDue, isToBePutOff, type Taker } from './cooldowns.ts'
 import type { Db, Tx } from './database.ts'
 
 /** Any number that no other program is likely to lock with. */
@@ -15,19 +16,29 @@ export interface Candidate {
   readonly user_name: string
   /** How many more of this user may run; null for as many as there are slots. */
   readonly user_free: number | null
+  readonly account: string
+  /** Nobody has seen its account work again since it met a limit: one task of it may go, to see. */
+  readonly is_probe: boolean
 }
 
 /** Whether a round could do anything: asked without a lock, because most of the time the answer is no. Whoever changes it later tells admission. */
-export async function lookAround(
-  db: Db,
-  options: { running: number; now: Date },
-): Promise<{ readonly hasDue: boolean; readonly hasQueued: boolean; readonly isFull: boolean }> {
-  const { rows } = await sql<{ hasDue: boolean; hasQueued: boolean; isFull: boolean }>`
-    select exists (select 1 from pawl.tasks where state = 'parked' and resume_at <= ${options.now}) as "hasDue",
+export async function lookAround(db: Db, options: Taker & { running: number; now: Date }): Promise<Around> {
+  const { now } = options
+  const { rows } = await sql<Around>`
+    select exists (select 1 from pawl.tasks t where ${isDue(now, options)}) as "hasDue",
+      exists (select 1 from pawl.cooldowns c where (select true from pawl.tasks t where ${isToBePutOff(now)} limit 1)) as "hasCooling",
       exists (select 1 from pawl.tasks where state = 'queued') and not exists (select 1 from pawl.halt where is_set) as "hasQueued",
       (select count(*) from pawl.tasks where state = 'running') >= ${options.running} as "isFull"
   `.execute(db)
   return rows[0]!
+}
+
+export interface Around {
+  readonly hasDue: boolean
+  /** Somebody is queued whose account is at its limit. */
+  readonly hasCooling: boolean
+  readonly hasQueued: boolean
+  readonly isFull: boolean
 }
 
 /** Only one process at a time decides who runs next. Held until the transaction ends. */
@@ -47,13 +58,15 @@ export async function findCandidates(
     perAgent: Readonly<Record<string, number>>
     shared: boolean
     worker: string
+    now: Date
   },
 ): Promise<Candidate[]> {
   const mine = (alias: 't' | 'o') => {
     const bound = sql.ref(`${alias}.bound_to`)
     const isOurs = options.shared ? sql`(${bound} is null or ${bound} = ${options.worker})` : sql`${bound} = ${options.worker}`
-    // A user whose slots are all taken stands in nobody's way.
-    return sql`${isOurs} and ${sql.ref(`${alias}.user_name`)} <> all(array(select name from limited where free <= 0))`
+    // A user whose slots are all taken, and an account that is at its limit, stand in nobody's way.
+    return sql`${isOurs} and ${sql.ref(`${alias}.user_name`)} <> all(array(select name from limited where free <= 0))
+      and ${sql.ref(`${alias}.account`)} <> all(array(select account from cooling where not is_open))`
   }
   const { rows } = await sql<Candidate>`
     with recursive lanes as (
@@ -67,13 +80,15 @@ export async function findCandidates(
     ), limited as materialized (
       select u.name, u.slots - (select count(*)::int from pawl.tasks t where t.state = 'running' and t.user_name = u.name) as free
       from pawl.users u where u.slots is not null
+    ), cooling as materialized (
+      select c.account, not ${isClosed(options.now)} and not ${isChecking} as is_open from pawl.cooldowns c
     ), room as (
       select lanes.agent, least(spare.slots, (${JSON.stringify(options.perAgent)}::jsonb ->> lanes.agent)::int - coalesce(running.count, 0)) as free
       from spare cross join lanes left join running on running.agent = lanes.agent
       where lanes.agent is not null and not exists (select 1 from pawl.halt where is_set)
     )
-    select c.*, (select free from limited where name = c.user_name) as user_free from room cross join lateral (
-      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank, t.user_name from pawl.tasks t
+    select c.*, (select free from limited where name = c.user_name) as user_free, exists (select 1 from cooling where cooling.account = c.account) as is_probe from room cross join lateral (
+      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank, t.user_name, t.account from pawl.tasks t
       where t.state = 'queued' and t.agent = room.agent and ${mine('t')}
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.workspace = t.workspace and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.session_id = t.session_id and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
@@ -128,7 +143,7 @@ export async function admitTasks(
 /** What keeps a queued task from running at this moment; null if nothing does and its turn is about to come. */
 export async function whatItWaitsFor(
   db: Db,
-  task: { agent: string; workspace: string; session_id: string; user_name: string },
+  task: { agent: string; workspace: string; session_id: string; user_name: string; account: string },
   limits: { running: number; perAgent: Readonly<Record<string, number>> } | undefined,
 ): Promise<Reason | null> {
   const { rows } = await sql<{
@@ -138,18 +153,26 @@ export async function whatItWaitsFor(
     lane: number
     is_halted: boolean
     is_crowded: boolean
+    cooling: { agent: string; until: string; isChecking: boolean; why: string } | null
   }>`
     select exists (select 1 from pawl.halt where is_set) as is_halted,
       coalesce(count(*) filter (where user_name = ${task.user_name}) >= (select slots from pawl.users where name = ${task.user_name}), false) as is_crowded,
+      (select jsonb_build_object('agent', c.agent, 'until', c.until, 'isChecking', ${isChecking}, 'why', c.why) from pawl.cooldowns c where c.account = ${task.account}) as cooling,
       min(id) filter (where workspace = ${task.workspace}) as workspace, min(id) filter (where session_id = ${task.session_id}) as session,
       count(*) as running, count(*) filter (where agent = ${task.agent}) as lane
     from pawl.tasks where state = 'running'
   `.execute(db)
-  const { workspace, session, running, lane, is_halted: isHalted, is_crowded: isCrowded } = rows[0]!
+  const { workspace, session, running, lane, cooling, is_halted: isHalted, is_crowded: isCrowded } = rows[0]!
   if (isHalted) return { kind: 'halted', detail: 'all agents were stopped; "pawl resume" lets the queue go on' }
+  if (cooling) return { kind: 'cooldown', detail: coolingDetail(cooling) }
   if (session !== null) return { kind: 'session', detail: session }
   if (workspace !== null) return { kind: 'workspace', detail: workspace }
   if (isCrowded) return { kind: 'user_slots', detail: task.user_name }
   const laneLimit = limits?.perAgent[task.agent] ?? Number.POSITIVE_INFINITY
   return limits && (running >= limits.running || lane >= laneLimit) ? { kind: 'slot' } : null
 }
+
+const coolingDetail = ({ agent, until, isChecking, why }: { agent: string; until: string; isChecking: boolean; why: string }) =>
+  isChecking
+    ? `the account of ${agent} was at its limit; another task is trying whether that is over`
+    : `the account of ${agent} cools down until ${new Date(until).toISOString()}: ${why}`

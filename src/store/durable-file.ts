@@ -1,27 +1,30 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { closeSync, fsync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 
-/** Writes a small file so that after a crash either the old or the new text is there, whole. */
+const onDisk = promisify(fsync)
+
+/** Writes a small file so that after a crash either the old or the new text is there, whole. Only for the disk itself is another thread worth its cost. */
 export async function writeFileDurably(path: string, text: string, mode = 0o600): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    const file = await open(temporary, 'w', mode)
+    const file = openSync(temporary, 'w', mode)
     try {
-      await file.writeFile(text)
-      await file.sync()
+      writeFileSync(file, text)
+      await onDisk(file)
     } finally {
-      await file.close()
+      closeSync(file)
     }
-    await rename(temporary, path)
+    renameSync(temporary, path)
   } catch (error) {
     // What it holds may be a secret.
-    await rm(temporary, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
-  const directory = await open(dirname(path), 'r')
+  const directory = openSync(dirname(path), 'r')
   try {
-    await directory.sync()
+    await onDisk(directory)
   } finally {
-    await directory.close()
+    closeSync(directory)
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Event, NewEvent } from '../domain/event.ts'
 import type { Db, Tx } from './database.ts'
+import type { Booking } from './ledger.ts'
 import { andCommit } from './transactions.ts'
 
 /** An event on its way into the journal. `runNo` counts the events of one run, so that a batch sent twice is stored once. */
@@ -12,6 +13,8 @@ export interface Entry {
   readonly fence?: number | undefined
   readonly at: Date
   readonly event: NewEvent
+  /** A line of the ledger that is stored with the event, or not at all; of entries that have a run and a `runNo`. */
+  readonly booking?: Booking | undefined
 }
 
 /** What was stored, and so may be shown. */
@@ -35,10 +38,13 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
     type: entry.event.type,
     at: entry.at.toISOString(),
     data: entry.event.data,
+    ...(entry.booking ? { book: entry.booking } : {}),
   }))
+  // Most batches book nothing, and keep the shorter plan.
+  const books = entries.some((entry) => entry.booking !== undefined)
   const { rows } = await sql<{ n: number; seq: number }>`
     with input as materialized (
-      select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb)
+      select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb${books ? sql`, book jsonb` : sql``})
     ), heads as materialized (
       select h.task_id, h.seq, h.fence from pawl.journal_heads h where h.task_id = any(array(select task from input)) order by h.task_id for update
     ), fresh as materialized (
@@ -48,7 +54,7 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
         and (i.no is null or (select e.seq from pawl.events e where e.run_id = i.run and e.run_no = i.no) is null)
     ), moved as (
       update pawl.journal_heads h set seq = f.last from (select task, max(seq) as last from fresh group by task) f where h.task_id = f.task
-    )
+    )${books ? booked : sql``}
     insert into pawl.events (task_id, seq, run_id, run_no, type, at, data)
     select task, seq, run, no, type, at, data from fresh order by task, seq
     returning seq, (select f.n from fresh f where f.task = events.task_id and f.seq = events.seq) as n ${isLast ? andCommit : sql``}`.execute(
@@ -56,6 +62,15 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
   )
   return rows.map((row) => ({ index: row.n, event: toEvent(entries[row.n]!, row.seq) })).sort((a, b) => a.index - b.index)
 }
+
+/** The journal's own number is the line's: a batch sent twice is booked once. */
+const booked = sql`, booked as (
+      insert into pawl.ledger (run_id, number, task_id, root_id, agent, account, user_name, model, at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, counted_usd, known)
+      select f.run, f.no, f.task, b."rootId", b.agent, b.account, b."user", b.model, f.at, b."inputTokens", b."outputTokens", b."cacheReadTokens", b."cacheWriteTokens", b.turns, b."costUsd", b."countedUsd", b.known
+      from fresh f cross join lateral jsonb_to_record(f.book) as b("rootId" text, agent text, account text, "user" text, model text, "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint, turns int, "costUsd" numeric, "countedUsd" numeric, known text)
+      where f.book is not null and f.run is not null and f.no is not null
+      on conflict (run_id, number) do nothing
+    )`
 
 function toEvent(entry: Entry, seq: number): Event {
   const envelope = { seq, at: entry.at.toISOString(), task: entry.task, ...(entry.run === undefined ? {} : { run: entry.run }) }

@@ -1,25 +1,38 @@
 import type { Generated } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import type { Role } from '../domain/role.ts'
+import type { CostKnowledge } from '../domain/cost.ts'
+import type { Notifiable, Notification, NotificationState } from '../domain/notification.ts'
+import type { ExactCall } from '../domain/question.ts'
+import type { Role, Standing } from '../domain/role.ts'
+import type { NewSchedule, ScheduleState, TaskTemplate, TickState, When } from '../domain/schedule.ts'
 import type { Reason, TaskState, WorkspaceHow } from '../domain/task.ts'
-import type { TaskSpec } from '../domain/task-spec.ts'
+import type { AfterDeadline, TaskSpec } from '../domain/task-spec.ts'
 import type { TokenKind } from '../domain/token.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
+import type { CheckRow } from './checks.ts'
 
 /** The rows as they lie in the database (migrations/ is their source). */
 export interface Tables {
   'pawl.sessions': SessionRow
   'pawl.tasks': TaskRow
   'pawl.task_dependencies': { task_id: string; depends_on_id: string }
+  'pawl.removed_runs': { run_id: string }
   'pawl.idempotency_keys': { key: string; body_hash: string; task_id: string; created_at: Date }
   'pawl.workers': WorkerRow
   'pawl.runs': RunRow
   'pawl.leases': LeaseRow
   'pawl.questions': QuestionRow
+  'pawl.ledger': LedgerRow
+  'pawl.grants': GrantRow
   'pawl.session_files': SessionFileRow
   'pawl.users': UserRow
+  'pawl.outbox': OutboxRow
   'pawl.tokens': TokenRow
+  'pawl.cooldowns': CooldownRow
+  'pawl.checks': CheckRow
+  'pawl.schedules': ScheduleRow
+  'pawl.schedule_ticks': TickRow
   'pawl.session_chunks': { file_id: number; start: number; length: number; bytes: Buffer }
 }
 
@@ -59,8 +72,17 @@ export type Continuation =
   | { kind: 'answer'; answers: Answered[] }
   | { kind: 'retry'; fresh: boolean }
   | { kind: 'checks'; failed: { name: string; exitCode: number | null; output: string }[] }
-  | { kind: 'rejected'; comment: string }
-  | { kind: 'subtasks'; results: { task: string; name: string | null; state: string; text: string }[] }
+  /** `results` of subtasks that no run has heard of yet. */
+  | { kind: 'rejected'; comment: string; results?: SubtaskResult[] }
+  | { kind: 'subtasks'; results: SubtaskResult[] }
+
+/** What became of a subtask, for the agent that made it. */
+export interface SubtaskResult {
+  task: string
+  name: string | null
+  state: string
+  text: string
+}
 
 /** `heard` by an earlier run already: said again only to a program that remembers nothing. */
 export interface Answered {
@@ -75,6 +97,8 @@ export interface TaskResult {
   text: string
   verified: boolean
   costUsd: number | null
+  /** How the cost is known; `reported` if left out. */
+  costKnown?: CostKnowledge | undefined
   usage: Usage | null
   /** What was done, in a few sentences; made of the text. */
   summary?: string | undefined
@@ -102,6 +126,12 @@ export interface TaskRow {
   root_id: string
   /** How many parents it has above it. */
   depth: number
+  /** Set with its first subtask and kept: only then is anything asked about them. */
+  has_subtasks: boolean
+  /** The ends of subtasks that a run of it was told, or is about to be. Not in the subtasks' rows: whoever has this one locked must not wait for those. */
+  told_subtasks: string[]
+  /** Others wait, or once waited, for it to be completed. */
+  has_dependents: boolean
   schedule_id: string | null
   priority: number
   rank: number
@@ -120,6 +150,22 @@ export interface TaskRow {
   created_at: Date
   updated_at: Date
   ended_at: Date | null
+}
+
+/** An account that is at a limit of its provider. It stands until a run of the account has shown that the limit is over. */
+export interface CooldownRow {
+  account: string
+  kind: 'usage_limit' | 'rate_limited' | 'overloaded'
+  until: Date
+  /** How often in a row it was met. */
+  step: number
+  why: string
+  /** Whose run met it last. */
+  agent: string
+  /** The run that was let through to see whether it is over. */
+  probe: string | null
+  since: Date
+  updated_at: Date
 }
 
 export interface WorkerRow {
@@ -173,6 +219,29 @@ export interface LeaseRow {
   worker_id: string
 }
 
+/** What one call of a model used, or what completes a run. */
+export interface LedgerRow {
+  id: Generated<number>
+  run_id: string
+  number: number
+  task_id: string
+  root_id: string
+  agent: string
+  account: string
+  user_name: string
+  model: string | null
+  at: Date
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  turns: number
+  cost_usd: number | null
+  /** What caps count. */
+  counted_usd: number
+  known: CostKnowledge
+}
+
 export interface QuestionRow {
   id: string
   task_id: string
@@ -186,6 +255,73 @@ export interface QuestionRow {
   heard: boolean
   asked_at: Date
   answered_at: Date | null
+  multi_select: boolean
+  /** Users, and roles written as `role:NAME`; everybody who may operate if null. */
+  may_answer: string[] | null
+  deadline: Date | null
+  after_deadline: AfterDeadline | null
+  /** The task of another agent that is to answer it. */
+  escalated_to: string | null
+  /** The fence of the run that waited for the answer when it came, or waits now. */
+  held_by: number | null
+  /** Of a permission that was asked for by Pawl itself: what exactly it is about. */
+  call: ExactCall | null
+}
+
+/** What was decided about one exact call of one task. */
+export interface GrantRow {
+  question_id: string
+  task_id: string
+  session_id: string
+  tool: string
+  input_digest: string
+  verdict: 'allow' | 'deny'
+  said: string | null
+  is_once: boolean
+  created_at: Date
+  expires_at: Date | null
+  used_at: Date | null
+  used_by_run: string | null
+}
+
+/** Something that somebody outside is to be told. */
+export interface OutboxRow {
+  id: string
+  /** The order in which one target hears of one task. */
+  no: number
+  target: string
+  kind: Notification['way']['kind']
+  task_id: string
+  run_id: string | null
+  event: Notifiable
+  body: OutboxBody
+  state: NotificationState
+  attempts: number
+  next_at: Date
+  claimed_by: string | null
+  last_error: string | null
+  created_at: Date
+  sent_at: Date | null
+}
+
+/** What is told, as it was when the event was stored. */
+export interface OutboxBody {
+  data: Record<string, unknown>
+  /** The one that the event is about. */
+  question: { id: string; text: string; options: string[] } | null
+  task: {
+    id: string
+    name: string | null
+    state: TaskState
+    agent: string
+    tags: string[]
+    workspace: string
+    session: string
+    parent: string | null
+    /** Its beginning. */
+    prompt: string
+    result: { outcome: string; text: string; verified: boolean; costUsd: number | null } | null
+  }
 }
 
 export interface UserRow {
@@ -216,4 +352,48 @@ export interface TokenRow {
   expires_at: Date | null
   last_used_at: Date | null
   revoked_at: Date | null
+}
+
+/** Tasks that come again. */
+export interface ScheduleRow {
+  id: string
+  name: string | null
+  state: ScheduleState
+  timing: When
+  /** Intervals are counted from here; times of rest and initial prompts begin here. */
+  since: Date
+  task: TaskTemplate
+  session_mode: NewSchedule['session']
+  /** The conversation that its ticks go on with, once there is one. */
+  session_id: string | null
+  overlap: NewSchedule['overlap']
+  catch_up: NewSchedule['catchUp']
+  jitter_ms: number
+  /** When it is due next, and when that is acted upon. */
+  next_due_at: Date | null
+  next_at: Date | null
+  last_due_at: Date | null
+  user_name: string
+  /** What its user stood for when they wrote it; the owner of the home if null. */
+  standing: Standing | null
+  /** The settings that it comes from. */
+  source: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** One time that a schedule was due. */
+export interface TickRow {
+  schedule_id: string
+  due_at: Date
+  state: TickState
+  detail: string | null
+  is_manual: boolean
+  /** The task to be made, until it is. */
+  request: TaskTemplate | null
+  /** When making it was first put off because nothing could be taken. */
+  refused_at: Date | null
+  task_id: string | null
+  fired_at: Date
+  ended_at: Date | null
 }

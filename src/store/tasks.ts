@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { AuditEntry } from '../domain/audit.ts'
 import { localUser } from '../domain/role.ts'
-import { ended, isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task.ts'
+import { isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task.ts'
 import type { TaskSpec } from '../domain/task-spec.ts'
+import { type LastAction, lastActionOf } from './actions.ts'
 import { auditInsert } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
+import { countSubtasks } from './subtasks.ts'
 import type { Continuation, TaskResult, TaskRow } from './tables.ts'
 
 export interface TaskToInsert {
@@ -20,8 +22,10 @@ export interface TaskToInsert {
   /** The task that it is a part of. */
   readonly parent?: { readonly id: string; readonly rootId: string; readonly depth: number } | undefined
   readonly schedule?: string | undefined
-  /** Tasks that must be completed first; the task is `created` while one of them is not, and `queued` otherwise. */
+  /** Tasks that must be completed first. Their rows are locked by whoever calls. */
   readonly dependsOn?: readonly string[] | undefined
+  /** Those of them that are not completed yet: while there is one the task is `created`, otherwise `queued`. */
+  readonly waitsFor?: readonly string[] | undefined
   readonly prompt: string
   readonly workspace: string
   readonly workspaceOwn: boolean
@@ -47,8 +51,13 @@ export interface TaskToInsert {
  * was written.
  */
 export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
-  const queued = jsonText({ agent: task.agent.name, priority: task.priority, workspace: task.workspace })
   const row = newRow(task)
+  const { dependsOn = [], waitsFor = [] } = task
+  const made = { agent: task.agent.name, priority: task.priority, workspace: task.workspace }
+  const first =
+    row.state === 'queued'
+      ? { type: 'task.queued', data: jsonText(made) }
+      : { type: 'task.created', data: jsonText({ ...made, waitsFor }) }
   const { rows } = await sql`
     with free as (
       select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
@@ -56,8 +65,8 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
       select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
-      insert into pawl.tasks (id, state, agent, agent_config, account, name, spec, parent_id, root_id, depth, schedule_id, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
-      select ${task.id}, 'queued', ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.account}, ${row.name === null ? null : storableText(row.name)}, ${jsonText(row.spec)}::jsonb, ${row.parent_id}, ${row.root_id}, ${row.depth}, ${row.schedule_id}, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
+      insert into pawl.tasks (id, state, reason, agent, agent_config, account, name, spec, parent_id, root_id, depth, schedule_id, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
+      select ${task.id}, ${row.state}, ${row.reason ? jsonText(row.reason) : null}::jsonb, ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.account}, ${row.name === null ? null : storableText(row.name)}, ${jsonText(row.spec)}::jsonb, ${row.parent_id}, ${row.root_id}, ${row.depth}, ${row.schedule_id}, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
         ${task.priority}, ${task.rank}, ${[...task.tags]}::text[], ${[...task.extraArgs]}::text[],
         ${task.outputSchema ? jsonText(task.outputSchema) : null}::jsonb, ${task.continuation ? jsonText(task.continuation) : null}::jsonb, ${task.attended}, ${row.user_name}, ${task.boundTo}, ${task.at}, ${task.at} from free
       returning id
@@ -67,8 +76,8 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
     ), head as (
       insert into pawl.journal_heads (task_id, seq) select id, 1 from task
     ), event as (
-      insert into pawl.events (task_id, seq, type, at, data) select id, 1, 'task.queued', ${task.at}, ${queued}::jsonb from task
-    )${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
+      insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}, ${task.at}, ${first.data}::jsonb from task
+    )${dependsOn.length === 0 ? sql`` : sql`, dependency as (insert into pawl.task_dependencies (task_id, depends_on_id) select id, unnest(${[...dependsOn]}::text[]) from task)`}${task.parent ? sql`, parent as (update pawl.tasks set has_subtasks = true where id = ${task.parent.id} and exists (select 1 from task))` : sql``}${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
     select id from task
   `.execute(db)
   return rows.length === 1 ? row : undefined
@@ -77,8 +86,8 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
 function newRow(task: TaskToInsert): TaskRow {
   return {
     id: task.id,
-    state: 'queued',
-    reason: null,
+    state: task.waitsFor?.length ? 'created' : 'queued',
+    reason: task.waitsFor?.length ? { kind: 'dependency', detail: task.waitsFor.join(', ') } : null,
     resume_at: null,
     agent: task.agent.name,
     agent_config: task.agent,
@@ -94,6 +103,9 @@ function newRow(task: TaskToInsert): TaskRow {
     parent_id: task.parent?.id ?? null,
     root_id: task.parent?.rootId ?? task.id,
     depth: task.parent ? task.parent.depth + 1 : 0,
+    has_subtasks: false,
+    told_subtasks: [],
+    has_dependents: false,
     schedule_id: task.schedule ?? null,
     priority: task.priority,
     rank: task.rank,
@@ -120,8 +132,19 @@ export async function hasTaskOf(db: Db, session: string, user: string): Promise<
   return (await found.limit(1).executeTakeFirst()) !== undefined
 }
 
-export async function findByIdempotencyKey(db: Db, key: string): Promise<{ task_id: string; body_hash: string } | undefined> {
+export async function findByIdempotencyKey(
+  db: Db | Tx,
+  key: string,
+): Promise<{ task_id: string; body_hash: string } | undefined> {
   return db.selectFrom('pawl.idempotency_keys').select(['task_id', 'body_hash']).where('key', '=', key).executeTakeFirst()
+}
+
+/** What was made with these keys, in the order of the keys. */
+export async function findByIdempotencyKeys(db: Db, keys: readonly string[]): Promise<{ task_id: string; body_hash: string }[]> {
+  const { rows } = await sql<{ task_id: string; body_hash: string }>`
+    select task_id, body_hash from pawl.idempotency_keys where key = any(${[...keys]}::text[]) order by array_position(${[...keys]}::text[], key)
+  `.execute(db)
+  return rows
 }
 
 export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undefined> {
@@ -130,16 +153,25 @@ export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undef
 
 /** The task as it is now, kept so until the transaction ends: whoever decides by its state and its questions takes this first, so two of them come one after the other. */
 export async function lockTask(tx: Tx, id: string): Promise<LockedTask | undefined> {
-  const { rows } = await sql<LockedTask>`
-    select t.*, (select count(*) from pawl.tasks c where c.parent_id = t.id and c.state <> all(${[...ended]}::text[])) as open_subtasks
-    from pawl.tasks t where t.id = ${id} for update of t
+  const { rows } = await sql<Omit<LockedTask, 'open_subtasks' | 'untold_subtasks'>>`
+    select t.*, exists (select 1 from pawl.cooldowns c where c.account = t.account) as is_cooling,
+      exists (select 1 from pawl.ledger l where l.task_id = t.id) as has_ledger from pawl.tasks t where t.id = ${id} for update of t
   `.execute(tx)
-  return rows[0]
+  const task = rows[0]
+  if (!task?.has_subtasks) return task && { ...task, open_subtasks: 0, untold_subtasks: 0 }
+  // Counted by a statement of its own: the one that waited for the lock sees the subtasks as they were before it waited.
+  return { ...task, ...(await countSubtasks(tx, task)) }
 }
 
 export interface LockedTask extends TaskRow {
+  /** Its account is at a limit, as far as is known. */
+  is_cooling: boolean
+  /** Something was booked of its runs. */
+  has_ledger: boolean
   /** Subtasks of it that have not ended. */
   open_subtasks: number
+  /** Subtasks that have ended without any run of it being told. */
+  untold_subtasks: number
 }
 
 export interface MoveChanges {
@@ -157,7 +189,9 @@ export interface Moved {
   readonly id: string
   readonly state: TaskState
   readonly parent_id: string | null
-  /** Of a task that has ended: others wait for it. */
+  /** The schedule whose tick made it. */
+  readonly schedule_id: string | null
+  /** Others may wait for it. */
   readonly has_dependents: boolean
   /** Of a task that has ended: a question of it is still open. */
   readonly is_asking: boolean
@@ -191,8 +225,7 @@ export async function moveTask(
       ended_at = ${isEnd ? options.at : null},
       updated_at = ${options.at}
     where id = ${id} and state = any(${[...move.from]}::text[]) and ${options.fence === undefined ? sql`true` : sql`fence = ${options.fence}`}
-    returning id, state, parent_id,
-      ${isEnd ? sql`exists (select 1 from pawl.task_dependencies where depends_on_id = ${id})` : sql`false`} as has_dependents,
+    returning id, state, parent_id, schedule_id, has_dependents,
       ${isEnd ? sql`exists (select 1 from pawl.questions where task_id = ${id} and state = 'pending')` : sql`false`} as is_asking
   `.execute(tx)
   return rows[0]
@@ -208,11 +241,11 @@ export async function requestCancel(tx: Tx, id: string, options: { now: boolean;
   return rows.length === 1
 }
 
-/** Keeps a task for one process, unless it runs or another living process keeps it. */
+/** Keeps a task and its subtasks for one process, unless it runs or another living process keeps it. */
 export async function bindTask(db: Db, id: string, worker: string): Promise<void> {
   await sql`
     update pawl.tasks t set bound_to = ${worker}
-    where t.id = ${id} and t.state <> 'running' and not exists (select 1 from pawl.workers w where w.id = t.bound_to and w.ended_at is null)
+    where (t.id = ${id} or (t.root_id = ${id} and t.root_id <> t.id)) and t.state <> 'running' and not exists (select 1 from pawl.workers w where w.id = t.bound_to and w.ended_at is null)
   `.execute(db)
 }
 
@@ -221,22 +254,16 @@ export async function setReason(tx: Tx, id: string, reason: Reason, at: Date): P
   await sql`update pawl.tasks set reason = ${jsonText(reason)}::jsonb, updated_at = ${at} where id = ${id}`.execute(tx)
 }
 
+/** Whether checks have shown that its work is done, said anew while it stays where it is. */
+export async function setVerified(tx: Tx, id: string, verified: boolean, at: Date): Promise<void> {
+  await sql`
+    update pawl.tasks set result = jsonb_set(result, '{verified}', to_jsonb(${verified}::boolean)), updated_at = ${at} where id = ${id} and result is not null
+  `.execute(tx)
+}
+
 /** Tasks that a process which has ended kept for itself become everybody's. */
 export async function unbindTasks(db: Db | Tx, worker: string): Promise<void> {
   await sql`update pawl.tasks set bound_to = null where bound_to = ${worker}`.execute(db)
-}
-
-/** Parked tasks whose time has come. */
-export async function dueTasks(db: Db | Tx, now: Date): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from pawl.tasks where state = 'parked' and resume_at <= ${now} order by resume_at limit 500
-  `.execute(db)
-  return rows.map((row) => row.id)
-}
-
-export async function nextWake(db: Db): Promise<Date | undefined> {
-  const { rows } = await sql<{ at: Date | null }>`select min(resume_at) as at from pawl.tasks where state = 'parked'`.execute(db)
-  return rows[0]?.at ?? undefined
 }
 
 /** How many tasks are queued, counted no further than `most`. */
@@ -261,21 +288,24 @@ export interface ListFilter {
   readonly tag?: string | undefined
   readonly text?: string | undefined
   readonly session?: string | undefined
+  readonly parent?: string | undefined
   readonly limit: number
   readonly before?: { readonly at: Date; readonly id: string } | undefined
 }
 
 /** Newest first. Prompts and answers are cut: a list of a thousand tasks must stay small. */
-export async function listTasks(db: Db, filter: ListFilter): Promise<TaskRow[]> {
-  const { rows } = await sql<TaskRow>`
-    select id, state, reason, resume_at, agent, left(prompt, 200) as prompt, workspace, session_id, parent_id, priority, tags, created_at, updated_at, ended_at,
-      case when result is null then null else jsonb_set(result, '{text}', to_jsonb(left(result->>'text', 500))) end as result
+export async function listTasks(db: Db, filter: ListFilter): Promise<(TaskRow & { current: LastAction | null })[]> {
+  const { rows } = await sql<TaskRow & { current: LastAction | null }>`
+    select id, state, reason, resume_at, agent, name, left(prompt, 200) as prompt, workspace, session_id, parent_id, priority, tags, created_at, updated_at, ended_at,
+      case when result is null then null else jsonb_set(result, '{text}', to_jsonb(left(result->>'text', 500))) end as result,
+      case when state = 'running' then ${lastActionOf('pawl.tasks.id')} end as current
     from pawl.tasks
     where ${filter.states ? sql`state = any(${[...filter.states]}::text[])` : sql`true`}
       and ${filter.agent === undefined ? sql`true` : sql`agent = ${filter.agent}`}
       and ${filter.tag === undefined ? sql`true` : sql`${filter.tag} = any(tags)`}
-      and ${filter.text === undefined ? sql`true` : sql`position(lower(${filter.text}) in lower(prompt)) > 0`}
+      and ${filter.text === undefined ? sql`true` : sql`(position(lower(${filter.text}) in lower(prompt)) > 0 or position(lower(${filter.text}) in lower(name)) > 0)`}
       and ${filter.session === undefined ? sql`true` : sql`session_id = ${filter.session}`}
+      and ${filter.parent === undefined ? sql`true` : sql`parent_id = ${filter.parent}`}
       and ${filter.before ? sql`(created_at, id) < (${filter.before.at}, ${filter.before.id})` : sql`true`}
     order by created_at desc, id desc limit ${filter.limit}
   `.execute(db)

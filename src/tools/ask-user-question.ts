@@ -14,15 +14,19 @@ export const askUserQuestionTool = ({ gate }: StrictParts) =>
   tool({
     name: 'AskUserQuestion',
     description:
-      'Ask the person who gave you this task one to four questions that only they can decide. There is no answer in the result of this tool: it comes as your next message. End your turn after it.',
+      'Ask the person who gave you this task one to four questions that only they can decide. If they are there, the result of this tool has their answers. If it says that the questions were passed on, end your turn: the answers come as your next message.',
     input: z.strictObject({ questions: z.array(Question).min(1).max(4).describe('The questions.') }),
     async run({ questions }, verbs) {
       await gate('AskUserQuestion', { questions })
-      for (const { question, header, options = [], multiSelect = false } of questions) {
-        const text = `${header ? `${header}: ` : ''}${question}${multiSelect ? '\n(Several may be chosen.)' : ''}`
-        const labels = options.map(({ label, description }) => (description ? `${label}: ${description}` : label))
-        await verbs.ask({ kind: 'free', text, options: labels })
-      }
+      const answers = await verbs.consult(
+        questions.map(({ question, header, options = [], multiSelect }) => ({
+          kind: 'free' as const,
+          text: `${header ? `${header}: ` : ''}${question}`,
+          options: options.map(({ label, description }) => (description ? `${label}: ${description}` : label)),
+          multiSelect,
+        })),
+      )
+      if (answers) return questions.map(({ question }, index) => `${question}\nThe user answered: ${answers[index]}`).join('\n\n')
       return 'The questions were stored and passed on to the user. The answer will come as the next message. End your turn now.'
     },
   })

@@ -44,7 +44,7 @@ describe('the bridge from stdio to the door', () => {
   it('carries a whole conversation, and ends with its stdin', async () => {
     const sent: string[] = []
     const seen: (string | undefined)[] = []
-    const tools = createToolServer({ ask: async () => ({ id: 'question_1' }), notify: async (text) => void sent.push(text) })
+    const tools = createToolServer({ consult: async () => undefined, notify: async (text) => void sent.push(text) })
     const url = await door((incoming, response) => {
       seen.push(`${incoming.url} ${incoming.headers.authorization} ${incoming.headers['mcp-protocol-version']}`)
       return tools.handle(incoming, response)

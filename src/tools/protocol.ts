@@ -10,6 +10,7 @@ import {
 import { messageOf, PawlError } from '../domain/error.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
+import { subtaskTools } from './subtasks.ts'
 import type { Tool, ToolVerbs } from './tool.ts'
 import { tools as always, toolNamed } from './tools.ts'
 
@@ -27,7 +28,7 @@ export interface Protocol {
 
 /** Speaks MCP in every revision that the SDK knows: those that begin with `initialize`, and those that describe themselves in each request. */
 export function createProtocol(verbs: ToolVerbs, { log, more }: { log: Log; more: readonly Tool[] }): Protocol {
-  const tools = [...always, ...more]
+  const tools = [...always, ...(verbs.subtasks?.mayCreate ? subtaskTools(verbs.subtasks) : []), ...more]
   const onerror = (error: Error) => log.debug('the tool server refused a message', { error: error.message })
   return {
     async exchange(message, headers, signal) {

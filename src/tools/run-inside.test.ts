@@ -38,7 +38,7 @@ describe.runIf(process.platform === 'linux')('Bash and the file tools around rea
       permit: async () => ({ allow: true }),
       runInside: createRunInside(async (command) => (await sandbox.launch({ ...command, env: {} }, walls)).child),
     })
-    const verbs = { ask: async () => ({ id: '' }), notify: async () => undefined }
+    const verbs = { consult: async () => undefined, notify: async () => undefined }
     const call = (name: string, input: object) =>
       tools.find((tool) => tool.name === name)!.call(input, verbs, new AbortController().signal)
     expect(await call('Write', { file_path: 'made/by-us.txt', content: 'one' })).toBe(`Wrote ${path}/made/by-us.txt (3 bytes).`)

@@ -23,8 +23,12 @@ describe('what a profile offers', () => {
   async function offered(profile: Profile) {
     const asked: string[] = []
     const { permit } = createPermissions({
-      ...{ profile, workspace: base, walls: { enforced: true }, answered: [], redact: (text) => text },
-      ...{ ask: async ({ text }) => void asked.push(text), record: () => undefined, interrupt: () => undefined },
+      ...{ profile, workspace: base, walls: { enforced: true }, grants: { use: async () => undefined }, redact: (text) => text },
+      async ask({ text }) {
+        asked.push(text)
+        return undefined
+      },
+      ...{ record: () => undefined, interrupt: () => undefined },
     })
     const tools = await createRunTools({
       profile,
@@ -34,7 +38,7 @@ describe('what a profile offers', () => {
       launch: async () => Promise.reject(new Error('nothing is started here')),
       ssh: { folder: base, key: async () => '', audit: async () => undefined },
     })
-    const verbs = { ask: async () => ({ id: '' }), notify: async () => undefined }
+    const verbs = { consult: async () => undefined, notify: async () => undefined }
     const call = (name: string, input: object) =>
       tools.find((tool) => tool.name === name)!.call(input, verbs, new AbortController().signal)
     return { asked, call, names: tools.map(({ name }) => name) }

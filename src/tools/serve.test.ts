@@ -15,14 +15,14 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed))
 })
 
-type Call = ['ask', unknown] | ['notify', string]
+type Call = ['consult', unknown] | ['notify', string]
 
 async function serving(verbs: Partial<ToolVerbs> = {}) {
   const calls: Call[] = []
   const tools = createToolServer({
-    ask: async (question) => {
-      calls.push(['ask', question])
-      return { id: 'question_1' }
+    async consult(questions) {
+      calls.push(['consult', questions])
+      return undefined
     },
     notify: async (text) => void calls.push(['notify', text]),
     ...verbs,
@@ -108,17 +108,17 @@ describe('the tool server', () => {
     const { post } = await serving()
     const [ask, send] = (await post(request('tools/list'))).json.result.tools
     expect(ask.inputSchema).toMatchObject({ type: 'object', required: ['question'], additionalProperties: false })
-    expect(Object.keys(ask.inputSchema.properties)).toEqual(['question', 'options'])
+    expect(Object.keys(ask.inputSchema.properties)).toEqual(['question', 'options', 'multiSelect'])
     expect(send.inputSchema).toMatchObject({ required: ['message'], additionalProperties: false })
     expect(ask.annotations).toMatchObject({ destructiveHint: false, openWorldHint: false })
   })
 
   it('answers ask_user only when the question is stored, and tells the model to end its turn', async () => {
-    const stored = Promise.withResolvers<{ id: string }>()
+    const stored = Promise.withResolvers<undefined>()
     const asked = Promise.withResolvers<unknown>()
     const { call } = await serving({
-      ask: (question) => {
-        asked.resolve(question)
+      consult: (questions) => {
+        asked.resolve(questions)
         return stored.promise
       },
     })
@@ -126,12 +126,18 @@ describe('the tool server', () => {
     const answer = call('ask_user', { question: 'Which colour?', options: ['red', 'blue'] }).finally(() => {
       isAnswered = true
     })
-    expect(await asked.promise).toEqual({ kind: 'free', text: 'Which colour?', options: ['red', 'blue'] })
+    expect(await asked.promise).toEqual([{ kind: 'free', text: 'Which colour?', options: ['red', 'blue'] }])
     expect(isAnswered).toBe(false)
-    stored.resolve({ id: 'question_1' })
+    stored.resolve(undefined)
     const { result } = await answer
     expect(result.isError).toBeUndefined()
     expect(result.content[0].text).toMatch(/next message.*End your turn now/)
+  })
+
+  it('gives the answer of somebody who watches as the result of ask_user', async () => {
+    const { call } = await serving({ consult: async () => ['blue'] })
+    const { result } = await call('ask_user', { question: 'Which colour?' })
+    expect(result.content[0].text).toBe('The user answered: blue')
   })
 
   it.each([
@@ -150,7 +156,7 @@ describe('the tool server', () => {
 
   it('passes a refusal of the engine on as a tool error, and hides any other failure', async () => {
     const { call } = await serving({
-      ask: () => Promise.reject(conflict('This run is over.')),
+      consult: () => Promise.reject(conflict('This run is over.')),
       notify: () => Promise.reject(new Error('password=hunter2')),
     })
     expect((await call('ask_user', { question: 'x' })).result).toMatchObject({
@@ -159,6 +165,36 @@ describe('the tool server', () => {
     })
     const hidden = (await call('send_message_to_user', { message: 'x' })).result
     expect(hidden).toMatchObject({ content: [{ text: 'Pawl could not do this; its log says why.' }], isError: true })
+  })
+
+  it('offers subtasks to a run whose task may have some, and to no other', async () => {
+    const made: unknown[] = []
+    const one = { id: 't_1', name: 'one', state: 'completed' as const, text: 'well' }
+    const subtasks = (mayCreate: boolean) => ({
+      mayCreate,
+      create: async (asked: unknown) => {
+        made.push(asked)
+        return { subtask: one, created: made.length === 1 }
+      },
+      list: async () => [one],
+      get: async () => one,
+      own: async () => ({ id: 't_0', name: null, prompt: '', parent: null, agent: '', subtasks: [] }),
+    })
+    const names = async (mayCreate: boolean) => {
+      const { post } = await serving({ subtasks: subtasks(mayCreate) })
+      return (await post(request('tools/list'))).json.result.tools.map((tool: { name: string }) => tool.name)
+    }
+    expect(await names(true)).toEqual(['ask_user', 'send_message_to_user', 'create_subtask', 'list_subtasks'])
+    expect(await names(false)).toEqual(['ask_user', 'send_message_to_user'])
+    const { call } = await serving({ subtasks: subtasks(true) })
+    const said = async (name: string, given: unknown) => (await call(name, given)).result.content[0].text
+    expect(await said('create_subtask', { name: 'one', prompt: 'do it' })).toMatch(
+      /^Subtask t_1 \(one\) was made\. .*end your turn/,
+    )
+    expect(await said('create_subtask', { name: 'one', prompt: 'do it' })).toContain('not made again')
+    expect(await said('create_subtask', { prompt: 'do it', profile: 'unattended-open' })).toContain('profile')
+    expect(await said('list_subtasks', {})).toBe('t_1 completed "one":\nwell\n')
+    expect(made).toHaveLength(2)
   })
 
   it('answers what is no valid call with an error of the protocol', async () => {
@@ -221,7 +257,7 @@ describe('the tool server', () => {
         return `${what} ended`
       },
     })
-    const verbs: ToolVerbs = { ask: async () => ({ id: 'question_1' }), notify: async () => undefined }
+    const verbs: ToolVerbs = { consult: async () => undefined, notify: async () => undefined }
     const tools = createToolServer(verbs, { more: [waits] })
     const { post, call } = await listen(tools)
     const listed = (await post(request('tools/list'))).json.result.tools
@@ -247,7 +283,7 @@ describe('the tool server', () => {
         return 'ended'
       },
     })
-    const verbs: ToolVerbs = { ask: async () => ({ id: 'question_1' }), notify: async () => undefined }
+    const verbs: ToolVerbs = { consult: async () => undefined, notify: async () => undefined }
     const { url } = await listen(createToolServer(verbs, { more: [waits] }))
     const hangUp = new AbortController()
     const body = JSON.stringify(request('tools/call', { name: 'Wait', arguments: {} }))

@@ -3,7 +3,7 @@ import { createSkillTools } from './skill.ts'
 import type { RunInside } from './strict-parts.ts'
 
 const skill = { name: 'count', description: 'Counts words.', file: '/run/pawl/scripts/count/run it.sh' }
-const verbs = { ask: async () => ({ id: '' }), notify: async () => undefined }
+const verbs = { consult: async () => undefined, notify: async () => undefined }
 const { signal } = new AbortController()
 
 function offered(permit: Parameters<typeof createSkillTools>[1]['permit']) {

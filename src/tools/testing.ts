@@ -50,9 +50,9 @@ export async function createToolWorld(options: Partial<StrictOptions> = {}): Pro
     ...options,
   })
   const verbs: ToolVerbs = {
-    ask: async (question) => {
-      questions.push(question)
-      return { id: 'question_1' }
+    async consult(given) {
+      questions.push(...given)
+      return undefined
     },
     notify: async () => undefined,
   }

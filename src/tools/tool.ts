@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import { PawlError } from '../domain/error.ts'
 import type { QuestionAsked } from '../domain/question.ts'
+import type { SubtaskVerbs } from '../domain/subtask.ts'
 import { refusalOf } from './refusal.ts'
 
 /** What the engine does for the tools of the run that calls them. A resolved promise means: it is stored. */
 export interface ToolVerbs {
-  ask(question: QuestionAsked): Promise<{ id: string }>
+  /** The answers, in that order, if somebody watches and gives all of them soon; else they come with a later message. */
+  consult(questions: readonly QuestionAsked[]): Promise<readonly string[] | undefined>
   /** A message to the user beside the answer. */
   notify(text: string): Promise<void>
+  /** Undefined where they are not served. */
+  readonly subtasks?: SubtaskVerbs | undefined
 }
 
 /** A tool as the model sees it, and what it does. */

@@ -10,7 +10,7 @@ export const tools: readonly Tool[] = [
     name: 'ask_user',
     description:
       'Ask the person who gave you this task something that only they can decide. The question is stored and reaches them even if they are away. ' +
-      'There is no answer in the result of this tool: the answer comes as your next message. So ask one thing at a time, with all they need to know to decide, and end your turn after it.',
+      'If they are there, the result of this tool is their answer. If it says that the question was passed on, end your turn: the answer comes as your next message. So ask one thing at a time, with all they need to know to decide.',
     input: z.strictObject({
       question: QuestionAsked.shape.text.describe('The question, in plain text.'),
       options: z
@@ -18,9 +18,11 @@ export const tools: readonly Tool[] = [
         .max(20)
         .optional()
         .describe('Answers to suggest. The person may always answer something else.'),
+      multiSelect: z.boolean().optional().describe('May several of the options be chosen?'),
     }),
-    async run({ question, options = [] }, verbs) {
-      await verbs.ask({ kind: 'free', text: question, options })
+    async run({ question, options = [], multiSelect }, verbs) {
+      const answers = await verbs.consult([{ kind: 'free', text: question, options, multiSelect }])
+      if (answers) return `The user answered: ${answers[0]}`
       return 'The question was stored and passed on to the user. The answer will come as the next message. End your turn now.'
     },
   }),

@@ -242,7 +242,10 @@ export async function converse<Options>(
       events.push(event)
       await turn.emit?.(event)
     },
-    ask: async (question) => void asked.push(question),
+    async ask(questions) {
+      asked.push(...questions)
+      return undefined
+    },
     permit: async () => ({ allow: true }),
   })
   isOver = true

@@ -1,10 +1,17 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Client } from '../../src/client/index.ts'
+import { PawlError } from '../../src/domain/error.ts'
 import { findViolations, fingerprint } from './check.ts'
 import type { Arm } from './daemon.ts'
-import { failpoints, splitByKind } from './failpoints.ts'
+import { chain, deleteThroughCrash } from './dependents.ts'
+import { failpoints, skipsOf, splitByKind } from './failpoints.ts'
 import { CrashHome, firedFile, pause } from './home.ts'
+import { tellThroughCrash } from './outbox.ts'
+import { recheck } from './proof.ts'
+import { playDeadline, playEscalation, playGrant } from './questions.ts'
 import { type Acknowledged, create, type Kind, play } from './scenario.ts'
+import { playSchedule } from './schedule.ts'
 
 export const victims = ['daemon', 'database', 'both'] as const satisfies readonly Arm['victim'][]
 export type Victim = (typeof victims)[number]
@@ -23,7 +30,15 @@ export const cells: readonly Cell[] = Object.entries(failpoints).flatMap(([point
   victims.flatMap((victim): Cell[] => {
     const cell = { name: `${point}/${victim}`, point, victim, kinds: [], skip: 0 }
     if ('way' in reach) return [cell]
-    if (splitByKind.has(point)) return reach.tasks.map((kind) => ({ ...cell, name: `${point}/${victim}/${kind}`, kinds: [kind] }))
+    if (splitByKind.has(point))
+      return reach.tasks.flatMap((kind) =>
+        (skipsOf[kind] ?? [0]).map((skip) => ({
+          ...cell,
+          name: `${point}/${victim}/${kind}${skip === 0 ? '' : `/${skip}`}`,
+          kinds: [kind],
+          skip,
+        })),
+      )
     const first = { ...cell, kinds: reach.tasks }
     return reach.second ? [first, { ...first, name: `${point}/${victim}/second`, skip: 1 }] : [first]
   }),
@@ -110,16 +125,112 @@ const ways: Record<
     // Longer than the time between two beats.
     return [await play(home, { kind: 'slow', tag, seconds: 5.5 })]
   },
-  async wake(home, cell, tag) {
-    const made = [await play(home, { kind: 'plain', tag })]
+  async delete(home, cell, tag) {
+    const made = await play(home, { kind: 'plain', tag })
     await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
-    // No plain command can be parked, so the row is set as a usage limit would have left it.
-    await home.query(
-      `update pawl.tasks set state = 'parked', ended_at = null, resume_at = '2020-01-01' where id = '${made[0]!.id}'`,
-    )
+    await deleteThroughCrash(home, made)
+    return []
+  },
+  async edit(home, cell, tag) {
+    const made = await chain(home, tag)
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    await home.ask((client) => client.editTask(made[1].id, { priority: 5 }))
+    const { priority } = await home.ask((client) => client.getTask(made[1].id))
+    if (priority !== 5) throw new Error(`C1: a confirmed change was lost: the priority of ${made[1].id} is ${priority}`)
+    return finish(home, made)
+  },
+  async outbox(home, cell, tag) {
+    await tellThroughCrash(home, { name: cell.point, victim: cell.victim, skip: 0 }, tag)
+    return []
+  },
+  async deadline(home, cell, tag) {
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    return [await playDeadline(home, tag)]
+  },
+  async escalation(home, cell, tag) {
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    return [await playEscalation(home, tag)]
+  },
+  async grant(home, cell, tag) {
+    // The first time nothing is there to be used yet.
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 1 })
+    return [await playGrant(home, tag)]
+  },
+  async schedule(home, cell, tag) {
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    return [await playSchedule(home, tag)]
+  },
+  async wake(home, cell, tag) {
+    const made = [await play(home, { kind: 'plain', tag }), await play(home, { kind: 'crash-once', tag })]
+    const ids = made.map(({ id }) => `'${id}'`).join(', ')
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    // No plain command can be parked, so the rows are set as a usage limit that should be over would have left them.
+    await home.query(`with cooling as (${cooldown(made[0]!.id, '2020-01-01')})
+      update pawl.tasks set state = 'parked', ended_at = null, resume_at = '2020-01-01' where id in (${ids})`)
     await finish(home, made, 2)
+    await untilFree(home)
     return made
   },
+  async put_off(home, cell, tag) {
+    const first = await play(home, { kind: 'plain', tag })
+    await home.query(cooldown(first.id, new Date(Date.now() + 2_000).toISOString()))
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    const late = await create(home, { kind: 'crash-once', tag })
+    await finish(home, [late])
+    await untilFree(home)
+    return [first, late]
+  },
+  async wake_now(home, cell, tag) {
+    const { first, late } = await putOff(home, tag)
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    await once(home, (client) => client.wakeTask(late.id))
+    await finish(home, [late])
+    await untilFree(home)
+    return [first, late]
+  },
+  async recheck(home, cell, tag) {
+    const made = await play(home, { kind: 'checked', tag })
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    await recheck(home, made.id)
+    return [made]
+  },
+  async clear_limit(home, cell, tag) {
+    const { first, late } = await putOff(home, tag)
+    await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
+    await once(home, (client) => client.clearLimits('crash-crash-once'))
+    await finish(home, [late])
+    return [first, late]
+  },
+}
+
+/** A usage limit of the account of this task, as a run that met it leaves it. */
+const cooldown = (task: string, until: string) => `
+  insert into pawl.cooldowns (account, kind, until, step, why, agent, since, updated_at)
+  select account, 'usage_limit', '${until}', 1, 'for a test', agent, '2020-01-01', '2020-01-01' from pawl.tasks where id = '${task}' returning account`
+
+/** A task that waits for the end of a limit which nobody will live to see. */
+async function putOff(home: CrashHome, tag: string): Promise<{ first: Acknowledged; late: Acknowledged }> {
+  const first = await play(home, { kind: 'plain', tag })
+  await home.query(cooldown(first.id, '2090-01-01'))
+  const late = await create(home, { kind: 'crash-once', tag })
+  for (let tries = 0; (await home.ask((client) => client.getTask(late.id))).state !== 'parked'; tries++) {
+    if (tries > 1_000) throw new Error(`C9: task ${late.id} is not put off`)
+    await pause(20)
+  }
+  return { first, late }
+}
+
+/** Until it is confirmed, or refused because an unconfirmed request was stored. */
+async function once(home: CrashHome, work: (client: Client) => Promise<unknown>): Promise<void> {
+  await home.ask(work).catch((error: unknown) => {
+    if (!(error instanceof PawlError) || (error.code !== 'conflict' && error.code !== 'not_found')) throw error
+  })
+}
+
+/** A limit that was shown to be over is forgotten. */
+async function untilFree(home: CrashHome): Promise<void> {
+  const rows = await home.query('select account from pawl.cooldowns')
+  if (rows.length > 0) throw new Error(`an account still counts as limited although its tasks have run: ${JSON.stringify(rows)}`)
 }
 
 async function untilRunning(home: CrashHome, id: string): Promise<void> {

@@ -4,6 +4,9 @@ import type { Event } from '../../src/domain/event.ts'
 import type { TaskView } from '../../src/domain/view.ts'
 import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
+import { wrongWithMoney } from './money.ts'
+import { wrongWithProof } from './proof.ts'
+import { wrongWithParts } from './review.ts'
 import { type Acknowledged, marksOf, readIfThere } from './scenario.ts'
 
 /**
@@ -17,8 +20,11 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     const say = (text: string) => wrong.push(`${text} [${acknowledged.kind} ${acknowledged.id}]`)
     checkKept(acknowledged, task, repeated, say)
     checkNumbers(events, say)
+    for (const sentence of wrongWithParts(task, { kind: acknowledged.kind, tag })) say(sentence)
     checkHistory(events, task, acknowledged, say)
     checkAlone(task, say)
+    for (const sentence of wrongWithMoney(task, events)) say(sentence)
+    for (const sentence of await wrongWithProof(home, acknowledged)) say(sentence)
     await checkConversation(home, { acknowledged, task, events }, say)
   }
   wrong.push(...checkKeys(home))
@@ -80,6 +86,7 @@ function checkNumbers(events: readonly Event[], say: Say): void {
 
 const restingPlace: Partial<Record<Event['type'], TaskView['state']>> = {
   'task.completed': 'completed',
+  'task.review': 'review',
   'task.failed': 'failed',
   'task.timed_out': 'timed_out',
   'task.cancelled': 'cancelled',
@@ -111,7 +118,8 @@ function checkHistory(events: readonly Event[], task: TaskView, acknowledged: Ac
       state = 'queued'
     } else if (rest) {
       if (open) say(`C3: ${at} while ${open} was open`)
-      if (state === rest) say(`C3: ${at} came twice`)
+      // One that waits for a time may be told to wait for a later one.
+      if (state === rest && rest !== 'parked') say(`C3: ${at} came twice`)
       state = rest
     }
   }

@@ -8,7 +8,25 @@ export type Reach =
       /** A task passes it twice, and is in another state the second time: that is a cell of its own. */
       readonly second?: true
     }
-  | { readonly way: 'first_start' | 'recovery' | 'shutdown' | 'beat' | 'wake' }
+  | {
+      readonly way:
+        | 'first_start'
+        | 'outbox'
+        | 'recovery'
+        | 'shutdown'
+        | 'beat'
+        | 'wake'
+        | 'schedule'
+        | 'put_off'
+        | 'wake_now'
+        | 'clear_limit'
+        | 'delete'
+        | 'edit'
+        | 'deadline'
+        | 'escalation'
+        | 'grant'
+        | 'recheck'
+    }
 
 const by = (...tasks: Kind[]): Reach => ({ tasks })
 const twiceBy = (...tasks: Kind[]): Reach => ({ tasks, second: true })
@@ -27,26 +45,89 @@ export const failpoints: Readonly<Record<string, Reach>> = {
   'killunit.record.after': by('plain', 'ask'),
   'spawn.before': by('plain', 'hang'),
   'spawn.after': by('plain', 'hang'),
-  'event.batch.before': by('plain', 'crash-once'),
-  'event.batch.after': by('plain', 'crash-once'),
+  'event.batch.before': by('plain', 'crash-once', 'spend'),
+  'event.batch.after': by('plain', 'crash-once', 'spend'),
   'exit.observe': by('plain', 'fail-once'),
+  'check.run': by('checked', 'plain'),
+  'check.ran': by('checked', 'plain'),
+  'task.recheck.before': { way: 'recheck' },
+  'task.recheck.after': { way: 'recheck' },
   'outcome.record': by('plain', 'crash-once'),
-  'run.settle.before': by('plain', 'ask', 'hang', 'crash-once', 'fail-once'),
-  'run.settle.after': by('plain', 'ask', 'hang', 'crash-once', 'fail-once'),
+  'run.settle.before': by(
+    'plain',
+    'ask',
+    'hang',
+    'crash-once',
+    'fail-once',
+    'review',
+    'split',
+    'split-review',
+    'failover',
+    'needed',
+    'needed-fails',
+    'spend',
+  ),
+  'run.settle.after': by(
+    'plain',
+    'ask',
+    'hang',
+    'crash-once',
+    'fail-once',
+    'review',
+    'split',
+    'split-review',
+    'failover',
+    'needed',
+    'needed-fails',
+    'spend',
+  ),
   'question.ask.before': by('ask', 'plain'),
   'question.ask.after': by('ask', 'plain'),
   'question.answer.before': by('ask', 'plain'),
   'question.answer.after': by('ask', 'plain'),
+  'question.deadline.before': { way: 'deadline' },
+  'question.deadline.after': { way: 'deadline' },
+  'question.escalate.before': { way: 'escalation' },
+  'question.escalate.after': { way: 'escalation' },
+  'grant.use.before': { way: 'grant' },
+  'grant.use.after': { way: 'grant' },
   'task.cancel.before': by('hang', 'plain'),
   'task.cancel.after': by('hang', 'plain'),
   'task.retry.before': by('fail-once', 'plain'),
   'task.retry.after': by('fail-once', 'plain'),
+  'task.edit.before': { way: 'edit' },
+  'task.edit.after': { way: 'edit' },
+  'task.delete.before': { way: 'delete' },
+  'task.delete.after': { way: 'delete' },
+  'task.accept.before': by('review', 'plain'),
+  'task.accept.after': by('review', 'plain'),
+  'task.reject.before': by('reject', 'plain'),
+  'task.reject.after': by('reject', 'plain'),
+  'subtask.create.before': by('split', 'plain'),
+  'subtask.create.after': by('split', 'plain'),
   'session.pass.before': by('plain', 'restore'),
   'session.pass.after': by('plain', 'restore'),
   'session.archive.before': twiceBy('restore', 'plain'),
   'session.archive.after': twiceBy('restore', 'plain'),
   'task.wake.before': { way: 'wake' },
   'task.wake.after': { way: 'wake' },
+  'task.put_off.before': { way: 'put_off' },
+  'task.put_off.after': { way: 'put_off' },
+  'task.wake_now.before': { way: 'wake_now' },
+  'task.wake_now.after': { way: 'wake_now' },
+  'limits.clear.before': { way: 'clear_limit' },
+  'limits.clear.after': { way: 'clear_limit' },
+  'schedule.write.before': { way: 'schedule' },
+  'schedule.write.after': { way: 'schedule' },
+  'schedule.fire.before': { way: 'schedule' },
+  'schedule.fire.after': { way: 'schedule' },
+  'schedule.mark.before': { way: 'schedule' },
+  'schedule.mark.after': { way: 'schedule' },
+  'outbox.send': { way: 'outbox' },
+  'outbox.settle.before': { way: 'outbox' },
+  'outbox.settle.after': { way: 'outbox' },
+  'outbox.retry.before': { way: 'outbox' },
+  'outbox.retry.after': { way: 'outbox' },
   'heartbeat.before': { way: 'beat' },
   'heartbeat.after': { way: 'beat' },
   'worker.bury': { way: 'recovery' },
@@ -56,12 +137,15 @@ export const failpoints: Readonly<Record<string, Reach>> = {
 /** Points where several moves are made: there each kind of task is a cell of its own, because each makes another move. */
 export const splitByKind: ReadonlySet<string> = new Set(['run.settle.before', 'run.settle.after'])
 
+/** How often such a point is passed before the one that is meant: a task with two subtasks waits for them after its own run, and goes on after the last of theirs. */
+export const skipsOf: Readonly<Partial<Record<Kind, readonly number[]>>> = { split: [0, 2], 'split-review': [2] }
+
 /** The transaction in which each move is made, or why no engine makes it yet. */
 export const transactionOf: Readonly<Record<MoveName, string | { readonly unused: string }>> = {
-  enqueue: { unused: 'a task is inserted as queued' },
+  enqueue: 'run.settle',
   admit: 'task.admit',
   complete: 'run.settle',
-  hold_for_review: { unused: 'tasks cannot ask for a review yet' },
+  hold_for_review: 'run.settle',
   fail: 'run.settle',
   time_out: 'run.settle',
   stop_over_budget: 'run.settle',
@@ -70,12 +154,13 @@ export const transactionOf: Readonly<Record<MoveName, string | { readonly unused
   park: 'run.settle',
   give_back: 'run.settle',
   wake: 'task.wake',
+  put_off: 'task.put_off',
   answer: 'question.answer',
-  accept: { unused: 'tasks cannot ask for a review yet' },
-  reject: { unused: 'tasks cannot ask for a review yet' },
-  continue_parent: { unused: 'tasks have no subtasks yet' },
-  review_parent: { unused: 'tasks have no subtasks yet' },
-  fail_waiting: { unused: 'tasks depend on nothing yet' },
+  accept: 'task.accept',
+  reject: 'task.reject',
+  continue_parent: 'run.settle',
+  review_parent: 'run.settle',
+  fail_waiting: 'run.settle',
   cancel_waiting: 'task.cancel',
   retry: 'task.retry',
 }

@@ -6,7 +6,10 @@ import { PawlError } from '../../src/domain/error.ts'
 import { isEnded, type TaskState } from '../../src/domain/task.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { archiveOf } from './archive.ts'
+import { addDependent } from './dependents.ts'
 import { type CrashHome, pause } from './home.ts'
+import { spending } from './money.ts'
+import { reviewer } from './review.ts'
 
 /** What a client was told, and so may rely on. The checker knows nothing else. */
 export interface Acknowledged {
@@ -31,8 +34,29 @@ export interface LostFile {
   readonly afterRuns: number
 }
 
-/** `restore` is a task of the demo agent, whose conversation is gone from the disk when its question is answered. The others are played by `agent.sh`. */
-export type Kind = 'plain' | 'ask' | 'hang' | 'crash-once' | 'fail-once' | 'stall-once' | 'slow' | 'ticking' | 'restore'
+/**
+ * `restore` is a task of the demo agent, whose conversation is gone from the disk when its question is answered; `failover` one of an agent that is at its limit,
+ * with which the demo agent goes on. The others are played by `agent.sh`.
+ */
+export type Kind =
+  | 'plain'
+  | 'ask'
+  | 'hang'
+  | 'crash-once'
+  | 'fail-once'
+  | 'stall-once'
+  | 'slow'
+  | 'ticking'
+  | 'restore'
+  | 'review'
+  | 'reject'
+  | 'split'
+  | 'split-review'
+  | 'failover'
+  | 'needed'
+  | 'needed-fails'
+  | 'checked'
+  | 'spend'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -46,11 +70,40 @@ export interface Ask {
 }
 
 export function newTask({ kind, tag, walled = false, seconds = 0 }: Ask): NewTask {
-  const program = kind === 'restore' ? { adapter: 'demo' } : { adapter: 'custom', options: { command: commandOf(kind, seconds) } }
+  if (kind === 'failover') return limitedTask(tag)
+  const program =
+    kind === 'restore'
+      ? { adapter: 'demo' }
+      : { adapter: 'custom', options: { command: commandOf(kind, seconds), ...(kind === 'spend' ? spending : {}) } }
   const profile = walled ? ('guarded' as const) : ('unattended-open' as const)
   const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, profile, graceMs: 1_000, ...program })
-  return { prompt: `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`, agentConfig, tags: [tag] }
+  const prompt = `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`
+  return { prompt, agentConfig, tags: [tag], ...lifeOf(kind) }
 }
+
+function lifeOf(kind: Kind): Partial<NewTask> {
+  if (kind === 'review' || kind === 'reject') return { review: true }
+  if (kind === 'checked') return { checks: { commands: [{ run: 'sleep 0.2; test -e prompt.txt' }], attempts: 0 } }
+  if (kind !== 'split-review') return {}
+  return { skipPlanning: true, subtasks: { most: 5, depth: 1, budgetShare: 0.5, whenDone: 'review' } }
+}
+
+/** Each has an account of its own, which nobody else finds at its limit. */
+function limitedTask(tag: string): NewTask {
+  const limit = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, session_id: vendorId }
+  const steps = [
+    { say: 'I have begun with a --no-question and its answer' },
+    { line: { ...limit, result: "You've hit your weekly limit · resets in 3 days" } },
+    { exit: 0 },
+  ]
+  const agentConfig = ResolvedAgent.parse({
+    ...{ name: `crash-limited-${tag}`, adapter: 'claude-code', profile: 'unattended-open', graceMs: 1_000 },
+    ...{ options: { command: fakeClaude }, env: { pass: [], set: { ANTHROPIC_API_KEY: 'key-of-the-crash-tests-0123456789' } } },
+  })
+  return { prompt: JSON.stringify(steps), agentConfig, tags: [tag], failover: ['demo'], skipPlanning: true }
+}
+const vendorId = '0f0f0f0f-0000-4000-8000-000000000000'
+const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))
 
 const commandOf = (kind: Kind, seconds: number) => [
   'sh',
@@ -66,9 +119,11 @@ export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
   const key = `${ask.tag}.${ask.kind}`
   const body = newTask(ask)
   const { task } = await home.ask((client) => client.createTask(body, { idempotencyKey: key }))
-  const ends: readonly TaskState[] = ask.kind === 'hang' ? ['cancelled'] : ['completed']
+  const ends: readonly TaskState[] = endsOf[ask.kind] ?? ['completed']
   return { id: task.id, key, body, kind: ask.kind, ends, answers: [], lost: [] }
 }
+
+const endsOf: Partial<Record<Kind, readonly TaskState[]>> = { hang: ['cancelled'], 'needed-fails': ['failed'] }
 
 /** One task from its creation to its rest, with whatever it needs from a person on the way. */
 export async function play(
@@ -80,7 +135,10 @@ export async function play(
   let begun = false
   let again = false
   let cancelled = false
+  const review = reviewer(home, ask)
+  const dependentRests = await addDependent(home, made, ask)
   await untilRest(home, made, async (task) => {
+    await review(task)
     if (!begun && hasBegun(task)) {
       begun = true
       await hooks.onBegin?.(made)
@@ -102,6 +160,7 @@ export async function play(
     if (ask.kind === 'fail-once' && task.state === 'failed' && !again) again = await tryAgain(home, made.id)
     return ask.kind === 'fail-once' && task.state === 'failed'
   })
+  await dependentRests()
   return made
 }
 

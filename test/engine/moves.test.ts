@@ -70,7 +70,16 @@ describe('the table of moves', () => {
   it('has exactly one state for every outcome of a run', () => {
     for (const outcome of outcomes) {
       const policy = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1 }
-      const task = { review: false, once: false, openSubtasks: 0, checkAttempts: 0, checksFailed: 0, sameEnds: 0, windows: 0 }
+      const task = {
+        review: false,
+        once: false,
+        openSubtasks: 0,
+        untoldSubtasks: 0,
+        checkAttempts: 0,
+        checksFailed: 0,
+        sameEnds: 0,
+        windows: 0,
+      }
       const { move } = settle({ end: { outcome, text: '' }, task, attempts: 0, lossesInARow: 0, policy, nowMs: 0, chance: 0 })
       expect(moves[move].from).toContain('running')
     }

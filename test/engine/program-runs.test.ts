@@ -88,7 +88,8 @@ it('a run that fails keeps what was said, what it used and cost, and how the pro
 
 it('one log line names the cause, with the time at which a limit ends', async () => {
   const said = "You've hit your weekly limit · resets in 3 days"
-  const { task } = await finish([failure({ api_error_status: 429, result: said })])
+  // An account of its own: those that the others use stay free.
+  const { task } = await finish([failure({ api_error_status: 429, result: said })], { name: 'limited' })
   expect(task.state).toBe('parked')
   const lines = logged.filter((line) => line.message === 'a run ended' && line.task === task.id)
   expect(lines).toMatchObject([{ level: 'info', outcome: 'failed', category: 'usage_limit', detail: said }])

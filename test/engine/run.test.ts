@@ -154,7 +154,7 @@ describe('a run', () => {
       names.filter(
         (name) =>
           !/_?proxy$|^NODE_USE_ENV_PROXY$/i.test(name) &&
-          !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|KILL_UNIT))$/.test(
+          !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|API_URL|API_TOKEN|QUESTION_FILE|KILL_UNIT)|CLAUDOMATOR_(API_URL|TASK_ID|QUESTION_FILE))$/.test(
             name,
           ),
       ),

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { newId } from '../../src/domain/id.ts'
 import { createBus } from '../../src/engine/bus.ts'
 import { createDispatch, queueSchemaVersion } from '../../src/engine/dispatch.ts'
@@ -17,19 +17,21 @@ import { registerWorker } from '../../src/store/workers.ts'
 import { commandAgent, makeHome } from './home.ts'
 
 /** A real store with the parts of an engine that write to it, and nobody who runs anything. It lasts as long as the test, unless `onEnd` says otherwise. */
-export async function makeParts(onEnd: (close: () => Promise<void>) => void = onTestFinished) {
+export async function makeParts(
+  onEnd: (close: () => Promise<void>) => void = onTestFinished,
+  { clock = systemClock, usageWindows }: { clock?: Clock; usageWindows?: number } = {},
+) {
   const home = await makeHome()
   const logged: Record<string, unknown>[] = []
   const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
   const store = await openStore({ home: home.path, url: undefined, log })
   const { database } = store
   const { db } = database
-  const clock = systemClock
   await migrateStore(database, { now: new Date(), queueVersion: queueSchemaVersion })
   const self = newId('worker', Date.now())
   const bus = createBus({ database, log, self })
   const journal = createJournal({ db, bus, clock, log, onBroken: () => undefined })
-  const settler = createSettler({ journal, bus, clock, log })
+  const settler = createSettler({ journal, bus, clock, log, ...(usageWindows === undefined ? {} : { usageWindows }) })
   const dispatch = createDispatch({ database, worker: self, shared: true, log })
   const recovery = createRecovery({ db, settler, dispatch, bus, clock, log, self })
   onEnd(async () => {

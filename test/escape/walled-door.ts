@@ -66,7 +66,8 @@ export function walledPlace(): WalledPlace {
       ...(resolve ? { resolve } : {}),
     }
     const describe = () => ({ task: 'task_1', run: 'run_1', attempt: 1 })
-    await door.bind({ describe, ask: async () => ({ id: 'question_1' }), notify: async () => undefined, network })
+    const verbs = { ask: async () => ({ id: 'question_1' }), consult: async () => undefined, notify: async () => undefined }
+    await door.bind({ describe, ...verbs, network })
     return { walled, door, events }
   }
   return {

@@ -71,6 +71,8 @@ export const scenarioSchema = z.strictObject({
   steps: z.array(step).min(1),
   /** What the second and every later prompt of one conversation gets; `steps` again when absent. */
   laterSteps: z.array(step).min(1).optional(),
+  /** What a conversation gets instead whose first prompt has this text in it. */
+  instead: z.array(z.strictObject({ has: z.string().min(1), steps: z.array(step).min(1) })).optional(),
 })
 export type Scenario = z.infer<typeof scenarioSchema>
 export type ScenarioInput = z.input<typeof scenarioSchema>

@@ -16,10 +16,9 @@ export type Counters = Map<string, number>
  * follows it and is given `repeat` times per key before that answer.
  */
 export function chooseStep(scenario: Scenario, conversation: Conversation, counters: Counters): Chosen {
-  const isLater = scenario.laterSteps !== undefined && userPrompts(conversation).length > 1
-  const list = isLater ? 'laterSteps' : 'steps'
+  const { list, steps } = listFor(scenario, userPrompts(conversation))
   let ahead = position(conversation)
-  for (const [index, step] of (scenario[list] ?? []).entries()) {
+  for (const [index, step] of steps.entries()) {
     const name = `${list}[${index}]`
     if (fails(step)) {
       const given = counters.get(name) ?? 0
@@ -31,6 +30,13 @@ export function chooseStep(scenario: Scenario, conversation: Conversation, count
     ahead -= step.repeat
   }
   return { step: { text: 'The script has ended.', repeat: 1 }, name: 'end' }
+}
+
+function listFor(scenario: Scenario, prompts: readonly string[]): { list: string; steps: readonly Step[] } {
+  const other = (scenario.instead ?? []).findIndex(({ has }) => prompts[0]?.includes(has))
+  if (other >= 0) return { list: `instead[${other}].steps`, steps: scenario.instead![other]!.steps }
+  if (scenario.laterSteps && prompts.length > 1) return { list: 'laterSteps', steps: scenario.laterSteps }
+  return { list: 'steps', steps: scenario.steps }
 }
 
 const fails = (step: Step) => (step.error ?? step.stall ?? step.cut ?? step.malformed) !== undefined

@@ -309,7 +309,10 @@ async function open({ scenario, key, place, permission = { allow: true }, env, .
       prompt,
       signal,
       emit: (event) => void events.push(event),
-      ask: async (question) => void questions.push(question),
+      async ask(asked) {
+        questions.push(...asked)
+        return undefined
+      },
       async permit(request) {
         requests.push(request)
         return permission

@@ -355,7 +355,10 @@ async function open({ scenario, key, place: given, options, permission, door, ..
     const hooks: Turn = {
       prompt,
       signal: more.signal ?? new AbortController().signal,
-      ask: async (question) => void questions.push(question),
+      async ask(asked) {
+        questions.push(...asked)
+        return undefined
+      },
       async permit(request) {
         requests.push(request)
         return permission ?? { allow: true }

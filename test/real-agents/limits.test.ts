@@ -72,5 +72,14 @@ describe.concurrent.each(programs)('the real $agent whose plan is used up', (pro
       /^Parked until .+ \(usage_limit\)\. Nothing runs it meanwhile: "pawl serve" or "pawl task wait \w+"/m,
     )
     expect(ended.code).toBe(75)
-  })
+    // What is asked for while the account is at its limit does not even start.
+    const next = await pawl(machine.home, [...args, '--json'], { env: subscriber(program, 'limit-with-reset').env.set })
+    expect(next.code).toBe(75)
+    expect(JSON.parse(next.stdout)).toMatchObject({ task: { state: 'parked', reason: { kind: 'usage_limit' } }, result: null })
+    const limits = await machine.daemon.runtime.listLimits()
+    expect(limits.find(({ agents }) => agents.includes(`limited-${program.agent}`))).toMatchObject({
+      kind: 'usage_limit',
+      waiting: 2,
+    })
+  }, 60_000)
 })

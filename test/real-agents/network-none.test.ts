@@ -82,6 +82,7 @@ async function turnInside(program: Program, scenario: string, model = models.bas
     await door.bind({
       describe: () => ({ task: 'task_1', run: 'run_1', attempt: 1 }),
       ask: async () => ({ id: 'question_1' }),
+      consult: async () => undefined,
       notify: async () => undefined,
       network: {
         profile: 'guarded',

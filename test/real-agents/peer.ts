@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { adapters } from '../../src/agents/index.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config.ts'
 import { type Daemon, startDaemon } from '../../src/daemon.ts'
 import { ResolvedAgent } from '../../src/domain/agent-config.ts'
@@ -11,6 +12,7 @@ import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { createLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/open.ts'
 import { readFile } from '../../src/store/session-archive.ts'
+import type { GrantRow } from '../../src/store/tables.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { installedAgents } from './install.ts'
@@ -53,8 +55,10 @@ export interface Machine {
   archived(session: string): Promise<string>
   /** As on a machine whose database has lost what it kept of a conversation. */
   forgetArchive(session: string): Promise<void>
-  /** Stops Pawl and starts it again on the same home. */
-  restart(): Promise<void>
+  /** Stops Pawl and starts it again on the same home, so many milliseconds later by its own clock. */
+  restart(laterMs?: number): Promise<void>
+  /** What the database keeps of permissions that were given to a task. */
+  grants(task: string): Promise<GrantRow[]>
   stop(): Promise<void>
 }
 
@@ -70,10 +74,11 @@ export async function startMachine(options: { home?: string; database?: string }
   const models = await startModelServer()
   const logged: Record<string, unknown>[] = []
   const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
-  const start = async () => {
+  const start = async (laterMs = 0) => {
     const env = { HOME: home, PATH: process.env.PATH, ...(options.database ? { PAWL_DATABASE_URL: options.database } : {}) }
     const config = await loadConfig({ adapters, cwd: home, env, flags: { home } })
-    return startDaemon({ config, log, http: false, serveShared: true })
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs }
+    return startDaemon({ config, log, clock, http: false, serveShared: true })
   }
   let daemon = await start()
   let keys = 0
@@ -125,9 +130,15 @@ export async function startMachine(options: { home?: string; database?: string }
       await sql`delete from pawl.session_files where session_id = ${session}`.execute(store.database.db)
       await store.close()
     },
-    async restart() {
+    async restart(laterMs) {
       await daemon.stop()
-      daemon = await start()
+      daemon = await start(laterMs)
+    },
+    async grants(task) {
+      const store = await openStore({ home, url: options.database, log })
+      const rows = await store.database.db.selectFrom('pawl.grants').selectAll().where('task_id', '=', task).execute()
+      await store.close()
+      return rows
     },
     async stop() {
       await daemon.stop()

@@ -31,6 +31,13 @@ test.each(each)('the real %s is refused a command by a rule, told why, and ended
   expect(task.runs.map(({ outcome }) => outcome)).toEqual(['denied'])
   const decided = events.flatMap((event) => (event.type === 'permission.decided' ? [event.data] : []))
   expect(decided).toHaveLength(3)
+  // What it said and what it cost is kept.
+  expect(task).toMatchObject({
+    state: 'failed',
+    reason: { kind: 'permission_denied' },
+    result: { text: expect.stringContaining('Pushing.') },
+  })
+  expect(task.result?.usage?.outputTokens).toBeGreaterThan(0)
   expect(decided[0]).toMatchObject({
     verdict: 'denied',
     rule: 'Bash(git push:*)',

@@ -3,9 +3,30 @@ import type { Requirement } from './requirement.ts'
 /** S2 and W2: guarded runs with profiles, walls, skills, guardrails and checkpoints. */
 export const agentCore = {
   // How a run is judged
-  'S2-1': { means: "The agent's own `request_status` header is read; tool errors alone do not decide.", open: 5 },
-  'S2-2': { means: 'Complete, partial, failed and error each have an outcome; an unexpected throw is one too.', open: 5 },
-  'S2-3': { means: 'The header is a block of keys at the start or end of the text; "none" and the like are empty.', open: 5 },
+  'S2-1': {
+    means: "The agent's own `request_status` header is read; tool errors alone do not decide.",
+    shown: [
+      'src/domain/agent-header.test.ts > counts in any case, with quotes and marks, and only as one of the three',
+      'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
+      'test/real-agents/scenarios.test.ts > cannot write outside its walls, says so, and goes on',
+    ],
+  },
+  'S2-2': {
+    means: 'Complete, partial, failed and error each have an outcome; an unexpected throw is one too.',
+    shown: [
+      'src/domain/agent-header.test.ts > lowers to partial or failed, with its own words',
+      'src/domain/agent-header.test.ts > changes nothing if it is complete, unclear or missing',
+      'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
+      'test/engine/run.test.ts > that breaks inside Pawl ends as internal, with a plain sentence for the user and the trace in the log',
+    ],
+  },
+  'S2-3': {
+    means: 'The header is a block of keys at the start or end of the text; "none" and the like are empty.',
+    shown: [
+      'src/domain/agent-header.test.ts > is a block between lines of dashes at the beginning or at the end of the text',
+      'src/domain/agent-header.test.ts > says nothing where a placeholder stands',
+    ],
+  },
 
   // Models through the gateway
   'S2-4': {
@@ -216,11 +237,25 @@ export const agentCore = {
       'test/real-agents/warm.test.ts > does not serve another session',
     ],
   },
-  'S2-39': { means: 'Each message is stored first, then shown, then judged by the guardrails.', open: 5 },
-  'S2-40': { means: 'Guardrail limits depend on the model and are configurable.', open: 5 },
+  'S2-39': {
+    means: 'Each message is stored first, then shown, then judged by the guardrails.',
+    shown: [
+      'test/engine/money.test.ts > an agent whose tool fails the same way again and again is stopped, and its words and cost are kept',
+    ],
+  },
+  'S2-40': {
+    means: 'Guardrail limits depend on the model and are configurable.',
+    shown: [
+      'src/engine/guardrails/breaker.test.ts > 0 switches a guardrail off, and a model has numbers of its own as soon as it is known',
+      'test/engine/money.test.ts > guardrails are set for models by pattern',
+    ],
+  },
   'S2-41': {
     means: 'A tripped breaker ends the run as `tripped`, with its event, its subagents closed, its figures kept.',
-    open: 5,
+    shown: [
+      'test/engine/money.test.ts > an agent whose tool fails the same way again and again is stopped, and its words and cost are kept',
+      'test/real-agents/money.test.ts > the real claude whose tool fails the same way five times is stopped, with what it said and cost',
+    ],
   },
   'S2-42': {
     means: 'No result, an error result and a turn limit are three different failures.',
@@ -230,7 +265,10 @@ export const agentCore = {
       'test/real-agents/claude-code-adapter.test.ts > turns and money are held to, and the run says which it was',
     ],
   },
-  'S2-43': { means: 'Turns are shown without mere todo updates, and never below 0.', open: 5 },
+  'S2-43': {
+    means: 'Turns are shown without mere todo updates, and never below 0.',
+    shown: ['test/engine/money.test.ts > keeping a list of things to do is told of, and no turn that is shown'],
+  },
   'S2-44': { means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.', open: 5 },
   'S2-45': { means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.', open: 5 },
   'S2-46': { means: 'Every way out cleans up, and failing to clean up changes no outcome.', open: 5 },
@@ -328,7 +366,13 @@ export const agentCore = {
       'src/engine/rights/mounts.test.ts > a required mount that is missing ends the run, with its name and what to do',
     ],
   },
-  'W2-13': { means: 'A tripped run keeps its text, turns and cost.', open: 5 },
+  'W2-13': {
+    means: 'A tripped run keeps its text, turns and cost.',
+    shown: [
+      'test/engine/money.test.ts > an agent whose tool fails the same way again and again is stopped, and its words and cost are kept',
+      'test/real-agents/money.test.ts > the real claude whose tool fails the same way five times is stopped, with what it said and cost',
+    ],
+  },
   'W2-14': { means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.', open: 5 },
   'W2-15': {
     means: "One run's permissions never reach another that runs beside it.",

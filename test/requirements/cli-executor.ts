@@ -60,7 +60,15 @@ export const cliExecutor = {
       'test/real-agents/warm.test.ts > is not kept when the conversation is to begin anew',
     ],
   },
-  'S0-9': { means: 'A scheduled or idle tick that failed is shown as failed, however healthy the agent looks.', open: 5 },
+  'S0-9': {
+    means: 'A scheduled or idle tick that failed is shown as failed, however healthy the agent looks.',
+    shown: [
+      'test/engine/schedule-runs.test.ts > an agent whose conversation is gone fails its tick visibly: in the list, in the health of the daemon, at the first time',
+      'test/engine/schedules.test.ts > a tick whose task ended as %s %j is told at the first sight, and stored with the end',
+      'test/engine/schedules.test.ts > a task that could not even be made is a failed tick',
+      'test/engine/schedules.test.ts > is not tried without pause when the task cannot be made',
+    ],
+  },
   'S0-10': {
     means: 'The packed package runs outside the repository; every module resolves from the install.',
     shown: ['test/e2e/package.test.ts > runs a task from an install outside the repository'],
@@ -162,8 +170,19 @@ export const cliExecutor = {
 
   // The turn
   'S0-31': { means: 'A message without text gets the fixed sentence as its reply; no task, no run, no memory.', open: 9 },
-  'S0-32': { means: 'A task keeps the text as it was asked; whatever is put around it belongs to the run.', open: 5 },
-  'S0-33': { means: 'A running task shows its current action in one line at once, and no longer when it ends.', open: 5 },
+  'S0-32': {
+    means: 'A task keeps the text as it was asked; whatever is put around it belongs to the run.',
+    shown: [
+      'test/engine/subtasks.test.ts > is asked for before the task where the task wants it or names limits for subtasks, and never of a small task',
+    ],
+  },
+  'S0-33': {
+    means: 'A running task shows its current action in one line at once, and no longer when it ends.',
+    shown: [
+      'test/engine/checks.test.ts > is shown in one line at once, and no longer when it has ended, well or not',
+      'src/engine/checks/current-action.test.ts > a call is told by what says most of it, in one line',
+    ],
+  },
   'S0-34': { means: 'Delegation results that came meanwhile stand before the message, under their label.', open: 'later: teams' },
   'S0-35': { means: 'Memories stand outermost, in every run of an agent without sessions.', open: 'later: teams' },
   'S0-36': { means: 'After each turn, good or bad, a short memory of what was asked is kept.', open: 'later: teams' },

@@ -24,6 +24,8 @@ export const hardCases = {
     shown: [
       'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
       'test/engine/time.test.ts > a run of 30 hours is started once',
+      'test/engine/weeks/limits.test.ts > five weeks of limits on two accounts: every task ends, and nobody runs while its account is at its limit',
+      'test/engine/weeks/limits.test.ts > a clock that jumps %s by hours while tasks are parked changes no outcome, and each wakes once a window',
     ],
   },
   'H-7': { means: 'Every adapter is tested with real processes: the real program, or one that is fake on purpose.', open: 7 },
@@ -37,7 +39,15 @@ export const hardCases = {
   },
   'H-9': { means: 'Every limit and preset can be seen and changed, with checks and hints.', open: 8 },
   'H-10': { means: 'A stuck or silently failing agent is on the first screen.', open: 8 },
-  'H-11': { means: 'Resuming keeps every restriction.', open: 5 },
+  'H-11': {
+    means: 'Resuming keeps every restriction.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > what one task says of tools and folders comes after what the agent has, and a resumed conversation has all of it',
+      'src/agents/codex/command.test.ts > what one task may not use is taken away, resumed or not',
+      'test/real-agents/restrictions.test.ts > the real %s has no shell when the task takes it away, at first and when it goes on',
+      'test/engine/task-fields.test.ts > stays when it is tried again, but for caps that are raised',
+    ],
+  },
   'H-12': { means: 'Agents cannot answer each other for ever.', open: 'later: teams' },
   'H-13': {
     means: 'A stale session heals by itself within one turn.',

@@ -50,6 +50,8 @@ export const rulings = {
       'src/engine/retry.test.ts > waits for the time the provider named when that is later',
       'src/engine/retry.test.ts > parks at a usage limit until its reset without costing a try',
       'src/engine/retry.test.ts > follows the table of categories for every one of them',
+      'test/engine/weeks/limits.test.ts > an overloaded provider is asked by one task at a time, less and less often, and by all when it answers',
+      'test/engine/weeks/limits.test.ts > of 200 parked tasks one goes first after the reset, the others come apart from each other when it has worked, each wakes once',
     ],
   },
   'C-8': {
@@ -67,8 +69,21 @@ export const rulings = {
       'test/engine/run.test.ts > is gone within two seconds when it is cancelled now, whatever it ignores',
     ],
   },
-  'C-10': { means: 'Users see category, hint and reference; operators the redacted detail.', open: 4 },
-  'C-11': { means: 'One question entity behind every entrance: tool, file, permission request, protocol.', open: 5 },
+  'C-10': {
+    means: 'Users see category, hint and reference; operators the redacted detail.',
+    shown: [
+      'test/e2e/detail.test.ts > a viewer is told what kind of trouble it was and where to look it up, an operator the detail',
+    ],
+  },
+  'C-11': {
+    means: 'One question entity behind every entrance: tool, file, permission request, protocol.',
+    shown: [
+      'test/engine/questions/answers.test.ts > a question file with %s blocks the task, and the answer goes on',
+      'test/real-agents/questions.test.ts > hears the answer to a question (%s) that comes days later, after a restart',
+      'test/real-agents/questions.test.ts > uses a permission that was given days later, after a restart, once and for that very call',
+      'test/engine/questions.test.ts > a task that asks twice waits for both answers and hears both, in whatever order they come',
+    ],
+  },
   'C-12': {
     means: 'Prompts go by stdin or file; by argv only where declared, after an end-of-options mark, size-checked.',
     open: 7,
@@ -87,6 +102,8 @@ export const rulings = {
       'test/engine/admission.test.ts > runs tasks of one workspace one after another and those of two at once',
       'test/engine/admission.test.ts > never starts more than the limit allows',
       'test/engine/admission.test.ts > lets 199 lanes run while one lane of 200 is full',
+      'test/engine/weeks/admission-properties.test.ts > two runs never share a session or a workspace, no limit is exceeded, ranks decide, and every task comes to its end',
+      'test/engine/weeks/admission-properties.test.ts > an old task of low priority runs although tasks of high priority keep coming',
       'test/engine/user-limits.test.ts > a user has no more running than their slots, and stands in nobody’s way with the rest',
     ],
   },
@@ -111,7 +128,13 @@ export const rulings = {
   },
   'C-18': { means: 'An empty answer is the outcome `empty`; it is tried again only if no tool ran.', open: 5 },
   'C-19': { means: 'Messages come in by an inbox and go out by an outbox, once per message id.', open: 'later: channels' },
-  'C-20': { means: "Hard facts outrank the agent's header, which may lower the outcome and never raise it.", open: 5 },
+  'C-20': {
+    means: "Hard facts outrank the agent's header, which may lower the outcome and never raise it.",
+    shown: [
+      'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
+      'test/engine/checks.test.ts > raises nothing: a program that fails has failed, and so has work whose checks do',
+    ],
+  },
   'C-21': {
     means: 'Our MCP server is called `pawl`.',
     shown: ['src/tools/serve.test.ts > greets a client of %s as pawl, without a session'],

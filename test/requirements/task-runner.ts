@@ -26,7 +26,13 @@ export const taskRunner = {
       'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
     ],
   },
-  'S4-5': { means: "The agent learns the API's address, its task and its question file, under the old names as well.", open: 5 },
+  'S4-5': {
+    means: "The agent learns the API's address, its task and its question file, under the old names as well.",
+    shown: [
+      'test/engine/subtasks.test.ts > an agent finds the address, its task and its question file under our names and those of Claudomator',
+      'test/engine/subtasks.test.ts > may be written as Claudomator writes it, with its variables, and is read back',
+    ],
+  },
   'S4-6': {
     means: 'Cancel ends the whole tree of a run.',
     shown: ['test/engine/run.test.ts > ends a cancelled task with grace, and everything it started'],
@@ -48,7 +54,10 @@ export const taskRunner = {
       'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
     ],
   },
-  'S4-10': { means: 'A question file left at the end blocks the task with that question and its session.', open: 5 },
+  'S4-10': {
+    means: 'A question file left at the end blocks the task with that question and its session.',
+    shown: ['test/engine/questions/answers.test.ts > a question file with %s blocks the task, and the answer goes on'],
+  },
 
   // Command lines and streams of claude-code
   'S4-11': {
@@ -66,7 +75,14 @@ export const taskRunner = {
       'src/agents/claude-code/command.test.ts > a budget that would be written as nothing is left to ours',
     ],
   },
-  'S4-13': { means: 'A planning preamble comes first unless the task skips it.', open: 5 },
+  'S4-13': {
+    means: 'A planning preamble comes first unless the task skips it.',
+    shown: [
+      'test/engine/subtasks.test.ts > is asked for before the task where the task wants it or names limits for subtasks, and never of a small task',
+      'src/engine/prompt.test.ts > come before the task',
+      'test/real-agents/subtasks.test.ts > splits its task by our tool, agents do the parts, and it goes on with what they brought',
+    ],
+  },
   'S4-14': {
     means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.',
     shown: [
@@ -82,7 +98,15 @@ export const taskRunner = {
       'src/process/lines.test.ts > a line of 50 MB takes at most 64 MB more than itself',
     ],
   },
-  'S4-16': { means: 'A task can set model, budget, rules, tools, context, system prompt, extra args, planning.', open: 5 },
+  'S4-16': {
+    means: 'A task can set model, budget, rules, tools, context, system prompt, extra args, planning.',
+    shown: [
+      'test/engine/task-fields.test.ts > is stored whole, decided, and shown',
+      'test/engine/task-fields.test.ts > is refused if it names %s',
+      'src/cli/task-file/read.test.ts > says everything that a task can be told',
+      'test/real-agents/restrictions.test.ts > the real claude reads a folder that the task names, and cannot write to it',
+    ],
+  },
 
   // Defects
   'W4-1': {
@@ -94,7 +118,10 @@ export const taskRunner = {
   },
   'W4-2': {
     means: 'Each run has its own logs and its own cost.',
-    shown: ['test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were'],
+    shown: [
+      'test/engine/run.test.ts > leaves the events and raw logs of an earlier run as they were',
+      'test/engine/ledger.test.ts > a run that is lost keeps what was booked, and its task counts it with the runs that follow',
+    ],
   },
   'W4-3': {
     means: 'A huge line neither stops reading nor loses the result.',
@@ -103,8 +130,22 @@ export const taskRunner = {
       'src/process/lines.test.ts > a line over the cap is cut, its rest is counted, and the next line is whole',
     ],
   },
-  'W4-4': { means: 'A question is stored before its file goes, checked, read on every exit, cleared before a run.', open: 5 },
-  'W4-5': { means: 'A resumed run has every limit and rule of the first.', open: 5 },
+  'W4-4': {
+    means: 'A question is stored before its file goes, checked, read on every exit, cleared before a run.',
+    shown: [
+      'test/engine/questions/answers.test.ts > a question file with %s blocks the task, and the answer goes on',
+      'test/engine/questions/answers.test.ts > a question file that cannot be asked is a note with its text, and the run ends as it ended',
+      'test/engine/questions/answers.test.ts > what nobody has read of a run that was lost is asked by the next one',
+    ],
+  },
+  'W4-5': {
+    means: 'A resumed run has every limit and rule of the first.',
+    shown: [
+      'src/agents/claude-code/command.test.ts > what one task says of tools and folders comes after what the agent has, and a resumed conversation has all of it',
+      'src/agents/codex/command.test.ts > what one task may not use is taken away, resumed or not',
+      'test/real-agents/restrictions.test.ts > the real %s has no shell when the task takes it away, at first and when it goes on',
+    ],
+  },
   'W4-6': { means: 'After a second question the session is still the right one.', open: 5 },
   'W4-7': {
     means: 'After a normal end no child is left; a held stdout hangs nothing; kills have grace and no pid mix-up.',
@@ -135,7 +176,17 @@ export const taskRunner = {
       'src/agents/claude-code/command.test.ts > the prompt is nowhere on the command line, in the environment or in a file',
     ],
   },
-  'W4-11': { means: 'Subtasks are limited in number, depth and budget, and a forbidden tool stays forbidden.', open: 5 },
+  'W4-11': {
+    means: 'Subtasks are limited in number, depth and budget, and a forbidden tool stays forbidden.',
+    shown: [
+      'test/real-agents/restrictions.test.ts > the real %s has no shell when the task takes it away, at first and when it goes on',
+      'test/engine/subtasks.test.ts > is as many as its task may have in the whole tree',
+      'test/engine/subtasks.test.ts > goes only as deep as its task says',
+      'test/engine/subtasks.test.ts > takes its caps from the share of its task, and the sum of them never exceeds it',
+      'test/engine/subtasks.test.ts > is no wider profile, no other workspace, no other parent and no agent that its task does not name',
+      'test/real-agents/subtasks.test.ts > a task that is planned without Bash is not given it',
+    ],
+  },
   'W4-12': {
     means: 'Total and silence limits hold, the environment is fresh, logs are capped and redacted.',
     shown: [
@@ -147,5 +198,11 @@ export const taskRunner = {
       'test/e2e/redaction.test.ts > leaves none of them in events, answers, logs, raw output or argument lists: %s',
     ],
   },
-  'W4-13': { means: 'A spent budget is an outcome of its own.', open: 5 },
+  'W4-13': {
+    means: 'A spent budget is an outcome of its own.',
+    shown: [
+      'test/engine/money.test.ts > a task that has used up its budget is stopped, keeps what it said and cost, and goes on with a raised cap',
+      'test/real-agents/money.test.ts > is stopped soon after its cap, keeps what it cost, and goes on with a larger one',
+    ],
+  },
 } as const satisfies Record<string, Requirement>

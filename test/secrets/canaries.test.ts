@@ -10,6 +10,7 @@ import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
 import { pawl, serve } from '../e2e/pawl.ts'
 import { makeHome, until } from '../engine/home.ts'
+import { type Receiver, startReceiver } from '../receiver/receiver.ts'
 import { watchArgumentLists } from './argument-lists.ts'
 import { leakyAgent } from './leaky-agent.ts'
 import { type Canary, scan } from './scan.ts'
@@ -35,7 +36,7 @@ const stored: Record<string, string> = {
 const scopes: Record<string, string[]> = { OF_THE_AGENT: ['--agent', 'teller'], OF_THE_USER: ['--user', 'local'] }
 /** In the environment of the service, given to the program and not. */
 const passedOn = { SERVICE_TOKEN: words('service ', '', '') }
-const kept = { PROVIDER_API_KEY: words('provider ', '', '') }
+const kept = { PROVIDER_API_KEY: words('provider ', '', ''), WEBHOOK_SECRET: words('webhook ', '', '') }
 /** In files that the program looks for and must not find. */
 const inFiles: Record<string, string> = {
   '.git-credentials': `https://user:${words('git', '', '')}@example.test`,
@@ -51,6 +52,7 @@ describe('20 canaries', () => {
   let home: Awaited<ReturnType<typeof makeHome>>
   let databaseHome: Awaited<ReturnType<typeof makeHome>>
   let database: Awaited<ReturnType<typeof openEmbedded>>
+  let receiver: Receiver
   let daemon: Awaited<ReturnType<typeof serve>>
   let canaries: Canary[]
   let env: Record<string, string>
@@ -112,8 +114,11 @@ describe('20 canaries', () => {
     })
     const socket = encodeURIComponent(layoutOf(databaseHome.path).socketDir)
     databaseUrl = `postgres://pawl:${encodeURIComponent(databasePassword)}@localhost/pawl?host=${socket}`
+    receiver = await startReceiver()
+    const webhook = { url: receiver.url('/ok'), secret: { env: 'WEBHOOK_SECRET' }, allowPrivate: true }
     const settings = {
       database: { url: databaseUrl },
+      notifications: { ops: { webhook }, bell: { command: { run: ['/bin/sh', '-c', 'env; cat'] } } },
       agents: {
         teller: agent(),
         recorder: agent({ output: 'jsonl', map: { text: 'text', result: 'result' }, profile: 'telling-less' }),
@@ -131,6 +136,7 @@ describe('20 canaries', () => {
     await pawl(home.path, ['stop'], { env })
     await daemon.ended
     await database.release()
+    await receiver.stop()
     await home.remove()
     await databaseHome.remove()
   })
@@ -192,6 +198,7 @@ describe('20 canaries', () => {
       'audit',
       'users',
       'tokens',
+      'notifications',
     ])
       await ask('GET', `/api/v1/${path}`)
     for (const path of ['/api/v1/health', '/healthz', '/readyz', '/api/v1/openapi.json', '/api/v1/secrets/global/PLAIN'])
@@ -207,6 +214,9 @@ describe('20 canaries', () => {
       ['doctor'],
       ['ls'],
       ['audit', 'ls'],
+      ['notifications', 'ls'],
+      ['notifications', 'test', 'ops'],
+      ['notifications', 'test', 'bell'],
     ])
       await command(...args)
     outputs.push(daemon.stdout() + daemon.stderr())
@@ -214,6 +224,9 @@ describe('20 canaries', () => {
     const lists = argumentLists()
     expect(lists.length).toBeGreaterThan(1_000)
     const places: Record<string, string | Buffer> = { ...heard, 'argument lists': lists, 'the daemon': outputs.join('\n') }
+    for (const [index, { headers, body }] of receiver.received.entries())
+      places[`notification ${index}`] = `${JSON.stringify(headers)}\n${body}`
+    expect(receiver.received.length).toBeGreaterThanOrEqual(tasks.length)
     for (const [table, text] of Object.entries(await tables())) places[`table ${table}`] = text
     for (const [file, bytes] of Object.entries(filesBelow(home.path))) places[`file ${file}`] = bytes
     const hits = Object.entries(places).flatMap(([place, content]) => scan(place, content, canaries))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LaunchSpec } from '../../agent.ts'
 import { resolveProfile } from '../../domain/profile/resolve.ts'
+import { restricted } from '../../domain/profile/restrict.ts'
 import { toolAccess } from '../../domain/rule/access.ts'
 import { claudeCommand } from './command.ts'
 import { laterTools } from './later-tools.ts'
@@ -115,6 +116,44 @@ test('everything that can be set comes in its order, the extra arguments last', 
       },
     },
   })
+})
+
+test('what one task says of tools and folders comes after what the agent has, and a resumed conversation has all of it', () => {
+  const options = ClaudeCodeOptions.parse({ allowedTools: ['Read'], addDirs: ['/data'], repositoryInstructions: false })
+  const profile = restricted(resolveProfile('guarded'), { disallowedTools: ['Bash', 'Write(docs/**)'] })
+  const wanted = {
+    options,
+    toolAccess: toolAccess(profile, ownTools),
+    maxUsd: 2,
+    maxTurns: 9,
+    systemPrompt: 'Be brief.',
+    allowedTools: ['Bash', 'Grep'],
+    disallowedTools: ['Bash', 'Write(docs/**)'],
+    contextDirs: ['/srv/docs'],
+    extraArgs: ['--betas', 'x'],
+  }
+  const fresh = command({ ...wanted, newSession: id })
+  const resumed = command({ ...wanted, resume: id })
+  expect(fresh.args.slice(fresh.args.indexOf('--setting-sources=') + 1)).toEqual([
+    '--append-system-prompt-file=/home/agent/.pawl-system-prompt.txt',
+    '--system-prompt-snapshot=off',
+    '--allowedTools=Read',
+    '--allowedTools=Grep',
+    ...neverLater,
+    '--disallowedTools=Bash',
+    '--disallowedTools=Write(docs/**)',
+    '--disallowedTools=Bash',
+    '--add-dir=/data',
+    '--add-dir=/srv/docs',
+    '--max-turns=9',
+    '--settings={"permissions":{"ask":["Edit","MultiEdit","NotebookEdit","Write"]}}',
+    '--strict-mcp-config',
+    '--betas',
+    'x',
+  ])
+  expect(fresh.args).toContain('--max-budget-usd=2.00')
+  expect(resumed.args).toEqual(fresh.args.map((each) => (each === `--session-id=${id}` ? `--resume=${id}` : each)))
+  expect([resumed.env, resumed.files]).toEqual([fresh.env, fresh.files])
 })
 
 test('a resumed conversation keeps every limit and instruction', () => {

@@ -22,7 +22,8 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
   const files: Record<string, string> = {}
   const extra = [...options.args, ...spec.extraArgs]
   for (const argument of extra) checkExtra(argument)
-  checkAllowed(options.allowedTools)
+  const allowed = [...options.allowedTools, ...(spec.allowedTools ?? [])]
+  checkAllowed(allowed)
   const args = [
     '-p',
     ...session(spec),
@@ -35,13 +36,15 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     // None: settings can grant permissions, set variables and start programs, and whatever the agent can write, its home too, it could plant them in.
     '--setting-sources=',
     ...systemPrompt(spec, files),
-    ...freeTools(options.allowedTools, spec).flatMap((tool) => flag('--allowedTools', tool)),
+    ...freeTools(allowed, spec).flatMap((tool) => flag('--allowedTools', tool)),
     ...(spec.tools ? ['--allowedTools=mcp__pawl'] : []),
-    ...[...laterTools, ...options.disallowedTools].flatMap((tool) => flag('--disallowedTools', tool)),
+    ...[...laterTools, ...options.disallowedTools, ...(spec.disallowedTools ?? [])].flatMap((tool) =>
+      flag('--disallowedTools', tool),
+    ),
     ...nativeTools(spec),
     ...skillArgs(spec),
     ...subagentArgs(spec),
-    ...options.addDirs.flatMap((folder) => flag('--add-dir', folder)),
+    ...[...options.addDirs, ...(spec.contextDirs ?? [])].flatMap((folder) => flag('--add-dir', folder)),
     ...flag('--max-turns', least(options.maxTurns, spec.maxTurns)?.toString()),
     ...settings(spec),
     '--strict-mcp-config',

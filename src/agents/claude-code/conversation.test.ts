@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { Conversation, LaunchSpec, Permission, PermissionRequest } from '../../agent.ts'
+import type { Conversation, LaunchSpec, Permission, PermissionRequest, Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import type { QuestionAsked } from '../../domain/question.ts'
 import type { Child } from '../../process/child.ts'
@@ -30,6 +30,7 @@ test('one process serves many turns, each with its own text, usage and cost', as
   expect(second.events).toEqual([
     { type: 'agent.session', data: { vendorId: '0f0f0f0f-0000-4000-8000-000000000000' } },
     { type: 'agent.message', data: { text: '3 bytes: two' } },
+    { type: 'agent.usage', data: { usage: first.verdict.usage } },
   ])
 })
 
@@ -74,17 +75,33 @@ test('a question is stored before the turn ends, the turn is blocked, and the ne
   const asked: QuestionAsked[] = []
   const { take } = await open()
   const steps = [{ say: 'I must ask.' }, { use: { id: 'q', name: 'AskUserQuestion', input: question } }, { say: 'never said' }]
-  const { verdict, events } = await take(steps, { ask: async (one) => void asked.push(one) })
+  const { verdict, events } = await take(steps, {
+    async ask(questions) {
+      asked.push(...questions)
+      return undefined
+    },
+  })
   expect(asked).toEqual([
     { kind: 'free', text: 'Which colour?\n- Red: like blood', options: ['Red', 'Blue'] },
-    { kind: 'free', text: 'Which sizes?\nMore than one may be chosen.', options: ['S', 'L'] },
+    { kind: 'free', text: 'Which sizes?', options: ['S', 'L'], multiSelect: true },
   ])
   expect(verdict).toMatchObject({ outcome: 'blocked', text: 'I must ask.', mayGoOn: true })
-  expect(events.at(-1)).toEqual({
+  expect(events.findLast((event) => event.type === 'agent.tool_returned')).toEqual({
     type: 'agent.tool_returned',
     data: { callId: 'q', output: expect.stringContaining('passed on to the user'), isError: true },
   })
   expect((await take('Red, and S')).verdict).toMatchObject({ outcome: 'succeeded', text: '10 bytes: Red, and S' })
+})
+
+test('a question that is answered while the turn waits goes on in the same turn, with the answers under its own words', async () => {
+  const { take } = await open()
+  const steps = [{ use: { id: 'q', name: 'AskUserQuestion', input: question } }, { say: 'went on' }]
+  const { verdict, events } = await take(steps, { ask: async () => ['Red', 'S, L'] })
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'went on' })
+  const answers = { 'Which colour?': 'Red', 'Which sizes?': 'S, L' }
+  expect(events.filter((event) => event.type === 'agent.tool_returned').map((event) => event.data)).toEqual([
+    { callId: 'q', output: `did ${JSON.stringify({ ...question, answers })}`, isError: false },
+  ])
 })
 
 test('a call that a person is asked about ends the turn as blocked, and the next one brings the answer', async () => {
@@ -94,7 +111,7 @@ test('a call that a person is asked about ends the turn as blocked, and the next
     permit: async () => ({ allow: false, message: 'Somebody was asked.', asked: true }),
   })
   expect(verdict).toMatchObject({ outcome: 'blocked', text: '', mayGoOn: true })
-  expect(events.at(-1)).toEqual({
+  expect(events.findLast((event) => event.type === 'agent.tool_returned')).toEqual({
     type: 'agent.tool_returned',
     data: { callId: 'c1', output: 'Somebody was asked.', isError: true },
   })
@@ -258,7 +275,7 @@ async function open(given: Partial<LaunchSpec<ClaudeCodeOptions>> = {}) {
     prompt: string | Step[],
     turn: {
       permit?: (request: PermissionRequest) => Promise<Permission>
-      ask?: (question: QuestionAsked) => Promise<void>
+      ask?: Turn['ask']
       signal?: AbortSignal
       emit?: (event: AgentEvent) => void
     } = {},
@@ -268,7 +285,7 @@ async function open(given: Partial<LaunchSpec<ClaudeCodeOptions>> = {}) {
       prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt),
       signal: turn.signal ?? new AbortController().signal,
       permit: turn.permit ?? (async () => ({ allow: true })),
-      ask: turn.ask ?? (async () => {}),
+      ask: turn.ask ?? (async () => undefined),
       emit(event) {
         events.push(event)
         turn.emit?.(event)

@@ -5,8 +5,9 @@ import type { Line } from '../../process/lines.ts'
 import { clean, createTextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { answerRequest } from './requests.ts'
-import { type Result, usageOfMessages } from './result.ts'
-import { type ControlRequest, type ModelCall, translate } from './translate.ts'
+import type { Result } from './result.ts'
+import { type ControlRequest, translate } from './translate.ts'
+import { createUsageTeller } from './usage.ts'
 
 /** What the program says during one turn: passed on as events, answered where it asks, and remembered for the verdict. */
 export interface Hearing {
@@ -33,7 +34,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
   const over = Promise.withResolvers<Result>()
   const spoken = createTextKeeper()
   const questions = new Set<string>()
-  const calls = new Map<string, ModelCall>()
+  const usage = createUsageTeller()
   let session: string | undefined
   let resetsAt: Date | undefined
   let asked = false
@@ -74,7 +75,8 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
         await record({ type: 'agent.session', data: { vendorId: session } })
       }
       if (heard.said !== undefined) spoken.add(heard.said)
-      if (heard.call) calls.set(heard.call.id, heard.call)
+      // Before what the message says, so that everything up to the next figures belongs to it.
+      for (const event of heard.call ? usage.called(heard.call) : []) await record(event)
       resetsAt = heard.resetsAt ?? resetsAt
       background = heard.background ?? background
       for (const event of heard.events) await record(event)
@@ -82,6 +84,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
       // Not awaited: a decision may take its time, and the program goes on with other things meanwhile.
       if (heard.request) void respond(heard.request)
       if (!heard.result) return
+      for (const event of usage.ended(heard.result)) await record(event)
       await unknown.flush()
       over.resolve(heard.result)
       isOver = true
@@ -94,7 +97,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
       await recorded
     },
     spoken: () => spoken.text(),
-    usage: () => usageOfMessages([...calls.values()]),
+    usage: usage.soFar,
     get isOver() {
       return isOver
     },

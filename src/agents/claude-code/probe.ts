@@ -17,7 +17,7 @@ export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace)
     if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
       return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
     }
-    const found = await which(command, place)
+    const found = which(command, place)
     if ('missing' in found) return missing(command, found)
     // What npm and the installer put on the search path is a link; the walls show the place where the program really lies.
     const program = await realpath(found.file)

@@ -40,9 +40,16 @@ async function passOn(request: ControlRequest, turn: Pick<Turn, 'ask'>): Promise
   const questions = questionsOf(request.fields.input)
   if (questions.length === 0)
     return { reply: answer(request, deny('The question could not be understood; ask it in plain text.')) }
-  for (const question of questions) await turn.ask(question)
+  const answers = await turn.ask(questions.map(({ asked }) => asked))
+  if (answers) return { reply: answer(request, { behavior: 'allow', updatedInput: answered(request, questions, answers) }) }
   return { reply: answer(request, deny(passedOn)), asked: textOf(request.fields.tool_use_id) ?? '' }
 }
+
+/** The program finds each answer under the very words of its question. */
+const answered = ({ fields }: ControlRequest, questions: readonly Passed[], answers: readonly string[]) => ({
+  ...fieldsOf(fields.input),
+  answers: Object.fromEntries(questions.map(({ words }, index) => [words, answers[index] ?? ''])),
+})
 
 const deny = (message: string) => ({ behavior: 'deny', message })
 const answer = ({ id }: ControlRequest, response: object) => ({
@@ -58,10 +65,16 @@ const maxTextChars = 16_000
 const maxLabelChars = 1024
 const maxOptions = 20
 
+/** A question as it is asked, and the words by which the program knows it. */
+interface Passed {
+  readonly words: string
+  readonly asked: QuestionAsked
+}
+
 /** Each question of the call with its choices; what they mean stands in the text. */
-function questionsOf(input: unknown): QuestionAsked[] {
+function questionsOf(input: unknown): Passed[] {
   const asked = fieldsOf(input)?.questions
-  return (Array.isArray(asked) ? asked : []).flatMap((value): QuestionAsked[] => {
+  return (Array.isArray(asked) ? asked : []).flatMap((value): Passed[] => {
     const question = fieldsOf(value)
     const text = textOf(question?.question)?.trim() || textOf(question?.header)?.trim()
     if (!question || !text) return []
@@ -69,12 +82,10 @@ function questionsOf(input: unknown): QuestionAsked[] {
       const label = (typeof option === 'string' ? option : textOf(fieldsOf(option)?.label))?.trim()
       return label ? [{ label, means: textOf(fieldsOf(option)?.description)?.trim() }] : []
     })
-    const lines = [
-      text,
-      ...choices.flatMap(({ label, means }) => (means ? [`- ${label}: ${means}`] : [])),
-      ...(question.multiSelect === true ? ['More than one may be chosen.'] : []),
-    ]
+    const lines = [text, ...choices.flatMap(({ label, means }) => (means ? [`- ${label}: ${means}`] : []))]
     const options = choices.map(({ label }) => clean(label.slice(0, maxLabelChars))).slice(0, maxOptions)
-    return [{ kind: 'free', text: clean(lines.join('\n').slice(0, maxTextChars)), options }]
+    const asked = { kind: 'free' as const, text: clean(lines.join('\n').slice(0, maxTextChars)), options }
+    const words = textOf(question.question) ?? text
+    return [{ words, asked: question.multiSelect === true ? { ...asked, multiSelect: true } : asked }]
   })
 }

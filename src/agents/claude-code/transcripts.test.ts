@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Verdict } from '../../agent.ts'
+import { addUsage, noUsage } from '../../domain/cost.ts'
 import { eventData } from '../../domain/event.ts'
+import type { Usage } from '../../domain/usage.ts'
 import { hear } from './hearing.ts'
 import { createCostMeter } from './result.ts'
 import { translate } from './translate.ts'
@@ -24,6 +27,18 @@ describe('what the real program printed', () => {
     const text = told.map((one) => `${JSON.stringify(one)}\n`).join('')
     await expect(text).toMatchFileSnapshot(join(folder, `${name}.expected.jsonl`))
   })
+})
+
+test.each(cases)('what is told call by call is in the end what the result says: %s', async (name) => {
+  let sum = noUsage
+  for (const one of await replay(linesOf(name))) {
+    if ('type' in one && one.type === 'agent.usage')
+      sum = addUsage(sum, (one as unknown as { data: { usage: Usage } }).data.usage)
+    if (!('verdict' in one)) continue
+    const { usage = noUsage } = one.verdict as Verdict
+    expect({ ...sum, turns: 0 }).toEqual({ ...usage, turns: 0 })
+    sum = noUsage
+  }
 })
 
 describe('a program of another version', () => {
@@ -70,7 +85,10 @@ async function replay(lines: readonly string[], { isResumed = false } = {}): Pro
         prompt: '',
         signal: new AbortController().signal,
         emit: (event) => void told.push(event),
-        ask: async (question) => void told.push({ asked: question }),
+        async ask(questions) {
+          told.push(...questions.map((asked) => ({ asked })))
+          return undefined
+        },
         permit: async ({ tool, input }) => {
           told.push({ permitted: { tool, input } })
           return { allow: true }

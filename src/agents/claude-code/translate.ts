@@ -26,6 +26,7 @@ export interface Heard {
 /** A message comes as a line per block, and each of them says again what all of it used. */
 export interface ModelCall extends TokenCounts {
   readonly id: string
+  readonly model: string | undefined
   /** None of a subagent's. */
   readonly isOwn: boolean
 }
@@ -139,7 +140,9 @@ function fromAssistant(line: Fields): Heard {
 function callOf(message: Fields | undefined, isOwn: boolean): ModelCall | undefined {
   const id = textOf(message?.id)
   const counts = TokenCounts.safeParse(message?.usage)
-  return id !== undefined && counts.success ? { id, isOwn, ...counts.data } : undefined
+  const model = textOf(message?.model)
+  const named = model === undefined ? undefined : cut(model, 200)
+  return id !== undefined && counts.success ? { id, model: named, isOwn, ...counts.data } : undefined
 }
 
 /** In the user's name come the returns of tools, and notes of the program to the model, which are nobody's business. */

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import type { LaunchSpec } from '../../agent.ts'
+import { resolveProfile } from '../../domain/profile/resolve.ts'
+import { restricted } from '../../domain/profile/restrict.ts'
+import { toolAccess } from '../../domain/rule/access.ts'
 import { codexCommand } from './command.ts'
 import { CodexOptions } from './options.ts'
+import { ownTools } from './rules.ts'
 import { chooseTransport } from './transport.ts'
 
 const session = '01a1de03-f204-73f1-a540-d5327fbf2880'
@@ -188,4 +192,15 @@ test.each([
 
 test('a long call of our tools is waited for', () => {
   expect(codexCommand(spec({ tools: true })).args).toContain('mcp_servers.pawl.tool_timeout_sec=660')
+})
+
+test('a list of tools that need no permission is refused by name', () => {
+  expect(() => codexCommand(spec({ allowedTools: ['Bash'] }))).toThrow(/Codex takes no list of tools .* Leave allowedTools out\./)
+})
+
+test('what one task may not use is taken away, resumed or not', () => {
+  const profile = restricted(resolveProfile('guarded'), { disallowedTools: ['Bash', 'WebSearch'] })
+  const wanted = { toolAccess: toolAccess(profile, ownTools), systemPrompt: 'Be brief.', version: '0.166.0' }
+  expect(config(wanted)).not.toBe(config({ ...wanted, toolAccess: toolAccess(resolveProfile('guarded'), ownTools) }))
+  expect(config({ ...wanted, resume: session })).toBe(config(wanted))
 })

@@ -71,6 +71,12 @@ const modelArgs = ({ baseUrl }: LaunchSpec<CodexOptions>) =>
 function check(spec: LaunchSpec<CodexOptions>): void {
   checkTools(spec)
   checkRules(spec)
+  if (spec.allowedTools?.length) {
+    throw new PawlError(
+      'unsupported',
+      'Codex takes no list of tools that need no permission: the rules of the profile decide that. Leave allowedTools out.',
+    )
+  }
   if (spec.newSession !== undefined) {
     throw new PawlError('unsupported', 'Codex names its conversations itself; it cannot be given an id for a new one.')
   }

@@ -113,13 +113,31 @@ test('several questions are all stored before the turn ends as blocked', async (
       hears({ id: 4, method: 'turn/interrupt' }),
       ends('interrupted'),
     ],
-    { ask: async (question) => void asked.push(question) },
+    {
+      async ask(given) {
+        asked.push(...given)
+        return undefined
+      },
+    },
   )
   expect(asked).toEqual([
     { kind: 'free', text: 'One?\n- x: why x', options: ['x'] },
     { kind: 'free', text: 'Two', options: [] },
   ])
   expect(verdict).toMatchObject({ outcome: 'blocked', mayGoOn: true, vendorSession: threadId })
+})
+
+test('questions that are answered while the turn waits are answered by their ids, and the turn goes on', async () => {
+  const questions = [
+    { id: 'a', question: 'One?' },
+    { id: 'b', question: 'Two?' },
+  ]
+  const answers = { a: { answers: ['x'] }, b: { answers: ['y'] } }
+  const { verdict } = await play(
+    [...begins, asks('item/tool/requestUserInput', { questions }), hears({ id: 7, result: { answers } }), ...done],
+    { ask: async () => ['x', 'y'] },
+  )
+  expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done' })
 })
 
 test('a call that a person is asked about is declined, and ends the turn as blocked', async () => {
@@ -280,7 +298,7 @@ test('what the program tells of a turn after its end is no work of its own', asy
 
 const noTurn: Omit<Turn, 'prompt'> = {
   signal: new AbortController().signal,
-  ask: async () => {},
+  ask: async () => undefined,
   permit: async () => ({ allow: true }),
   emit: () => {},
 }
@@ -301,7 +319,7 @@ async function play(recording: object[], hooks: Hooks = {}) {
   const verdict = await conversation.turn({
     prompt: 'go',
     signal: hooks.signal ?? new AbortController().signal,
-    ask: hooks.ask ?? (async () => {}),
+    ask: hooks.ask ?? (async () => undefined),
     async permit(request) {
       requests.push(request)
       return hooks.permit?.(request) ?? { allow: true }

@@ -24,6 +24,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
   const usage = createUsageMeter()
   let now: { turn: Turn; hearing: Hearing; block(): void } | undefined
   let threadId: string | undefined
+  let model = spec.model
   let isReady = false
   let isUnbidden = false
   let tellUnbidden = () => {}
@@ -89,6 +90,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
       // Nothing is begun for a turn that was given up meanwhile.
       if (turn.signal.aborted) return { gone: true }
       threadId = text(fields(opened.result.thread)?.id)
+      model = text(opened.result.model) ?? model
       if (threadId === undefined) return { error: { message: 'The program did not name its conversation.' } }
     }
     hearing.begin({ threadId })
@@ -107,7 +109,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
   }
 
   async function takeTurn(turn: Turn): Promise<Verdict> {
-    const hearing = hear(turn, usage)
+    const hearing = hear(turn, usage, () => model)
     const blocked = Promise.withResolvers<'blocked'>()
     const stopped = Promise.withResolvers<'stopped'>()
     const stop = () => stopped.resolve('stopped')

@@ -29,12 +29,14 @@ async function runTurn(child: Child, spec: LaunchSpec<CodexOptions>, turn: Turn)
   const exit = await readChild(child, { signal: turn.signal, stdout: output.push, stderr: complaints.push })
   await complaints.end()
   const said = await output.end()
-
+  // It tells what the whole conversation used; of a resumed one, what came before this run is not known.
+  const usage = spec.resume === undefined ? readUsage(said.end?.usage) : undefined
+  const { model } = spec
+  if (usage) await turn.emit({ type: 'agent.usage', data: { usage, ...(model === undefined ? {} : { model }) } })
   const facts: Facts = {
     text: said.end?.ok ? said.answer : said.soFar,
     vendorSession: said.session,
-    // It tells what the whole conversation used; of a resumed one, what came before this run is not known.
-    usage: spec.resume === undefined ? readUsage(said.end?.usage) : undefined,
+    usage,
   }
   if (exit && said.end?.ok === false) return judgeFailure({ message: said.end.message }, facts)
   const ending = judgeExit(exit, facts, complaints.kept)

@@ -30,7 +30,7 @@ export interface Hearing {
 
 export type Ended = { readonly status: 'completed' | 'interrupted' } | { readonly status: 'failed'; readonly failure: Failure }
 
-export function hear(turn: Turn, usage: UsageMeter): Hearing {
+export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | undefined = () => undefined): Hearing {
   // Events come from what is read and from what is answered: one at a time all the same.
   let emitted: Promise<unknown> = Promise.resolve()
   let isOver = false
@@ -100,7 +100,13 @@ export function hear(turn: Turn, usage: UsageMeter): Hearing {
         case 'thread/tokenUsage/updated': {
           const thread = text(params.threadId) ?? ''
           // Before the turn has begun, it is what earlier turns used.
-          return usage.update(thread, params.tokenUsage, turnId !== undefined || !isOurs(params))
+          const used = usage.update(thread, params.tokenUsage, turnId !== undefined || !isOurs(params))
+          // What agents of the agent use is no turn of its own.
+          const turns = isOurs(params) ? 1 : 0
+          const model = modelOf()
+          if (used)
+            await emit({ type: 'agent.usage', data: { usage: { ...used, turns }, ...(model === undefined ? {} : { model }) } })
+          return
         }
         case 'account/rateLimits/updated':
           resetsAt = fullAgainAt(params.rateLimits) ?? resetsAt

@@ -17,7 +17,7 @@ export async function probeCodex(options: CodexOptions, place: ProbePlace): Prom
     if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
       return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
     }
-    const found = await which(command, place)
+    const found = which(command, place)
     if ('missing' in found) return missing(command, found)
     const program = await nativeProgram(found.file)
     const answer = await readVersion(program, ['--version'], place, found.file)

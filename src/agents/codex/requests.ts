@@ -28,7 +28,12 @@ export async function answerRequest(
   const { id, method, params } = request
   try {
     if (method === 'item/tool/requestUserInput') {
-      for (const question of questionsOf(params)) await turn.ask(question)
+      const questions = questionsOf(params)
+      const answers = await turn.ask(questions.map(({ asked }) => asked))
+      if (answers)
+        return server.answer(id, {
+          answers: Object.fromEntries(questions.map(({ id }, i) => [id, { answers: [answers[i] ?? ''] }])),
+        })
       // Not answered: the interruption that follows takes the request back, and the answer comes with a later turn.
       return asking.blocked()
     }
@@ -110,7 +115,10 @@ function questionsOf(params: Params) {
       ...explained.map((choice) => `- ${text(choice.label) ?? ''}: ${text(choice.description)}`),
     ]
     const options = choices.map((choice) => clean((text(choice.label) ?? '').slice(0, 1024))).filter((label) => label !== '')
-    return { kind: 'free' as const, text: clean(lines.join('\n').slice(0, 16_000)), options: options.slice(0, 20) }
+    const asked = { kind: 'free' as const, text: clean(lines.join('\n').slice(0, 16_000)), options: options.slice(0, 20) }
+    return { id: text(question.id) ?? '', asked }
   })
-  return questions.length > 0 ? questions : [{ kind: 'free' as const, text: 'The agent asks for your input.', options: [] }]
+  return questions.length > 0
+    ? questions
+    : [{ id: '', asked: { kind: 'free' as const, text: 'The agent asks for your input.', options: [] } }]
 }

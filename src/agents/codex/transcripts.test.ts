@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { makePlace, scripted } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
 import type { Command, LaunchSpec, Permission, Verdict } from '../../agent.ts'
+import { addUsage, noUsage } from '../../domain/cost.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { codex } from './agent.ts'
 import type { CodexOptions } from './options.ts'
@@ -45,6 +46,16 @@ test.each(recorded)('the recording %s is read as it was', async (name) => {
   const told = await play(readFileSync(join(folder, `${name}.jsonl`), 'utf8'), name)
   const lines = told.map((line) => `${JSON.stringify(line)}\n`).join('')
   await expect(lines).toMatchFileSnapshot(join(folder, `${name}.expected.jsonl`))
+})
+
+test.each(recorded)('what %s tells call by call is in the end what the verdict says', async (name) => {
+  let sum = noUsage
+  for (const one of await play(readFileSync(join(folder, `${name}.jsonl`), 'utf8'), name)) {
+    if (one.type === 'agent.usage') sum = addUsage(sum, one.data.usage)
+    if (one.type !== 'verdict') continue
+    expect(sum).toEqual(one.usage ?? noUsage)
+    sum = noUsage
+  }
 })
 
 test('a newer program may say more: fields and messages that nobody knows change nothing', async () => {
@@ -103,7 +114,10 @@ async function play(recording: string, name: string): Promise<Told[]> {
     const verdict = await conversation.turn({
       prompt,
       signal: stop.signal,
-      ask: async (question) => expect(question.text).not.toBe(''),
+      async ask(questions) {
+        for (const question of questions) expect(question.text).not.toBe('')
+        return undefined
+      },
       permit: async () => permission,
       emit(event) {
         told.push(event)

@@ -4,8 +4,8 @@ import { fields } from './items.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 export interface UsageMeter {
-  /** An update of one thread's counters. `counts` is false for one that only repeats what was used before this turn. */
-  update(threadId: string, tokenUsage: unknown, counts: boolean): void
+  /** An update of one thread's counters: answers what is new. `counts` is false for one that only repeats what was used before this turn. */
+  update(threadId: string, tokenUsage: unknown, counts: boolean): Usage | undefined
   /** What was used since the last time; undefined if nothing was told. */
   take(): Usage | undefined
 }
@@ -22,14 +22,15 @@ export function createUsageMeter(): UsageMeter {
     update(threadId, tokenUsage, counts) {
       const raw = fields(tokenUsage)
       const total = readCounters(fields(raw?.total))
-      if (!total) return
+      if (!total) return undefined
       const before = totals.get(threadId)
       totals.set(threadId, total)
-      if (!counts) return
+      if (!counts) return undefined
       const delta = before ? minus(total, before) : (readCounters(fields(raw?.last)) ?? total)
-      if (delta.every((count) => count === 0)) return
+      if (delta.every((count) => count === 0)) return undefined
       used = used ? (used.map((count, at) => count + (delta[at] ?? 0)) as unknown as Counters) : delta
       calls++
+      return toUsage(delta, 1)
     },
     take() {
       const usage = used && toUsage(used, calls)

@@ -131,6 +131,7 @@ test('json output is read by the declared paths', async () => {
   })
   expect(events).toEqual([
     { type: 'agent.session', data: { vendorId: 's1' } },
+    { type: 'agent.usage', data: { usage: verdict.usage, costUsd: 0.25 } },
     { type: 'agent.message', data: { text: 'forty-two' } },
   ])
 })
@@ -163,6 +164,7 @@ test('jsonl is said line by line, and the first declared result is the answer', 
     { type: 'agent.session', data: { vendorId: 's1' } },
     { type: 'agent.message', data: { text: 'looking' } },
     { type: 'agent.unknown', data: { raw: 'not json\n{"type":"new kind"}' } },
+    { type: 'agent.usage', data: { usage: verdict.usage, costUsd: 0.5 } },
   ])
 })
 

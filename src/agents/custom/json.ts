@@ -4,6 +4,7 @@ import { clean, createTextKeeper, cut, sendPieces } from '../text.ts'
 import { mapValue } from './mapping.ts'
 import type { Mapping } from './options.ts'
 import type { Output, Said } from './output.ts'
+import { usageSince } from './usage.ts'
 
 const maxBytes = 50_000_000
 
@@ -25,6 +26,8 @@ export function readJson(turn: Turn, map: Mapping | undefined): Output {
       printed.add(decoder.decode())
       const said = whole ? read() : { text: printed.text().trim() }
       if (said.session !== undefined) await turn.emit({ type: 'agent.session', data: { vendorId: said.session } })
+      const used = usageSince({}, said)
+      if (used) await turn.emit(used)
       await sendPieces(said.text, (text) => turn.emit({ type: 'agent.message', data: { text } }))
       return said
     },

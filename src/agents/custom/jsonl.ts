@@ -6,6 +6,7 @@ import { createUnknownLines } from '../unknown.ts'
 import { type Mapped, mapValue, saysSomething } from './mapping.ts'
 import type { Mapping } from './options.ts'
 import type { Output } from './output.ts'
+import { usageSince } from './usage.ts'
 
 const maxLineBytes = 8 * 1024 * 1024
 
@@ -41,9 +42,12 @@ export function readJsonl(turn: Turn, map: Mapping): Output {
     if (session && session !== latest.session) await turn.emit({ type: 'agent.session', data: { vendorId: session } })
     latest.session = session ?? latest.session
     latest.error ??= mapped.error && cut(mapped.error, 500)
+    const before = { ...latest }
     latest.costUsd = mapped.costUsd ?? latest.costUsd
     latest.inputTokens = mapped.inputTokens ?? latest.inputTokens
     latest.outputTokens = mapped.outputTokens ?? latest.outputTokens
+    const used = usageSince(before, latest)
+    if (used) await turn.emit(used)
     if (mapped.result !== undefined && !hasResult) {
       hasResult = true
       result.add(clean(mapped.result))

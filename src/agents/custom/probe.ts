@@ -10,7 +10,7 @@ export async function probeCommand(options: CustomOptions, place: ProbePlace): P
     if (program.includes('/') && !program.startsWith('/') && place.folder === undefined) {
       return { installed: true, healthy: true, detail: `${program} is looked up in the workspace of each task` }
     }
-    const found = await which(program, place)
+    const found = which(program, place)
     if ('missing' in found) return missing(program, found)
     if (!options.versionArgs) return { installed: true, healthy: true, detail: `found at ${found.file}` }
     const answer = await readVersion(found.file, options.versionArgs, place)

@@ -1,21 +1,147 @@
+import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
+import type { ScheduleView } from '../../domain/schedule.ts'
+import type { NewTasks } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { agentOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
+import { type Connection, withConnection } from '../connect.ts'
+import type { TaskFile } from '../task-file/read.ts'
+import {
+  agentOf,
+  askedOf,
+  createTask,
+  defineTask,
+  sayQueued,
+  type TaskOptions,
+  taskRequest,
+  workspaceOf,
+} from '../task-request.ts'
 
-export function define(command: Command, cli: Cli): void {
-  defineTask(command.description('Queue a task for the daemon and print its id.')).action(
-    (words: string[], options: TaskOptions) => add(cli, words, options),
-  )
+interface AddOptions extends TaskOptions {
+  file?: string
+  key?: string
+  idempotent?: boolean
+  schedule?: string
+  tz?: string
 }
 
-async function add(cli: Cli, words: string[], options: TaskOptions): Promise<void> {
+export function define(command: Command, cli: Cli): void {
+  defineTask(command.description('Queue a task for the daemon and print its id; or all tasks of a file.'))
+    .optionsGroup('From a file:')
+    .option('-f, --file <file>', 'YAML or JSON with one or many tasks, made together or not at all; "-" reads stdin')
+    .option('--key <key>', 'asking again with this key gives the same tasks')
+    .option('--idempotent', 'with --file: a key made of the content of the file')
+    .optionsGroup('Again and again:')
+    .option('--schedule <when>', 'make a schedule instead: "0 7 * * 1-5", "every 2h", "at 2026-05-01 09:00", "idle 30m"')
+    .option('--tz <zone>', 'with --schedule: whose clocks count, as in Europe/Berlin')
+    .addHelpText('after', examples)
+    .action((words: string[], options: AddOptions) =>
+      options.file === undefined ? add(cli, words, options) : addFile(cli, words, { ...options, file: options.file }),
+    )
+}
+
+const examples = `
+Examples
+  pawl task add --name nightly --priority low --budget-usd 2 "update the dependencies"
+  pawl task add --depends-on 4k2x --check "npm test" "and now the tests"
+  pawl task add -f tasks.yaml --idempotent
+
+In a file, tasks may depend on each other by name:
+  - {name: build, prompt: make it build}
+  - {name: test, prompt: make the tests pass, depends_on: [build], checks: [npm test]}
+docs/tasks.md has every key.`
+
+async function add(cli: Cli, words: string[], options: AddOptions): Promise<void> {
+  if (options.idempotent) throw invalid('--idempotent needs --file; for one task name a key of your own with --key.')
+  if (options.schedule === undefined && options.tz !== undefined) throw invalid('--tz needs --schedule.')
+  if (options.schedule !== undefined) {
+    const { addSchedule } = await import('./schedule-add.ts')
+    const { parseWhen } = await import('../../config/when.ts')
+    return addSchedule(cli, words, options, { when: parseWhen(options.schedule, { timeZone: options.tz }), policies: {} })
+  }
   const request = await taskRequest(cli, words, options)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
-    const agent = await agentOf(connection, options)
-    const task = await createTask(connection, { ...request, ...agent, attended: false })
+    const asked = await askedOf(connection, options)
+    const task = await createTask(connection, { ...request, ...asked, attended: false }, options.key)
     if (cli.globals.json) cli.json(task)
     else cli.out(task.id)
     sayQueued(cli, connection, options.agent === undefined ? task : undefined)
   })
 }
+
+/** What the file does not say itself may be said for all of its tasks. */
+const forAll = ['agent', 'profile', 'workspace']
+
+async function addFile(cli: Cli, words: string[], options: AddOptions & { file: string }): Promise<void> {
+  const { file, key, idempotent, ...rest } = options
+  if (words.length > 0) throw invalid('With --file the prompts stand in the file; leave the words out.')
+  const globals = Object.keys(cli.globals)
+  const other = Object.keys(rest).find((name) => !forAll.includes(name) && !globals.includes(name))
+  if (other !== undefined)
+    throw invalid(
+      `With --file, ${flagOf(other)} is said of each task in the file; only ${forAll.map(flagOf).join(', ')} may be given for all.`,
+    )
+  if (key !== undefined && idempotent) throw invalid('Name one of --key and --idempotent.')
+  const { readTaskFile } = await import('../task-file/read.ts')
+  const { tasks, schedules, source } = await readTaskFile(cli.cwd, file)
+  const workspace = options.workspace === undefined ? undefined : await workspaceOf(cli.cwd, options.workspace)
+  await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
+    const whole = await withDefaults(cli, connection, tasks, { ...options, workspace })
+    const idempotencyKey = idempotent ? keyOf(cli.cwd, source) : key
+    const once = whole.filter((_, index) => schedules[index] === undefined)
+    const isAgain = idempotencyKey !== undefined
+    const coming = schedules.some(Boolean) ? await addSchedules(connection, { tasks: whole, schedules, isAgain }) : []
+    const made =
+      once.length > 0
+        ? await connection.runtime.createTasks({ tasks: once }, { by: 'cli', idempotencyKey })
+        : { tasks: [], created: true }
+    if (cli.globals.json)
+      cli.json({ items: made.tasks, created: made.created, ...(coming.length > 0 ? { schedules: coming } : {}) })
+    else for (const { id } of [...made.tasks, ...coming]) cli.out(id)
+    if (made.created) sayQueued(cli, connection)
+    else cli.say('These tasks were there already.')
+  })
+}
+
+/** The schedules come first: whatever is wrong with one of them, no task has been made. */
+async function addSchedules(
+  connection: Connection,
+  file: { tasks: NewTasks['tasks']; schedules: TaskFile['schedules']; isAgain: boolean },
+): Promise<ScheduleView[]> {
+  const { makeSchedule } = await import('./schedule-add.ts')
+  const made: ScheduleView[] = []
+  for (const [index, schedule] of file.schedules.entries())
+    if (schedule) made.push(await makeSchedule(connection, file.tasks[index]!, schedule, file.isAgain))
+  return made
+}
+
+async function withDefaults(
+  cli: Cli,
+  connection: Connection,
+  tasks: NewTasks['tasks'],
+  given: { agent?: string | undefined; profile?: string | undefined; workspace: string | undefined },
+): Promise<NewTasks['tasks']> {
+  const here = await workspaceOf(cli.cwd, undefined)
+  const chosen = new Map<string, Awaited<ReturnType<typeof agentOf>>>()
+  const whole: NewTasks['tasks'] = []
+  for (const task of tasks) {
+    const asked = { agent: task.agent ?? given.agent, profile: task.profile ?? given.profile, session: task.session }
+    const name = JSON.stringify([asked.agent, asked.profile, asked.session])
+    const agent = chosen.get(name) ?? (await agentOf(connection, definedOnly(asked)))
+    chosen.set(name, agent)
+    const workspace = task.workspace ?? given.workspace ?? (task.session === undefined ? here : undefined)
+    whole.push({ ...task, ...agent, ...(workspace === undefined ? {} : { workspace }), attended: false })
+  }
+  return whole
+}
+
+const definedOnly = (
+  options: { [K in 'agent' | 'profile' | 'session']: string | undefined },
+): Pick<TaskOptions, 'agent' | 'profile' | 'session'> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+
+/** The same file from another folder asks for other work. */
+const keyOf = (cwd: string, source: string) =>
+  `file-${createHash('sha256').update(`${cwd}\0${source}`).digest('hex').slice(0, 40)}`
+
+const flagOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

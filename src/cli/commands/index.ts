@@ -23,6 +23,13 @@ const wait = { summary: 'wait until a task comes to rest', load: () => import('.
 const answer = { summary: 'answer a question of a task', load: () => import('./answer.ts') }
 const cancel = { summary: 'stop a task', load: () => import('./cancel.ts') }
 const retry = { summary: 'queue a task again', load: () => import('./retry.ts') }
+const wake = { summary: 'let a parked task go on now', load: () => import('./wake.ts') }
+const accept = { summary: 'accept work that is in review', load: () => import('./accept.ts') }
+const reject = { summary: 'send work that is in review back with a comment', load: () => import('./reject.ts') }
+
+const rm = { summary: 'delete a task that has ended', load: () => import('./task-rm.ts') }
+const edit = { summary: 'change the name, priority or tags of one that waits', load: () => import('./task-edit.ts') }
+const verify = { summary: 'say whether the work of a task is proved', load: () => import('./verify.ts') }
 
 /** Every command of `pawl`, in the order of the help. */
 export const commands: Commands = {
@@ -31,14 +38,17 @@ export const commands: Commands = {
   show: { ...show, group: 'Work' },
   logs: { ...logs, group: 'Work' },
   wait: { ...wait, group: 'Work' },
+  questions: { summary: 'list the questions that wait for an answer', load: () => import('./questions.ts'), group: 'Work' },
   answer: { ...answer, group: 'Work' },
   cancel: { ...cancel, group: 'Work' },
   retry: { ...retry, group: 'Work' },
+  verify: { ...verify, group: 'Work' },
   task: {
-    summary: 'add, ls, show, logs, wait, answer, cancel, retry',
-    commands: { add, ls, show, logs, wait, answer, cancel, retry },
+    summary: 'add, ls, show, logs, wait, answer, cancel, retry, wake, accept, reject, edit, rm',
+    commands: { add, ls, show, logs, wait, answer, cancel, retry, wake, accept, reject, edit, rm },
     group: 'Work',
   },
+  cost: { summary: 'show what was spent', load: () => import('./cost.ts'), group: 'Work' },
   session: {
     summary: 'ls, show, adopt, stop: the conversations with agents',
     commands: {
@@ -46,6 +56,20 @@ export const commands: Commands = {
       show: { summary: 'show one session with its tasks', load: () => import('./session-show.ts') },
       adopt: { summary: 'go on with a conversation begun in the program itself', load: () => import('./session-adopt.ts') },
       stop: { summary: 'stop whatever runs on a session', load: () => import('./session-stop.ts') },
+    },
+    group: 'Work',
+  },
+  schedule: {
+    summary: 'add, ls, show, pause, resume, run, edit, rm: tasks that come again',
+    commands: {
+      add: { summary: 'make a schedule', load: () => import('./schedule-add.ts') },
+      ls: { summary: 'list schedules, those that fail in red', load: () => import('./schedule-ls.ts') },
+      show: { summary: 'show when one is due next and what came of it', load: () => import('./schedule-show.ts') },
+      pause: { summary: 'fire nothing until it is resumed', load: () => import('./schedule-pause.ts') },
+      resume: { summary: 'let a paused one go on', load: () => import('./schedule-resume.ts') },
+      run: { summary: 'fire one now, out of turn', load: () => import('./schedule-run.ts') },
+      edit: { summary: 'change when it is due or what is done', load: () => import('./schedule-edit.ts') },
+      rm: { summary: 'remove one with its history', load: () => import('./schedule-rm.ts') },
     },
     group: 'Work',
   },
@@ -62,6 +86,15 @@ export const commands: Commands = {
     commands: {
       ls: { summary: 'list them with their sizes', load: () => import('./workspace-ls.ts') },
       rm: { summary: 'remove one for good', load: () => import('./workspace-rm.ts') },
+    },
+    group: 'Work',
+  },
+  notifications: {
+    summary: 'ls, retry, test: what others are told of tasks',
+    commands: {
+      ls: { summary: 'list what was sent, waits or was given up', load: () => import('./notifications-ls.ts') },
+      retry: { summary: 'send what was given up once more', load: () => import('./notifications-retry.ts') },
+      test: { summary: 'send a made-up one now', load: () => import('./notifications-test.ts') },
     },
     group: 'Work',
   },
@@ -99,6 +132,14 @@ export const commands: Commands = {
       verify: { summary: 'check that nothing was changed or removed', load: () => import('./audit-verify.ts') },
     },
     group: 'Daemon',
+  },
+  limits: {
+    summary: 'ls, clear: accounts of model providers that are at their limit',
+    commands: {
+      ls: { summary: 'list them, until when, and who waits', load: () => import('./limits-ls.ts') },
+      clear: { summary: 'forget the limit of an agent’s account', load: () => import('./limits-clear.ts') },
+    },
+    group: 'Work',
   },
   agents: { summary: 'list the agents and whether they can work', load: () => import('./agents.ts'), group: 'Setup' },
   doctor: { summary: 'check this machine; --fix repairs what it can', load: () => import('./doctor.ts'), group: 'Setup' },

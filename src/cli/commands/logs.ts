@@ -6,6 +6,7 @@ import { clientSettings } from '../../config.ts'
 import { notFound } from '../../domain/error.ts'
 import type { Event } from '../../domain/event.ts'
 import { isAtRest } from '../../domain/task.ts'
+import type { TaskView } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
@@ -65,7 +66,7 @@ async function follow(cli: Cli, { runtime, onDaemon }: Connection, id: string, o
   // Nobody reads any more.
   process.stdout.once('error', () => interruption.leave())
   try {
-    const isDone = (task: { state: Parameters<typeof isAtRest>[0] }) => !options.forever && isAtRest(task.state)
+    const isDone = (task: Pick<TaskView, 'state' | 'reason'>) => !options.forever && isAtRest(task.state, task.reason)
     await watchTask(runtime, { task: id, after: 0, show: (event) => print(cli, event), isDone, signal: interruption.left })
   } finally {
     interruption.stop()

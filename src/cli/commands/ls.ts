@@ -6,7 +6,8 @@ import type { TaskSummary } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { sessionOf } from '../find-session.ts'
-import { formatAge, formatState, formatTime, shortId } from '../format.ts'
+import { findTask } from '../find-task.ts'
+import { formatAge, formatCost, formatState, formatTime, formatUntil, shortId } from '../format.ts'
 import { parseCount, takePages } from '../pages.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
@@ -16,6 +17,7 @@ interface ListOptions {
   agent?: string
   tag?: string
   session?: string
+  parent?: string
   limit: number
   all?: boolean
 }
@@ -27,6 +29,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--agent <name>', 'only tasks of this agent')
     .option('--tag <name>', 'only tasks with this tag')
     .option('--session <id>', 'only tasks of this session', sessionOf)
+    .option('--parent <task>', 'only subtasks of this task: its id, the end of it, or "last"')
     .option('-n, --limit <count>', 'at most so many', parseCount, 20)
     .option('--all', 'every one, however many')
     .action((options: ListOptions) => list(cli, options))
@@ -35,8 +38,9 @@ export function define(command: Command, cli: Cli): void {
 async function list(cli: Cli, options: ListOptions): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
     const { state: states, agent, tag, session, limit, all } = options
+    const parent = options.parent === undefined ? undefined : await findTask(runtime, options.parent)
     const page = await takePages(all ? Number.POSITIVE_INFINITY : limit, (part) =>
-      runtime.listTasks({ states, agent, tag, session, ...part }),
+      runtime.listTasks({ states, agent, tag, session, parent, ...part }),
     )
     if (cli.globals.json) return cli.json(page)
     if (page.items.length === 0) return cli.say('There are no tasks; start one with: pawl run "…"')
@@ -45,19 +49,33 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
       stateOf(task),
       oneLine(task.agent, 20),
       formatAge(Date.now() - Date.parse(task.createdAt)),
-      oneLine(task.prompt),
+      costOf(task),
+      whatOf(task),
     ])
     const width = process.stdout.isTTY ? process.stdout.columns : undefined
-    cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'PROMPT'], rows, width, ['AGE', 'AGENT']))
+    cli.out(table(['ID', 'STATE', 'AGENT', 'AGE', 'COST', 'PROMPT'], rows, width, ['COST', 'AGE', 'AGENT']))
     if (page.next !== null) cli.say(`More: add -n ${limit * 5}, or --all.`)
   })
 }
 
+/** Nothing for what cost nothing, or has not come to rest yet. */
+const costOf = ({ result }: TaskSummary) =>
+  result?.costUsd ? formatCost(result.costUsd, result.costKnown) : result?.costKnown === 'unknown' ? 'unknown' : ''
+
+/** What it is about; of one that runs also what it is at right now. */
+function whatOf({ name, prompt, current }: TaskSummary): string {
+  const what = oneLine(name === null ? prompt : `${name}: ${prompt}`)
+  return current === null ? what : `${oneLine(current, 80)} | ${what}`
+}
+
 function stateOf(task: TaskSummary): string {
-  if (task.state === 'parked' && task.resumeAt !== null) return `parked until ${formatTime(task.resumeAt)}`
+  if (task.state === 'parked' && task.resumeAt !== null)
+    return `parked until ${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`
   if (task.state === 'blocked' || task.state === 'failed')
     return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
-  return formatState(task.state)
+  if (task.state === 'created' && task.reason?.detail !== undefined)
+    return `waits for ${task.reason.detail.split(', ').map(shortId).join(', ')}`
+  return task.proof === 'verified' ? `${formatState(task.state)}, verified` : formatState(task.state)
 }
 
 function parseStates(written: string): TaskState[] {

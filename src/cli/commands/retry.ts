@@ -3,26 +3,38 @@ import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
 import { resumeWatching } from '../resume-watching.ts'
+import { budgetOf, duration } from '../task-caps.ts'
+import type { TaskOptions } from '../task-options.ts'
 import { sayQueued } from '../task-request.ts'
 
-interface RetryOptions {
+interface RetryOptions
+  extends Pick<TaskOptions, 'budgetUsd' | 'budgetTokens' | 'budgetTurns' | 'budgetTime' | 'budgetRunUsd' | 'timeout'> {
   fresh?: boolean
   wait?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
   command
-    .description('Queue a task again that has come to rest; its conversation goes on.')
+    .description('Queue a task again that has come to rest; its conversation goes on, held to all that it was held to.')
     .argument('<task>', 'its id, the end of it, or "last"')
     .option('--fresh', 'with a new conversation')
     .option('--wait', 'stay and show how it goes; without a daemon it is run here')
+    .optionsGroup('Caps that replace its own:')
+    .option('--budget-usd <dollars>', 'what the task may cost in all, what it has cost so far included')
+    .option('--budget-tokens <count>', 'how many tokens it may use in all')
+    .option('--budget-turns <count>', 'how many turns it may take in all')
+    .option('--budget-time <duration>', 'how long all its runs may take together')
+    .option('--budget-run-usd <dollars>', 'what one run may cost')
+    .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
+    .addHelpText('after', '\nExample\n  pawl task retry 4k2x --budget-usd 5')
     .action((named: string, options: RetryOptions) => retry(cli, named, options))
 }
 
 async function retry(cli: Cli, named: string, options: RetryOptions): Promise<void> {
+  const caps = { budget: await budgetOf(options), timeoutMs: await duration('--timeout', options.timeout) }
   await withConnection(cli, { work: options.wait ? 'own' : 'none' }, async (connection) => {
     const id = await findTask(connection.runtime, named)
-    const task = await connection.runtime.retryTask(id, { by: 'cli', fresh: options.fresh === true })
+    const task = await connection.runtime.retryTask(id, { by: 'cli', fresh: options.fresh === true, ...caps })
     if (options.wait) {
       cli.exitCode = await resumeWatching(cli, connection, id)
       return

@@ -7,7 +7,7 @@ import { followToRest } from '../follow-to-rest.ts'
 import { formatState, shortId } from '../format.ts'
 import { Interruption } from '../interrupt.ts'
 import { type OutputFormat, RunScreen, runResult } from '../run-screen.ts'
-import { agentOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
+import { askedOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
 
 interface RunOptions extends TaskOptions {
   detach?: boolean
@@ -39,7 +39,7 @@ Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked by a question
 async function detach(cli: Cli, words: string[], options: RunOptions): Promise<number> {
   const request = await taskRequest(cli, words, options)
   return withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
-    const task = await createTask(connection, { ...request, ...(await agentOf(connection, options)), attended: false })
+    const task = await createTask(connection, { ...request, ...(await askedOf(connection, options)), attended: false })
     if (cli.globals.json || options.outputFormat?.includes('json')) cli.json(runResult(task))
     else cli.out(task.id)
     sayQueued(cli, connection, options.agent === undefined ? task : undefined)
@@ -56,7 +56,7 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
     connection = await connect(cli, { work: 'own', isForNewTask: true })
     // It may have to ask whether this folder's settings are trusted.
     screen.pause()
-    const agent = await agentOf(connection, options)
+    const agent = await askedOf(connection, options)
     if (interruption.count > 0) return interruption.exitCode
     const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })
     screen.begin(task)

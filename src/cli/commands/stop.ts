@@ -27,7 +27,7 @@ export function define(command: Command, cli: Cli): void {
 async function stop(cli: Cli): Promise<void> {
   const [{ home }, { stopEverything }] = await Promise.all([
     clientSettings({ cwd: cli.cwd, home: cli.globals.home }),
-    import('../../daemon.ts'),
+    import('../../daemon/stop-everything.ts'),
   ])
   const isBundled = await usesBundledDatabase(home)
   const done = await stopEverything(home)

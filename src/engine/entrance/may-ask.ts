@@ -12,7 +12,7 @@ import type { NewTask } from '../../domain/view.ts'
  * to be done.
  */
 const kept = ['agentConfig', 'extraArgs', 'attended'] as const satisfies (keyof NewTask)[]
-const keptFromHooks = [...kept, 'profile', 'workspace'] as const satisfies (keyof NewTask)[]
+const keptFromHooks = [...kept, 'profile', 'workspace', 'contextDirs', 'parent'] as const satisfies (keyof NewTask)[]
 
 export function assertMayAsk(standing: Standing | undefined, task: Partial<NewTask>): void {
   if (mayAll(standing)) return
@@ -30,6 +30,14 @@ export function assertNotWider(standing: Standing | undefined, chosen: Profile, 
     throw denied(
       `A token of ${nameOf(standing)} may not choose the profile "${chosen.name}": it allows more than the agent's own, "${own.name}" (${wider.join(', ')}). Leave it out, or name an agent that has it.`,
     )
+}
+
+/** Everybody may spend less than the agent's settings allow; more may be asked for only by those who answer for it. */
+export function assertMayRaise(standing: Standing | undefined, raised: readonly string[]): void {
+  if (raised.length === 0 || mayAll(standing) || standing === 'operator') return
+  throw denied(
+    `A token of ${nameOf(standing)} may not raise ${raised.map((cap) => `budget.${cap}`).join(', ')} beyond what the agent's settings say; lower it or leave it out.`,
+  )
 }
 
 /** Folders of this machine are the admins' to name, and everybody's in and below those that the settings share. Says the same of a folder that is not there. */

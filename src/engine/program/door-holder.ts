@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { conflict } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question.ts'
+import type { SubtaskVerbs } from '../../domain/subtask.ts'
 import { createFetcher, type Fetcher } from '../../egress/fetch.ts'
 import { type Network, type NetworkAccess, openNetwork } from '../../egress/network.ts'
 import type { RunTools } from '../run-tools.ts'
@@ -9,8 +10,12 @@ import type { RunTools } from '../run-tools.ts'
 export interface DoorVerbs {
   describe(): { task: string; run: string; attempt: number }
   ask(question: QuestionAsked): Promise<{ id: string }>
+  /** The same, and waits for the answers as long as somebody watches who can give them soon. Undefined if they did not come: they are brought by a later run. */
+  consult(questions: readonly QuestionAsked[]): Promise<readonly string[] | undefined>
   /** A message to the user beside the answer. */
   notify(text: string): Promise<void>
+  /** Undefined where they are not served. */
+  readonly subtasks?: SubtaskVerbs | undefined
   /** The way out for a run whose walls have no other. */
   readonly network?: NetworkAccess | undefined
   /** What the tools of this run work with, for one that is offered more than every run is. */
@@ -55,7 +60,7 @@ export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder
     calls.add(promise)
     return promise.finally(() => calls.delete(promise))
   }
-  const { network: access } = verbs
+  const { network: access, subtasks } = verbs
   const network = access && openNetwork({ ...access, ask: (target) => counted(() => access.ask(target)) })
   const held: HeldVerbs = {
     describe() {
@@ -63,7 +68,15 @@ export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder
       return verbs.describe()
     },
     ask: (question) => counted(() => verbs.ask(question)),
+    consult: (questions) => counted(() => verbs.consult(questions)),
     notify: (text) => counted(() => verbs.notify(text)),
+    subtasks: subtasks && {
+      mayCreate: subtasks.mayCreate,
+      create: (asked, key) => counted(() => subtasks.create(asked, key)),
+      list: () => counted(() => subtasks.list()),
+      get: (id) => counted(() => subtasks.get(id)),
+      own: () => counted(() => subtasks.own()),
+    },
     fetch: network && createFetcher(network),
   }
   const tools = toolsFor && (async () => toolsFor(held, verbs.runTools))()

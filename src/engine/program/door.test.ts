@@ -33,6 +33,7 @@ function run(name: string, verbs: Partial<DoorVerbs> = {}) {
   const calls: unknown[] = []
   const all: DoorVerbs = {
     describe: () => ({ task: 'task_1', run: name, attempt: 1 }),
+    consult: async () => undefined,
     ask: async (question) => {
       calls.push(question)
       return { id: 'question_1' }
@@ -65,6 +66,42 @@ describe('the door', () => {
       status: 400,
       body: { error: 'The body is larger than 262144 bytes.' },
     })
+  })
+
+  it('serves the subtasks of the run that holds it, and takes the token in the address too', async () => {
+    const { door, ask } = await opened()
+    const calls: unknown[] = []
+    const made = { id: 't_1', name: 'one', state: 'queued' as const, text: null }
+    const subtasks: NonNullable<DoorVerbs['subtasks']> = {
+      mayCreate: true,
+      create: async (asked, key) => {
+        calls.push([asked, key])
+        return { subtask: made, created: calls.length === 1 }
+      },
+      list: async () => [made],
+      get: async (id) => ({ ...made, id }),
+      own: async () => ({ id: 'task_1', name: null, prompt: 'p', parent: null, agent: 'a', subtasks: [made] }),
+    }
+    await door.bind(run('run_1', { subtasks }))
+    expect(await ask('POST /v1/subtasks', { prompt: 'do it' })).toEqual({ status: 201, body: made })
+    expect(await ask('POST /v1/subtasks', { prompt: 'do it', checks: ['true'] })).toEqual({ status: 200, body: made })
+    expect(await ask('GET /v1/subtasks')).toEqual({ status: 200, body: { items: [made] } })
+    expect((await ask('GET /v1/subtasks/t_9')).body.id).toBe('t_9')
+    expect((await ask('GET /v1/task')).body).toMatchObject({ id: 'task_1', subtasks: [made] })
+    const theirs = { name: 'one', parent_task_id: 'current', agent: { instructions: 'do it', max_budget_usd: 0.5 } }
+    expect((await ask(`POST /t/${token}/api/tasks`, theirs, '')).status).toBe(200)
+    expect((await ask('POST /t/wrong/api/tasks', theirs, '')).status).toBe(401)
+    expect((await ask('POST /api/tasks', { ...theirs, parent_task_id: 'task_2' })).status).toBe(403)
+    expect((await ask('POST /api/tasks', { claude: {} })).body.error).toMatch(/^agent\.instructions: /)
+    expect(calls).toEqual([
+      [{ prompt: 'do it' }, undefined],
+      [{ prompt: 'do it', checks: { commands: [{ run: 'true' }], attempts: 1 } }, undefined],
+      [expect.objectContaining({ prompt: 'do it', name: 'one', budgetUsd: 0.5 }), undefined],
+    ])
+    // There is no way to accept one's own work.
+    expect((await ask('POST /v1/tasks/task_1/accept')).status).toBe(404)
+    await door.bind(undefined)
+    expect((await ask('POST /v1/subtasks', { prompt: 'do it' })).status).toBe(409)
   })
 
   it('lets requests wait until its first run has it, for the program inside starts before that', async () => {

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server as NetServer } from 'node:net'
-import { z } from 'zod'
 import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/error.ts'
-import { QuestionAsked } from '../../domain/question.ts'
 import { createProxy, switchesProtocol } from '../../egress/proxy.ts'
 import { type Log, silentLog } from '../../log.ts'
 import { failingAs } from '../failure.ts'
 import type { RunTools } from '../run-tools.ts'
+import { drain } from './door-body.ts'
 import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
+import { routeFor, routesOf } from './door-routes.ts'
 
 export type { DoorVerbs, HeldVerbs, ToolHandler } from './door-holder.ts'
 
@@ -40,9 +40,6 @@ export interface DoorOptions {
   readonly patienceMs?: number
 }
 
-const maxBodyBytes = 256 * 1024
-/** A sender that is cut off in the middle of its body does not read the refusal, so a bit more than allowed is taken and thrown away. */
-const maxDrainedBytes = 8 * 1024 * 1024
 /** Package managers open dozens at a time. */
 const maxConnections = 256
 
@@ -114,7 +111,8 @@ async function serve(
   response: ServerResponse,
   { token, currentHolder }: { token: string; currentHolder: () => Promise<Holder | undefined> },
 ): Promise<void> {
-  if (!bearerIs(request, token)) {
+  const { path, isAllowed } = addressed(request, token)
+  if (!isAllowed) {
     await drain(request)
     return reply(response, 401, { error: 'Send the token of PAWL_DOOR_TOKEN as "Authorization: Bearer".' })
   }
@@ -123,12 +121,11 @@ async function serve(
     await drain(request)
     throw noRun()
   }
-  const path = request.url?.split('?')[0]
   if (path === '/mcp' && holder.tools) return (await holder.tools).handle(request, response)
-  const route = routes[`${request.method} ${path}`]
+  const route = routeFor(request.method ?? '', path, holder.verbs)
   if (!route) {
     await drain(request)
-    const known = [...Object.keys(routes), ...(holder.tools ? ['POST /mcp'] : [])]
+    const known = [...routesOf(holder.verbs), ...(holder.tools ? ['POST /mcp'] : [])]
     throw new PawlError('not_found', `There are ${known.join(', ')} here.`)
   }
   const { status, body } = await route(request, holder.verbs)
@@ -137,58 +134,17 @@ async function serve(
 
 const noRun = () => conflict('No run is under way here now, so nothing is served; try again in your next turn.')
 
-type Route = (request: IncomingMessage, verbs: HeldVerbs) => Promise<{ status: number; body: unknown }>
-
-const Message = z.strictObject({ text: z.string().min(1).max(65_536) })
-
-const routes: Record<string, Route> = {
-  'GET /v1/run': async (_, verbs) => ({ status: 200, body: verbs.describe() }),
-  'POST /v1/questions': async (request, verbs) => ({
-    status: 202,
-    body: await verbs.ask(await readBody(request, QuestionAsked, 'question')),
-  }),
-  'POST /v1/messages': async (request, verbs) => {
-    await verbs.notify((await readBody(request, Message, 'message')).text)
-    return { status: 202, body: { sent: true } }
-  },
+/** The token comes in a header, or as the beginning of the path from programs that only know an address. */
+function addressed(request: IncomingMessage, token: string): { path: string; isAllowed: boolean } {
+  const path = request.url?.split('?')[0] ?? ''
+  const [, given, rest] = /^\/t\/([^/]*)(\/.*)$/.exec(path) ?? []
+  if (given !== undefined && rest !== undefined) return { path: rest, isAllowed: isSame(given, token) }
+  return { path, isAllowed: isSame(request.headers.authorization ?? '', `Bearer ${token}`) }
 }
 
-function bearerIs(request: IncomingMessage, token: string): boolean {
-  const given = Buffer.from(request.headers.authorization ?? '')
-  const wanted = Buffer.from(`Bearer ${token}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
-}
-
-async function readBody<T>(request: IncomingMessage, schema: z.ZodType<T>, name: string): Promise<T> {
-  const chunks: Buffer[] = []
-  const size = await drain(request, (chunk, sizeWithIt) => {
-    if (sizeWithIt <= maxBodyBytes) chunks.push(chunk)
-  })
-  if (size > maxBodyBytes) throw new PawlError('invalid', `The body is larger than ${maxBodyBytes} bytes.`)
-  const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')))
-  if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || name}: ${issue.message}`)
-  throw new PawlError('invalid', faults.join('; '))
-}
-
-/** Reads the body to its end, or as far as anybody may expect us to. Returns how much there was. */
-async function drain(request: IncomingMessage, take?: (chunk: Buffer, sizeWithIt: number) => void): Promise<number> {
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    take?.(chunk, size)
-    if (size > maxDrainedBytes) break
-  }
-  return size
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new PawlError('invalid', 'The body is not JSON.')
-    throw error
-  }
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }
 
 const statuses = {

@@ -4,13 +4,14 @@ import type { LaunchSpec } from '../../agent.ts'
 import { secretsIn } from '../../domain/redact/names.ts'
 import { fp } from '../../failpoint.ts'
 import { writeHomeFiles } from '../../files/home-files.ts'
+import { createGate } from '../../gate.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Entrance, OpenAccess } from '../access/access.ts'
 import { failingAs } from '../failure.ts'
-import { createGate } from '../gate.ts'
 import type { RunParts } from '../run.ts'
 import type { Place } from '../turn.ts'
 import { serveDoor } from './door.ts'
+import { ownTask } from './door-subtasks.ts'
 import { createLiveAgent, type LiveAgent } from './live-agent.ts'
 import { installed, withEnvironment } from './prepare.ts'
 import { recordChild } from './raw-log.ts'
@@ -50,7 +51,10 @@ async function startInside(
   const { task, run } = taken
   const token = randomBytes(24).toString('base64url')
   const plain = await failingAs('bad_config', () => adapter.command(spec))
-  const ids: Record<string, string> = adapter.can.warm ? {} : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
+  // What serves many runs names its task by a word that the door understands.
+  const ids: Record<string, string> = adapter.can.warm
+    ? { PAWL_TASK_ID: ownTask }
+    : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
   const isClosed = walls.network === 'none'
   const given = await failingAs('bad_config', () =>
     parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name }),
@@ -63,6 +67,7 @@ async function startInside(
     places: place.places,
     isClosed,
     doorToken: token,
+    home: walls.home,
     ids,
     access: access.variables,
     secrets: variables,

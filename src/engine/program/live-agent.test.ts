@@ -69,11 +69,12 @@ async function start() {
     const turn = {
       prompt: JSON.stringify(steps),
       signal: watch.signal,
-      ask: async () => {},
+      ask: async () => undefined,
       permit: async () => ({ allow: true }) as const,
       emit: () => {},
     }
-    const door = { describe: () => ({ task: 't', run: 'r', attempt: 1 }), ask: async () => ({ id: 'q' }), notify: async () => {} }
+    const nobody = { ask: async () => ({ id: 'q' }), consult: async () => undefined, notify: async () => {} }
+    const door = { describe: () => ({ task: 't', run: 'r', attempt: 1 }), ...nobody }
     return agent.serve({ turn, watch, graceMs: 100, records: { directory: folder, onLimit() {} }, door })
   }
   return { agent, serve, folder }

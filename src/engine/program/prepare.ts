@@ -1,4 +1,5 @@
-import { chown, mkdir, readFile } from 'node:fs/promises'
+import { chownSync, mkdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -10,6 +11,7 @@ import { findProgram } from '../../process/program.ts'
 import type { SandboxHealth } from '../../sandbox.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs, RunFailure } from '../failure.ts'
+import { questionFileVariables } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
 
 /** Where walls cannot be built, only somebody who watches, our own program, or a profile that says so may go on. */
@@ -25,10 +27,10 @@ export function refuseOpenWalls(
   )
 }
 
-export async function makeDirectories(directory: string, sessionHome: string, user: AgentUser | undefined): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await mkdir(sessionHome, { recursive: true, mode: 0o700 })
-  if (user) await chown(sessionHome, user.uid, user.gid)
+export function makeDirectories(directory: string, sessionHome: string, user: AgentUser | undefined): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  mkdirSync(sessionHome, { recursive: true, mode: 0o700 })
+  if (user) chownSync(sessionHome, user.uid, user.gid)
 }
 
 /** What the adapter needs to know to start its program, but for the conversation and the prompt, which the session decides. */
@@ -45,6 +47,10 @@ export async function wantedOf(
     walled: boolean
     program: AgentHealth
     skills?: Pick<LaunchSpec, 'skills' | 'subagents'>
+    /** Where a long prompt lies. */
+    promptFolder?: string | undefined
+    /** What is left of the budget. */
+    leftUsd?: number | undefined
   },
 ): Promise<Wanted> {
   const { task } = taken
@@ -60,7 +66,10 @@ export async function wantedOf(
     options: options.data,
     model: agent.model,
     systemPrompt: withMounts(
-      agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
+      joined(
+        agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
+        task.spec.appendSystemPrompt,
+      ),
       // A plain command may take no system prompt; it finds them in its environment.
       adapter.can.mcp ? place.places : [],
     ),
@@ -73,7 +82,10 @@ export async function wantedOf(
     baseUrl: agent.baseUrl && place.walled ? '{{PAWL_DOOR_URL}}/model' : agent.baseUrl,
     outputSchema: adapter.can.structuredOutput ? (task.output_schema ?? undefined) : undefined,
     maxTurns: agent.budget.turns,
-    maxUsd: agent.budget.perRunUsd ?? agent.budget.usd,
+    maxUsd: least(agent.budget.perRunUsd, agent.budget.usd, place.leftUsd),
+    allowedTools: task.spec.allowedTools,
+    disallowedTools: task.spec.disallowedTools,
+    contextDirs: [...(task.spec.contextDirs ?? []), ...(place.promptFolder === undefined ? [] : [place.promptFolder])],
     tools: adapter.can.mcp,
     native: place.profile.tools.native,
     disabledTools: place.profile.tools.disabled,
@@ -82,6 +94,13 @@ export async function wantedOf(
     ...place.skills,
     extraArgs: task.extra_args,
   }
+}
+
+const joined = (...texts: (string | undefined)[]) => texts.filter((text) => text !== undefined).join('\n\n') || undefined
+
+const least = (...caps: (number | undefined)[]) => {
+  const set = caps.filter((cap) => cap !== undefined)
+  return set.length > 0 ? Math.min(...set) : undefined
 }
 
 /** A program that takes no tools of ours has none that we know of: its walls are what is strict about it. */
@@ -115,7 +134,14 @@ async function readSystemPrompt(file: string, instead: string | undefined): Prom
 export function withEnvironment(command: Command, parts: RunParts, added: EnvironmentParts): Command {
   const { task } = added.taken
   const places: Record<string, string> = added.places.length > 0 ? { PAWL_MOUNTS: added.places.join('\n') } : {}
-  const ours = { PATH: parts.path, PAWL_DOOR_TOKEN: added.doorToken, ...added.ids, ...places }
+  const ours = {
+    PATH: parts.path,
+    PAWL_DOOR_TOKEN: added.doorToken,
+    ...added.ids,
+    ...runApi(added),
+    ...questionFileVariables(added.home),
+    ...places,
+  }
   const settings = mergeEnvironments(added.profile.env, task.agent_config.env, parts.userEnvironment(task.user_name))
   const wayOut = added.isClosed ? proxyEnvironment() : {}
   return {
@@ -132,6 +158,16 @@ export function withEnvironment(command: Command, parts: RunParts, added: Enviro
   }
 }
 
+/** Where and as whom the run's own API is asked, under our names and under those of Claudomator, whose programs know of no token: theirs is in the address. */
+function runApi({ doorToken, ids }: Pick<EnvironmentParts, 'doorToken' | 'ids'>): Record<string, string> {
+  return {
+    PAWL_API_URL: '{{PAWL_DOOR_URL}}',
+    PAWL_API_TOKEN: doorToken,
+    CLAUDOMATOR_API_URL: `{{PAWL_DOOR_URL}}/t/${doorToken}`,
+    ...(ids.PAWL_TASK_ID === undefined ? {} : { CLAUDOMATOR_TASK_ID: ids.PAWL_TASK_ID }),
+  }
+}
+
 export interface EnvironmentParts {
   /** Those that the profile names, by variable. They win over what the settings say of the same variable. */
   readonly secrets: Readonly<Record<string, string>>
@@ -142,6 +178,8 @@ export interface EnvironmentParts {
   /** No network but the door. */
   readonly isClosed: boolean
   readonly doorToken: string
+  /** The session home, as the agent sees it. */
+  readonly home: string
   /** The ids of task and run, for programs that serve one run only. */
   readonly ids: Readonly<Record<string, string>>
   /** The key, where it is given in a variable. */

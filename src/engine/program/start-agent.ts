@@ -6,12 +6,16 @@ import { writeHomeFile } from '../../files/home-files.ts'
 import type { KillUnit } from '../../process/child.ts'
 import { recordKillUnit, recordProfile, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
 import { knownFiles } from '../../store/session-archive.ts'
+import { subtasksOf } from '../../store/subtasks.ts'
 import type { RunRow } from '../../store/tables.ts'
 import { findAccess } from '../access/access.ts'
 import { composePrompt } from '../prompt.ts'
+import { clearQuestionFile } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
 import { type GateOptions, type Passed, passGate } from '../session/gate.ts'
 import { conversationMark } from '../session/home.ts'
+import { isPlanned, planningPreamble } from '../subtasks/planning.ts'
+import { toldTogether } from '../subtasks/results.ts'
 import type { Place } from '../turn.ts'
 import { launchAgent } from './launch-agent.ts'
 import type { LiveAgent } from './live-agent.ts'
@@ -41,6 +45,8 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     walled: place.enforced,
     program,
     skills: place.skills.given,
+    promptFolder: place.message.folder,
+    leftUsd: place.leftUsd,
   })
   const digest = await profileDigest(place.profile)
   const entrance = () =>
@@ -69,7 +75,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   try {
     const passed: Passed = warm ? { how: 'resumed', resume: session.vendor_id! } : await passGate(gateOptions())
     const prompt = composePrompt({
-      prompt: task.prompt,
+      prompt: place.message.prompt,
       continuation: task.continuation,
       // Whoever is told the story so far knows it like one who remembers it.
       resumed: passed.resume !== undefined || passed.preface !== undefined,
@@ -77,6 +83,8 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       earlier: earlier.at(-1),
       toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),
       outputSchema: adapter.can.structuredOutput ? undefined : (task.output_schema ?? undefined),
+      planning: isPlanned(task) ? planningPreamble(task, adapter) : undefined,
+      subtasks: task.has_subtasks ? toldTogether(await subtasksOf(parts.db, task.id)) : undefined,
     })
     // From here on the session home is written to; a run that has lost its lease must not.
     const unit = warm?.unit ?? walls.unit
@@ -84,6 +92,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined }))
     if (!isOurs) watch.stop({ kind: 'lease_lost' })
     if (watch.reason) return await leave()
+    await clearQuestionFile(walls.home)
     if (adapter.can.warm) await writeRunFile()
     if (warm) voice.hide(warm.secrets())
     const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
@@ -186,6 +195,9 @@ function likenessOf(
       schema: wanted.outputSchema,
       turns: wanted.maxTurns,
       usd: wanted.maxUsd,
+      allowed: wanted.allowedTools,
+      disallowed: wanted.disallowedTools,
+      folders: wanted.contextDirs,
     }),
     program: `${wanted.program} ${wanted.version}`,
   }

@@ -1,24 +1,30 @@
 import type { Clock } from '../../clock.ts'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
-import { Answer } from '../../domain/question.ts'
-import { rankOf } from '../../domain/task.ts'
+import { AnswerGiven } from '../../domain/question.ts'
+import { defaultQuestions, type QuestionSettings } from '../../domain/question-settings.ts'
 import type { QuestionView } from '../../domain/view.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
 import * as questions from '../../store/questions.ts'
+import type { QuestionRow } from '../../store/tables.ts'
 import * as tasks from '../../store/tasks.ts'
-import { newAnswers } from '../answers.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
 import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
-import { move } from '../move.ts'
 import { questionView } from '../views.ts'
+import { answerText, applyAnswer } from './answer.ts'
+import { questionDigest } from './digest.ts'
+import { assertMayAnswer } from './may-answer.ts'
 
 export interface QuestionVerbs {
   listQuestions(filter: { state?: QuestionView['state'] | undefined; task?: string | undefined }): Promise<QuestionView[]>
-  /** Stores the answer and, if nothing else is asked, queues the task in one step. Answering again with the same text is fine, with another is a `conflict`. */
-  answerQuestion(id: string, answer: string, caller: Caller): Promise<QuestionView>
+  getQuestion(id: string): Promise<QuestionView>
+  /**
+   * Stores the answer and, if nothing else is asked, queues the task in one step; a run that waits for it hears it at once. It counts once: answering again with the same
+   * words is fine, with others is a `conflict`, and so is an answer that names the digest of something else than what is asked.
+   */
+  answerQuestion(id: string, answer: string | AnswerGiven, caller: Caller): Promise<QuestionView>
 }
 
 export interface QuestionVerbParts {
@@ -27,52 +33,62 @@ export interface QuestionVerbParts {
   readonly bus: Bus
   readonly clock: Clock
   readonly audit: Audit
+  readonly questions?: QuestionSettings
 }
 
-export function questionVerbs({ db, journal, bus, clock, audit }: QuestionVerbParts): QuestionVerbs {
-  const now = () => new Date(clock.now())
+export function questionVerbs(parts: QuestionVerbParts): QuestionVerbs {
+  const { db, journal, bus, clock, audit, questions: settings = defaultQuestions } = parts
+  const existing = async (id: string) => {
+    const question = await guarded(() => questions.findQuestion(db, id))
+    if (!question) throw notFound(`There is no question ${id}; "pawl questions" lists those that wait for an answer.`)
+    return question
+  }
   return {
     async listQuestions(filter) {
       return (await guarded(() => questions.listQuestions(db, filter))).map(questionView)
     },
 
-    async answerQuestion(id, answer, caller) {
-      const { by } = caller
-      const parsed = Answer.safeParse(answer)
-      if (!parsed.success) throw invalid('An answer has between 1 and 65,536 characters.')
-      const question = await guarded(() => questions.findQuestion(db, id))
-      if (!question) throw notFound(`There is no question ${id}; "pawl task show" names those of a task.`)
+    getQuestion: async (id) => questionView(await existing(id)),
+
+    async answerQuestion(id, said, caller) {
+      const parsed = AnswerGiven.safeParse(typeof said === 'string' ? { answer: said } : said)
+      if (!parsed.success) throw invalid('An answer has between 1 and 65,536 characters, or numbers of options, or both.')
+      const question = await existing(id)
+      assertMayAnswer(question, caller)
+      // Nothing of what is asked changes while it is open, so it need not be looked at under the lock.
+      const { digest } = parsed.data
+      if (digest !== undefined && digest !== questionDigest(question))
+        throw conflict(
+          `Question ${id} is not the one that you were shown (its digest is ${questionDigest(question)}); read it again before you answer.`,
+        )
+      const answer = answerText(question, parsed.data)
       await guarded(() =>
         journal.transact('question.answer', async (tx, record) => {
+          const at = new Date(clock.now())
           const task = await tasks.lockTask(tx, question.task_id)
-          if (!(await questions.answerQuestion(tx, id, { answer, by, at: now() }))) {
-            const current = await questions.findQuestion(tx, id)
-            if (current?.state === 'answered' && current.answer === answer) return
-            throw conflict(
-              `Question ${id} is ${current?.state ?? 'gone'} already${current?.answer ? `: "${current.answer}"` : ''}.`,
-            )
-          }
-          await insertAudit(tx, audit.entry(caller, 'question.answer', id, { task: question.task_id }))
-          record({ task: question.task_id, event: { type: 'question.answered', data: { questionId: id, answer, by } } })
-          const asked = await questions.questionsOfTask(tx, question.task_id)
-          const next = asked.find((other) => other.state === 'pending')
-          if (next) {
-            if (task?.state === 'blocked')
-              await tasks.setReason(tx, question.task_id, { kind: 'question', detail: next.id }, now())
-            return
-          }
-          // A task that is still running takes the answers along when its run ends.
-          await move({ tx, record, at: now() }, question.task_id, 'answer', {
-            reason: null,
-            attempts: 0,
-            continuation: newAnswers(asked) ?? null,
-            ...(task ? { rank: rankOf(task.created_at.getTime(), task.priority) } : {}),
-            event: { type: 'task.requeued', data: { why: 'answer' } },
-          })
+          const given = { answer, by: caller.by, grantsLastMs: settings.grantsLastMs }
+          if (await applyAnswer({ tx, record, at }, question, task, given))
+            return insertAudit(tx, audit.entry(caller, 'question.answer', id, { task: question.task_id }))
+          const current = await questions.findQuestion(tx, id)
+          if (current?.state !== 'answered' || current.answer !== answer) throw tooLate(id, current)
         }),
       )
       bus.tell('admission')
-      return questionView((await guarded(() => questions.findQuestion(db, id)))!)
+      bus.tell('answered', id)
+      return questionView(await existing(id))
     },
+  }
+}
+
+function tooLate(id: string, question: QuestionRow | undefined) {
+  switch (question?.state) {
+    case 'answered':
+      return conflict(
+        `Question ${id} is answered already, by ${question.answered_by} at ${question.answered_at?.toISOString()}: "${question.answer}".`,
+      )
+    case 'expired':
+      return conflict(`Question ${id} was to be answered by ${question.deadline?.toISOString()}; it is too late.`)
+    default:
+      return conflict(`Question ${id} needs no answer any more: its task has gone on or ended without it.`)
   }
 }

@@ -1,44 +1,27 @@
-import type { QuestionRow } from '../../store/tables.ts'
-
-export type PermissionAnswer = Pick<QuestionRow, 'kind' | 'text' | 'state' | 'answer' | 'heard'>
-
 /** What a person can choose from; anything else they say is a no, with a reason. */
 export const choices = ['Allow once', 'Allow for this task', 'Deny'] as const
 
-export interface GivenAnswer {
+export interface PermissionAnswer {
   readonly allow: boolean
+  /** It counts for one call only. Who says no means the whole task. */
+  readonly isOnce: boolean
   /** The person's own words, if they chose none of ours. */
   readonly said?: string | undefined
 }
 
-/** The answers of people to the permissions that a task asked for. One that counts once is gone when it was taken. */
-export interface Answers {
-  take(question: string): GivenAnswer | undefined
-}
-
-export function answersTo(questions: readonly PermissionAnswer[]): Answers {
-  const always = new Map<string, GivenAnswer>()
-  const once = new Map<string, GivenAnswer>()
-  for (const { kind, text, state, answer, heard } of questions) {
-    if (kind !== 'permission' || state !== 'answered' || answer === null) continue
-    const { isAlways, ...given } = read(answer)
-    if (isAlways) always.set(text, given)
-    // An earlier run has worked with it already.
-    else if (!heard) once.set(text, given)
-  }
-  return {
-    take(question) {
-      const given = once.get(question) ?? always.get(question)
-      once.delete(question)
-      return given
-    },
-  }
-}
-
-function read(answer: string): GivenAnswer & { isAlways: boolean } {
+/** What an answer to a request for permission means. */
+export function readPermission(answer: string): PermissionAnswer {
   const said = answer.trim().toLowerCase().replace(/[.!]$/, '')
-  if (said === 'allow for this task' || said === 'always') return { allow: true, isAlways: true }
-  if (said === 'allow once' || said === 'allow' || said === 'yes' || said === 'y') return { allow: true, isAlways: false }
-  // Who says no means the whole task.
-  return { allow: false, isAlways: true, ...(said === 'deny' || said === 'no' || said === 'n' ? {} : { said: answer.trim() }) }
+  if (said === 'allow for this task' || said === 'always') return { allow: true, isOnce: false }
+  if (said === 'allow once' || said === 'allow' || said === 'yes' || said === 'y') return { allow: true, isOnce: true }
+  return { allow: false, isOnce: false, ...(said === 'deny' || said === 'no' || said === 'n' ? {} : { said: answer.trim() }) }
+}
+
+/** What the agent is told of it when it goes on. */
+export function decisionTold(answer: string): string {
+  const { allow, isOnce, said } = readPermission(answer)
+  if (!allow)
+    return `The call that you wanted to make is denied${said === undefined ? '.' : `: ${said}`} Do not make it again: go another way, or stop and say what you need.`
+  const often = isOnce ? 'once' : 'for the rest of this task'
+  return `The call that you wanted to make is allowed, ${often}. Make it again now, exactly as it was: any change to it is asked about anew. Then go on.`
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { type ProfileSettings, resolveProfile } from '../../domain/profile/resolve.ts'
-import type { QuestionAsked } from '../../domain/question.ts'
-import type { PermissionAnswer } from './answers.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question.ts'
+import { readPermission } from './answers.ts'
+import { exactCall } from './exact-call.ts'
+import type { Grants } from './grants.ts'
 import { createPermissions, type PermissionDecided, type PermissionParts } from './permissions.ts'
 
 const bash = (command: string, more = {}) => ({ tool: 'Bash', input: { command, ...more } })
@@ -9,17 +11,39 @@ const rules: ProfileSettings = {
   rules: { allow: ['Bash(ls:*)'], ask: ['Bash(git push:*)'], deny: ['Bash(rm:*)'], otherwise: 'allow' },
 }
 
+interface Decided {
+  readonly call: ExactCall
+  readonly answer: string
+}
+
+/** What was decided before, as the store keeps it: what counts once is gone when it was used. */
+function grantsIn(decided: readonly Decided[]): Grants {
+  const left = [...decided]
+  return {
+    async use(call) {
+      const index = left.findIndex((each) => each.call.tool === call.tool && each.call.inputDigest === call.inputDigest)
+      if (index === -1) return undefined
+      const { isOnce, ...grant } = readPermission(left[index]!.answer)
+      if (isOnce) left.splice(index, 1)
+      return grant
+    },
+  }
+}
+
 /** A run under a profile, with what it asked and why it was ended. */
-function run(settings: ProfileSettings = rules, answered: readonly PermissionAnswer[] = [], more: Partial<PermissionParts> = {}) {
-  const asked: QuestionAsked[] = []
+function run(settings: ProfileSettings = rules, decided: readonly Decided[] = [], more: Partial<PermissionParts> = {}) {
+  const asked: (QuestionAsked & { call: ExactCall })[] = []
   const ended: string[] = []
   const told: PermissionDecided['data'][] = []
   const permissions = createPermissions({
     profile: resolveProfile('mine', { mine: settings }),
     workspace: '/w',
     walls: { enforced: true },
-    answered,
-    ask: async (question) => void asked.push(question),
+    grants: grantsIn(decided),
+    async ask(question, call) {
+      asked.push({ ...question, call })
+      return undefined
+    },
     redact: (text) => text,
     interrupt: (message) => void ended.push(message),
     record: ({ data }) => void told.push(data),
@@ -27,14 +51,6 @@ function run(settings: ProfileSettings = rules, answered: readonly PermissionAns
   })
   return { permissions, asked, ended, told }
 }
-
-const answerOf = (question: QuestionAsked, answer: string, heard = false): PermissionAnswer => ({
-  kind: 'permission',
-  text: question.text,
-  state: 'answered',
-  answer,
-  heard,
-})
 
 test('what is allowed is allowed, and a refusal says which rule, what else is possible, and what the sandbox is', async () => {
   const { permissions, asked, ended } = run({ ...rules, mounts: [mount('/data', 'ro'), mount('/out', 'rw')] })
@@ -65,9 +81,11 @@ test('three refusals of one tool end the run, and the one before warns', async (
     message: expect.stringContaining('One more refused call ends the run'),
   })
   expect(ended).toEqual([])
-  expect(await permissions.permit(bash('rm c'))).toMatchObject({ message: expect.stringContaining('the run ends here') })
+  expect(await permissions.permit(bash('rm c'))).toMatchObject({
+    message: expect.stringMatching(/the run ends here: .*Allowed are: Bash\(ls:\*\)\./),
+  })
   expect(ended).toEqual([
-    'The agent was refused 3 calls of Bash under the profile "mine". The last one: Bash(rm c). The rule deny Bash(rm:*) of profile "mine" is about it.',
+    'The agent was refused 3 calls of Bash under the profile "mine". The last one: Bash(rm c). The rule deny Bash(rm:*) of profile "mine" is about it. Allowed are: Bash(ls:*).',
   ])
 })
 
@@ -99,6 +117,7 @@ test('a call that needs a person becomes a question, and is refused until there 
     kind: 'permission',
     text: 'May the agent do this? (profile "mine")\n\nBash(git push)\n\nThe rule ask Bash(git push:*) of profile "mine" is about it.',
     options: ['Allow once', 'Allow for this task', 'Deny'],
+    call: exactCall(bash('git push')),
   })
   expect({ ended, denials: permissions.denials }).toEqual({ ended: [], denials: 0 })
 })
@@ -106,16 +125,14 @@ test('a call that needs a person becomes a question, and is refused until there 
 test('the continued run decides the same call by the answer: once, for the task, or not at all', async () => {
   const first = run()
   await first.permissions.permit(bash('git push', { description: 'one' }))
-  const [question] = first.asked
-  const again = (answer: string, heard = false) => run(rules, [answerOf(question!, answer, heard)])
+  const { call } = first.asked[0]!
+  const again = (answer: string) => run(rules, [{ call, answer }])
   const allows = async (next: ReturnType<typeof run>, line = 'git push') =>
     (await next.permissions.permit(bash(line, { description: 'two' }))).allow
 
   const once = again('Allow once')
   expect([await allows(once), await allows(once), once.asked.length]).toEqual([true, false, 1])
-  const heard = again('Allow once', true)
-  expect([await allows(heard), heard.asked.length]).toEqual([false, 1])
-  const task = again('allow for this task', true)
+  const task = again('allow for this task')
   expect([await allows(task), await allows(task), await allows(task, 'git push -f'), task.asked.length]).toEqual([
     true,
     true,
@@ -130,24 +147,29 @@ test('the continued run decides the same call by the answer: once, for the task,
   expect([denied.asked.length, denied.permissions.denials]).toEqual([0, 1])
 })
 
-test('answers to other questions, and to those still open, count for nothing', async () => {
-  const { permissions, asked } = run()
-  await permissions.permit(bash('git push'))
-  const free = { ...answerOf(asked[0]!, 'Allow once'), kind: 'free' }
-  const open: PermissionAnswer = { ...answerOf(asked[0]!, 'Allow once'), state: 'pending', answer: null }
-  expect((await run(rules, [free, open]).permissions.permit(bash('git push'))).allow).toBe(false)
+test('a decision is for exactly one input: all of it, but for the words in which a program explains itself', () => {
+  const digest = (input: object, tool = 'Bash') => exactCall({ tool, input }).inputDigest
+  expect(digest({ command: 'a', description: 'x', timeout: 1 })).toBe(digest({ timeout: 1, command: 'a', description: 'y' }))
+  expect(digest({ command: 'a', timeout: 1 })).not.toBe(digest({ command: 'a', timeout: 2 }))
+  expect(digest({ command: 'a', cwd: '/w' }, 'shell')).not.toBe(digest({ command: 'a', cwd: '/x' }, 'shell'))
+  expect(digest({ title: 'a', description: 'x' }, 'mcp__tracker__open')).not.toBe(
+    digest({ title: 'a', description: 'y' }, 'mcp__tracker__open'),
+  )
+  expect(exactCall(bash('a')).tool).toBe(exactCall({ tool: 'mcp__pawl__Bash', input: {} }).tool)
 })
 
-test('a question whose secret was taken out before it was stored is still found', async () => {
-  const redact = (text: string) => text.replaceAll('hunter', '***')
-  const stored = {
-    kind: 'permission',
-    text: 'May the agent do this? (profile "mine")\n\nBash(git push ***)\n\nThe rule ask Bash(git push:*) of profile "mine" is about it.',
-    state: 'answered',
-    answer: 'Allow once',
-    heard: false,
-  } as const
-  expect(await run(rules, [stored], { redact }).permissions.permit(bash('git push hunter'))).toEqual({ allow: true })
+test('an answer that comes while somebody watches decides at once', async () => {
+  const live = (answer: string) => {
+    const decided: Decided[] = []
+    const grants: Grants = { use: (call) => grantsIn(decided).use(call) }
+    const ask: PermissionParts['ask'] = async (_, call) => {
+      decided.push({ call, answer })
+      return [answer]
+    }
+    return run(rules, [], { grants, ask }).permissions.permit(bash('git push'))
+  }
+  expect(await live('Allow once')).toEqual({ allow: true })
+  expect(await live('no')).toMatchObject({ allow: false, message: expect.stringContaining('A person said no to this.') })
 })
 
 test('two long commands that begin alike are two questions', async () => {
@@ -162,7 +184,7 @@ test('a yes of a person counts for the call, whether or not the program asked be
   const first = run()
   const call = { tool: 'mcp__pawl__Bash', input: { command: 'git push' } }
   await first.permissions.permit(call)
-  const answered = [answerOf(first.asked[0]!, 'Allow once')]
+  const answered = [{ call: first.asked[0]!.call, answer: 'Allow once' }]
   const allowed = async (steps: ('permit' | 'admit')[]) => {
     const { permissions } = run(rules, answered)
     const verdicts: boolean[] = []
@@ -189,7 +211,7 @@ test('refusals, and what a person allowed, are told to the journal', async () =>
       why: 'The rule deny Bash(rm:*) of profile "mine" is about it.',
     },
   ])
-  const next = run(rules, [answerOf(first.asked[0]!, 'yes')])
+  const next = run(rules, [{ call: first.asked[0]!.call, answer: 'yes' }])
   await next.permissions.permit(bash('git push'))
   expect(next.told).toEqual([
     { verdict: 'allowed', tool: 'Bash', call: 'Bash(git push)', rule: undefined, from: 'answer', why: 'A person allowed this.' },

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Permission, PermissionRequest } from '../../agent.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import type { QuestionAsked } from '../../domain/question.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question.ts'
 import { type Decision, decide, whatIsAllowed } from '../../domain/rule/decide.ts'
 import { partsOf } from '../../domain/rule/parts.ts'
 import { toolNamed } from '../../domain/rule/tools.ts'
-import { answersTo, choices, type PermissionAnswer } from './answers.ts'
+import { choices } from './answers.ts'
+import { exactCall } from './exact-call.ts'
+import type { Grants } from './grants.ts'
 import { policySentence, type WallsInForce } from './sandbox-policy.ts'
 
 /** May the agent of one run do this? Belongs to that run alone: two runs never share what they counted or were answered. */
@@ -24,11 +26,11 @@ export interface PermissionParts {
   /** As the agent sees it. */
   readonly workspace: string
   readonly walls: WallsInForce
-  /** The questions of the task, as they stood when the run began. */
-  readonly answered: readonly PermissionAnswer[]
-  /** Stores a question; the run ends as `blocked`, and the next one brings the answer. */
-  readonly ask: (question: QuestionAsked) => Promise<unknown>
-  /** What is stored of a question has no secrets in it, so neither may what it is compared with. */
+  /** What people have decided about calls of the task. */
+  readonly grants: Grants
+  /** Stores a question about this very call. Resolves with its answer if that comes while somebody watches; else the run ends as `blocked`, and the next one brings it. */
+  readonly ask: (question: QuestionAsked, call: ExactCall) => Promise<readonly string[] | undefined>
+  /** What is told of a call has no secrets in it. */
   readonly redact: (text: string) => string
   readonly record: (event: PermissionDecided) => Promise<void> | void | undefined
   /** Ends the run with the outcome `denied` and this sentence. */
@@ -54,7 +56,6 @@ const mostInAll = 6
 
 export function createPermissions(parts: PermissionParts): Permissions {
   const { profile, workspace } = parts
-  const answers = answersTo(parts.answered)
   const refused = new Map<string, number>()
   /** Calls that a person allowed and that have not come yet. */
   const awaited = new Map<string, number>()
@@ -82,9 +83,14 @@ export function createPermissions(parts: PermissionParts): Permissions {
       const count = ofTool >= mostOfOneTool ? `${ofTool} calls of ${tool}` : `${denials} calls`
       const last = callText(request, workspace).slice(0, 1_000)
       parts.interrupt(
-        parts.redact(`The agent was refused ${count} under the profile "${profile.name}". The last one: ${last}. ${why}`),
+        parts.redact(
+          `The agent was refused ${count} under the profile "${profile.name}". The last one: ${last}. ${why} ${whatIsAllowed(profile, request.tool)}`,
+        ),
       )
-      return withPolicy(request, `Denied, and the run ends here: ${count} were refused. ${why}`)
+      return withPolicy(
+        request,
+        `Denied, and the run ends here: ${count} were refused. ${why} ${whatIsAllowed(profile, request.tool)}`,
+      )
     }
     const isLast = ofTool === mostOfOneTool - 1 || denials === mostInAll - 1
     const warning = isLast ? ' One more refused call ends the run: go another way, or stop and say what you need.' : ''
@@ -92,16 +98,19 @@ export function createPermissions(parts: PermissionParts): Permissions {
   }
 
   async function ask(request: PermissionRequest, decision: Decision): Promise<Permission> {
-    const question = questionAbout(request, decision, parts)
-    const answer = answers.take(parts.redact(question.text))
-    const said = answer?.said === undefined ? '.' : `: ${answer.said}`
-    if (answer && !answer.allow) return deny(request, { from: 'answer', why: `A person said no to this${said}` })
-    if (answer) {
-      await record(request, 'allowed', { from: 'answer', why: 'A person allowed this.' })
-      return { allow: true }
-    }
-    await parts.ask(question)
-    return { ...withPolicy(request, waiting), asked: true }
+    const call = exactCall(request)
+    const known = (await parts.grants.use(call)) ?? (await askNow(request, decision, call))
+    if (!known) return { ...withPolicy(request, waiting), asked: true }
+    const said = known.said === undefined ? '.' : `: ${known.said}`
+    if (!known.allow) return deny(request, { from: 'answer', why: `A person said no to this${said}` })
+    await record(request, 'allowed', { from: 'answer', why: 'A person allowed this.' })
+    return { allow: true }
+  }
+
+  /** An answer that comes at once is taken like one that comes later: by the grant that was stored with it. */
+  async function askNow(request: PermissionRequest, decision: Decision, call: ExactCall) {
+    const answers = await parts.ask(questionAbout(request, decision, parts), call)
+    return answers && parts.grants.use(call)
   }
 
   async function decideOn(request: PermissionRequest, isCalled: boolean): Promise<Permission> {
@@ -142,7 +151,6 @@ const nameOf = ({ tool }: PermissionRequest) => toolNamed(tool).name
 
 const longestShown = 4_000
 
-/** The same call is always the same text: the answer to it is found by it. */
 function questionAbout(request: PermissionRequest, { why }: Decision, { profile, workspace }: PermissionParts): QuestionAsked {
   const text = `May the agent do this? (profile "${profile.name}")\n\n${callText(request, workspace)}\n\n${why.slice(0, 1_000)}`
   return { kind: 'permission', text, options: [...choices] }

@@ -118,7 +118,8 @@ function serveWayOut({ door }: Walled, profile: Profile): () => Promise<void> {
   const served = serveDoor(door.server, { token: randomUUID() })
   const refuse = async () => Promise.reject(new Error('nobody is asked during a self-test'))
   const network = { profile: profile.name, rules: readRules(profile.network), ask: refuse, record: () => undefined }
-  void served.bind({ describe: () => ({ task: '', run: '', attempt: 0 }), ask: refuse, notify: async () => undefined, network })
+  const verbs = { ask: refuse, consult: refuse, notify: async () => undefined }
+  void served.bind({ describe: () => ({ task: '', run: '', attempt: 0 }), ...verbs, network })
   return () => served.close()
 }
 

@@ -58,14 +58,18 @@ export async function passGate(options: GateOptions): Promise<Passed> {
   if (!adapter.can.resume) return { how: 'new' }
   if (session.adopted_from !== null) await sayOrigin(options, session.adopted_from)
   if (options.fresh) return beginAnew(options, 'asked')
-  if (vendorId === null)
-    return session.retell ? retell(options, await transcriptOf(options.db, session.id), 'unheard') : { how: 'new' }
+  if (vendorId === null && !session.retell) return { how: 'new' }
 
   const files = adapter.sessions
-  if (!files) return care === 'keep' ? { how: 'resumed', resume: vendorId } : makeAnew(options, undefined, 'refused')
+  if (!files)
+    return vendorId !== null && care === 'keep'
+      ? { how: 'resumed', resume: vendorId }
+      : makeAnew(options, undefined, vendorId === null ? 'unheard' : 'refused')
   const home = await openHome(options.home)
   if (!home) throw new Error(`the home of session ${session.id} does not exist`)
   try {
+    // The program has never heard of it: what was said so far was said to another one, say.
+    if (vendorId === null) return await makeAnew(options, { files, home, found: undefined }, 'unheard')
     if (!isIdOf(files, vendorId)) return await makeAnew(options, { files, home, found: undefined }, 'bad_id')
     const found = await findConversation(home, files, vendorId, options.look)
     const fault = found !== undefined && care === 'keep' ? await faultOf(options, home, found, vendorId) : undefined

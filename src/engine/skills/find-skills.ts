@@ -1,4 +1,5 @@
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { Name } from '../../domain/id.ts'
@@ -51,7 +52,7 @@ async function findEach<Found extends { view: { name: string } }>(
   // A user of another name has no folder; it could lead anywhere.
   const own = Name.safeParse(user).success ? [['user', join(home, 'users', user, folder)] as const] : []
   for (const [scope, path] of [['global', join(home, folder)] as const, ...own]) {
-    for (const entry of await entriesOf(path)) {
+    for (const entry of entriesOf(path)) {
       if (entry.name.startsWith('.') || !isOne(entry)) continue
       const one = await read(join(path, entry.name), entry.name, scope)
       found.set(one.view.name, one)
@@ -60,9 +61,9 @@ async function findEach<Found extends { view: { name: string } }>(
   return [...found.values()].toSorted((a, b) => (a.view.name < b.view.name ? -1 : 1))
 }
 
-async function entriesOf(path: string): Promise<Entry[]> {
+function entriesOf(path: string): Entry[] {
   try {
-    const entries = await readdir(path, { withFileTypes: true })
+    const entries = readdirSync(path, { withFileTypes: true })
     return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory(), isLink: entry.isSymbolicLink() }))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

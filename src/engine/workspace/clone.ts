@@ -35,11 +35,9 @@ const run = promisify(execFile)
  */
 export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
   const { original, folder, task, owner, signal } = plan
-  const directory = join(folder, `${task}.clone`)
-  const path = join(directory, 'clone')
+  const { directory, path, branch } = cloneOf(folder, task)
   const madeFile = join(directory, 'clone.json')
   const guardFile = join(directory, 'guard.json')
-  const branch = `pawl/${task}`
   const isNew = (await readMade(madeFile)) === undefined
   if (isNew) await make()
   else await settleLeft({ file: guardFile, home: plan.without, paths: plan.paths }, path)
@@ -104,6 +102,12 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
     })
     return file
   }
+}
+
+/** Where the clone of a task is, if it has one. `folder` is that of all workspaces. */
+export function cloneOf(folder: string, task: string): { directory: string; path: string; branch: string } {
+  const directory = join(folder, `${task}.clone`)
+  return { directory, path: join(directory, 'clone'), branch: `pawl/${task}` }
 }
 
 async function readMade(file: string): Promise<z.infer<typeof Made> | undefined> {

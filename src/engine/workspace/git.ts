@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { systemPath } from '../../process/program.ts'
@@ -66,11 +68,60 @@ export async function gitInside(
   const timer = setTimeout(() => void child.stop({ graceMs: 0 }), 5_000)
   try {
     let text = ''
+    child.stdout.setEncoding('utf8')
     for await (const chunk of child.stdout) if (text.length < 1_000_000) text += String(chunk)
     const exit = await child.exited
     return exit.code === 0 ? text : undefined
   } finally {
     clearTimeout(timer)
+    await child.stop({ graceMs: 0 })
+  }
+}
+
+/**
+ * Everything that differs from a commit, files that git does not know yet included, as git prints it. The index and the objects that this takes are made in the home
+ * inside the walls, so nothing of the repository is written. `base` is a name of ours.
+ */
+export async function differenceInside(
+  sandbox: Sandbox,
+  walls: QuietWalls,
+  path: string,
+  { base, to, mostBytes, signal }: { base: string; to: Writable; mostBytes: number; signal: AbortSignal },
+): Promise<{ branch: string | undefined; why?: string }> {
+  const branch = (await gitInside(sandbox, walls, path, ['symbolic-ref', '--quiet', '--short', 'HEAD']))?.trim()
+  // Nothing that an agent wrote is in here, and the settings are arguments, which no shell reads.
+  const script = `set -e
+objects=$(git "$@" rev-parse --absolute-git-dir)/objects
+mkdir -p "$HOME/objects"
+export GIT_INDEX_FILE="$HOME/index" GIT_OBJECT_DIRECTORY="$HOME/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
+git "$@" read-tree ${base}
+git "$@" add --all --ignore-errors . || true
+git "$@" diff --cached --binary --no-ext-diff --no-textconv --no-color ${base}`
+  const command = { file: '/bin/sh', args: ['-c', script, 'git', ...harmless], env: { PATH: path, ...environment } }
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  child.stdin.end()
+  child.stderr.resume()
+  let isLate = false
+  const leave = () => void child.stop({ graceMs: 0 })
+  const timer = setTimeout(() => {
+    isLate = true
+    leave()
+  }, 60_000)
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
+  try {
+    let bytes = 0
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > mostBytes) return { branch, why: `The changes are more than ${mostBytes} bytes.` }
+      if (!to.write(chunk)) await once(to, 'drain')
+    }
+    const { code } = await child.exited
+    if (isLate) return { branch, why: 'Git took too long to tell the changes.' }
+    return code === 0 ? { branch } : { branch, why: 'Git could not tell the changes.' }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
     await child.stop({ graceMs: 0 })
   }
 }

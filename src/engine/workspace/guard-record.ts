@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isAbsence } from '../../files/directory-handle.ts'
@@ -71,7 +71,7 @@ export async function readRecord(file: string): Promise<GuardRecord | undefined>
   }
 }
 
-export const removeRecord = (file: string) => rm(file, { force: true })
+export const removeRecord = (file: string) => rmSync(file, { force: true })
 
 /** The records of all runs that work in place, or of those in one place. */
 export async function allRecords(
@@ -79,16 +79,22 @@ export async function allRecords(
   root?: string,
 ): Promise<{ readonly file: string; readonly record: GuardRecord }[]> {
   const folder = guardFolder(home)
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isAbsence(error)) return []
-    throw error
-  })
+  const names = namesIn(folder)
   const found = await Promise.all(
     names
       .filter((name) => name.endsWith('.json') && (root === undefined || name.startsWith(`${markOf(root)}.`)))
       .map(async (name) => ({ file: join(folder, name), record: await readRecord(join(folder, name)) })),
   )
   return found.flatMap(({ file, record }) => (record ? [{ file, record }] : []))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isAbsence(error)) return []
+    throw error
+  }
 }
 
 /** What other living runs did in the same place: they need it as long as they last. */

@@ -44,6 +44,8 @@ export interface GuardOptions {
   readonly home: string
   readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile'>
   readonly paths: readonly CodePath[]
+  /** Those that the program of this very run obeys; all of them if it is not known. */
+  readonly own?: readonly CodePath[] | undefined
   readonly profile: Pick<Profile, 'instructions' | 'trusted'>
   /** Do walls hold? */
   readonly enforced: boolean
@@ -59,7 +61,9 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const found = await findCode(root, { paths, without: home })
   const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))
   const isOurs = root.startsWith(`${home}/`)
-  const plan = covers ? await planMasks({ workspace, found, paths, instructions: profile.instructions, isOurs }) : nothingCovered
+  // Where nobody else works while the run lasts, what programs of others would obey is moved out in time; only the agent's own program must not see it appear.
+  const reserved = isOurs ? (options.own ?? paths).filter(({ treatment }) => treatment === 'hidden') : paths
+  const plan = covers ? await planMasks({ workspace, found, reserved, instructions: profile.instructions }) : nothingCovered
   const linked = enforced ? await linkedRepository(workspace, options.user) : undefined
   const file = options.workspace.guardFile ?? recordFile(home, root, run)
   const others = await livingOthers(home, root, file)

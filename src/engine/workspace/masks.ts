@@ -28,17 +28,16 @@ export type PlannedMask =
 export interface MaskOptions {
   readonly workspace: { readonly source: string; readonly path: string }
   readonly found: FoundAll
-  readonly paths: readonly CodePath[]
+  /** Of what does not exist, these names are covered all the same. */
+  readonly reserved: readonly CodePath[]
   /** Are instruction files given to the agent? */
   readonly instructions: boolean
-  /** A folder of Pawl's own, in which nobody else works. */
-  readonly isOurs: boolean
 }
 
 /** Every mask is a mount, made anew for each start: beyond this the start would be felt. What is left over is looked at when the run ends. */
 const mostMasks = 256
 
-export async function planMasks({ workspace, found, paths, instructions, isOurs }: MaskOptions): Promise<MaskPlan> {
+export async function planMasks({ workspace, found, reserved, instructions }: MaskOptions): Promise<MaskPlan> {
   const seen = (path: string) => join(workspace.path, path)
   const masks: PlannedMask[] = []
   const held = new Set<string>()
@@ -60,8 +59,7 @@ export async function planMasks({ workspace, found, paths, instructions, isOurs 
     masks.push({ kind: 'readonly', path: seen(path) })
     held.add(path)
   }
-  // Where nobody else works while the run lasts, what programs of others would obey is moved out in time; only the agent's own program must not see it appear.
-  const stubs = stubsFor(found, isOurs ? paths.filter(({ treatment }) => treatment === 'hidden') : paths)
+  const stubs = stubsFor(found, reserved)
   return {
     masks: outermost([...masks, ...stubs.map((path): PlannedMask => ({ kind: 'nothing', path: seen(path) }))]),
     stubs,

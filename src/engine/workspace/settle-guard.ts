@@ -39,7 +39,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
   await there?.close()
   // Gone, or taken over by another run under another name, which settles it.
   if (!there) {
-    await removeRecord(place.file)
+    removeRecord(place.file)
     return untouched
   }
   const others = await livingOthers(home, root, place.file)
@@ -57,7 +57,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
     : { keptAt: undefined, items: [], failed: [] }
   // What could not be undone is tried again by whoever comes next; the picture of before is too old by then.
   if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isSettled: true })
-  else await removeRecord(place.file)
+  else removeRecord(place.file)
   const quarantined = moved.items.map(({ path }) => path)
   const left = record.enforced ? moved.failed.map(({ path, why }) => `${path} (${why})`) : []
   return {
@@ -71,7 +71,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
 /** Undoes what was done to the tree, and no more. */
 export async function releaseRecord(record: GuardRecord, place: GuardPlace): Promise<void> {
   await undo(record, await livingOthers(place.home, record.root, place.file))
-  await removeRecord(place.file)
+  removeRecord(place.file)
 }
 
 async function undo({ root, workspace, stubs, overlooked }: GuardRecord, others: readonly GuardRecord[]): Promise<void> {

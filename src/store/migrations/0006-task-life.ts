@@ -8,6 +8,8 @@ alter table pawl.tasks add column depth integer not null default 0;
 alter table pawl.tasks add column schedule_id text;
 update pawl.tasks set root_id = id;
 alter table pawl.tasks alter column root_id set not null;
+-- Set by whoever comes to wait for the task, so that its end finds them whatever else it saw before: no lock has to be waited for to know.
+alter table pawl.tasks add column has_dependents boolean not null default false;
 create index tasks_parent on pawl.tasks (parent_id) where parent_id is not null;
 create index tasks_root on pawl.tasks (root_id) where root_id <> id;
 
@@ -19,4 +21,7 @@ create table pawl.task_dependencies (
 create index task_dependencies_of on pawl.task_dependencies (depends_on_id);
 
 alter table pawl.runs add column fingerprint text;
+
+-- Runs of deleted tasks whose files are still on disk.
+create table pawl.removed_runs (run_id text primary key);
 `

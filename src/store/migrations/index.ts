@@ -10,6 +10,8 @@ import checks from './0009-checks.ts'
 import money from './0010-money.ts'
 import schedules from './0011-schedules.ts'
 import outbox from './0012-outbox.ts'
+import subtasks from './0013-subtasks.ts'
+import noticed from './0014-noticed.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -25,4 +27,6 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 10, name: 'money', sql: money },
   { id: 11, name: 'schedules', sql: schedules },
   { id: 12, name: 'outbox', sql: outbox },
+  { id: 13, name: 'subtasks', sql: subtasks },
+  { id: 14, name: 'noticed', sql: noticed },
 ]

@@ -6,10 +6,10 @@ import { notJson, Refusal } from './errors.ts'
 const kib = 1024
 export const maxBodyBytes = 1024 * kib
 /**
- * A prompt may have 1,000,000 bytes, and JSON writes a newline or a quote with two: twice the prompt and room for the rest.
+ * A prompt may have 10,000,000 bytes, and JSON writes a newline or a quote with two: twice the prompt and room for the rest.
  * A prompt of nothing but control characters (six bytes each) belongs into a file of the workspace.
  */
-export const maxTaskBodyBytes = 2560 * kib
+export const maxTaskBodyBytes = 20 * 1024 * kib
 
 /** JSON or nothing, as it is or not at all, and not too much of it. Runs after the gate: a stranger's body is never read. */
 export function createBodyCheck(): MiddlewareHandler<HttpEnv> {
@@ -28,7 +28,8 @@ export function createBodyCheck(): MiddlewareHandler<HttpEnv> {
     if (isForm && (type === undefined || /^application\/x-www-form-urlencoded(;|$)/i.test(type))) return general(c, next)
     // A page may send text/plain or a form to any address without asking first; JSON it may not.
     if ((type !== undefined || hasBody) && !/^application\/json(;|$)/i.test(type ?? '')) throw notJson()
-    return c.req.path === `${api}/tasks` ? forTasks(c, next) : general(c, next)
+    const isTask = c.req.path === `${api}/tasks` || c.req.path === `${api}/tasks/batch`
+    return isTask ? forTasks(c, next) : general(c, next)
   }
 }
 

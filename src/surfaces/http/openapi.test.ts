@@ -33,11 +33,13 @@ test('every reference resolves, and the nouns have their names', async () => {
     expect(document.components.schemas).toHaveProperty(name!)
   expect(Object.keys(document.components.schemas).sort()).toEqual(
     [
-      ...['Agent', 'Event', 'Health', 'NewTask', 'Problem', 'Question', 'Task', 'TaskSummary'],
+      ...['Agent', 'Event', 'Health', 'NewTask', 'NewTasks', 'Problem', 'Question', 'Task', 'TaskEdit'],
+      ...['TaskRetry', 'TaskSummary'],
       ...['CallToExplain', 'Decision', 'Profile', 'ProfileSummary'],
       ...[
         'AuditEntry',
         'AuditVerdict',
+        'Costs',
         'Halt',
         'MadeToken',
         'Me',
@@ -49,8 +51,10 @@ test('every reference resolves, and the nouns have their names', async () => {
         'UserChanges',
       ],
       ...['KeptWorkspace', 'Quarantine'],
+      ...['Limit', 'Notification', 'NotificationTest', 'Proof', 'Verdict'],
       ...['NewSecret', 'Secret'],
       ...['Skill', 'Subagent'],
+      ...['NewSchedule', 'Schedule', 'ScheduleChanges', 'ScheduleSummary'],
       ...['Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],
     ].sort(),
   )

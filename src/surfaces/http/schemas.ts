@@ -5,11 +5,14 @@ import {
   AgentView,
   HealthView,
   NewTask,
+  NewTasks,
   QuestionView,
   SessionAdoption,
   SessionStop,
   SessionSummary,
   SessionView,
+  TaskEdit,
+  TaskRetry,
   TaskSummary,
   TaskView,
 } from '../../domain/view.ts'
@@ -21,6 +24,9 @@ import { Problem } from './errors.ts'
  */
 export const schemas = {
   NewTask: strict(NewTask.shape).openapi('NewTask'),
+  NewTasks: strict({ tasks: z.array(strict(NewTasks.shape.tasks.element.shape)).min(1).max(1_000) }).openapi('NewTasks'),
+  TaskEdit: strict(TaskEdit.shape).openapi('TaskEdit'),
+  TaskRetry: strict(TaskRetry.shape).openapi('TaskRetry'),
   Task: z.object(TaskView.shape).openapi('Task'),
   TaskSummary: z.object(TaskSummary.shape).openapi('TaskSummary'),
   SessionSummary: z.object(SessionSummary.shape).openapi('SessionSummary'),

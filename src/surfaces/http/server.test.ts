@@ -111,6 +111,22 @@ test('cancel and retry take their option, or no body at all', async () => {
   expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/cancel`, { json: { force: true } })).status).toBe(400)
 })
 
+test('work is accepted, or rejected with a comment and not without', async () => {
+  const { surface, runtime } = peers()
+  const { id } = await newTask(runtime)
+  runtime.calls.length = 0
+  expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/accept`)).json.state).toBe('completed')
+  expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/reject`, { json: { comment: ' Use tabs. ' } })).json.state).toBe(
+    'queued',
+  )
+  for (const json of [{}, { comment: ' ' }, { comment: 'x', by: 'me' }])
+    expect((await ask(surface, 'POST', `/api/v1/tasks/${id}/reject`, { json })).status).toBe(400)
+  expect(runtime.calls).toEqual([
+    ['acceptTask', id, owner],
+    ['rejectTask', id, { ...owner, comment: 'Use tabs.' }],
+  ])
+})
+
 test('sessions are listed, shown, adopted and stopped', async () => {
   const { surface, runtime } = peers()
   const { id, session } = await newTask(runtime)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Clock, systemClock } from '../../clock.ts'
 import { messageOf } from '../../domain/error.ts'
-import { type Event, restingEvents } from '../../domain/event.ts'
+import { type Event, isRestingEvent } from '../../domain/event.ts'
 import { isAtRest } from '../../domain/task.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { Log } from '../../log.ts'
@@ -25,6 +25,10 @@ export interface FollowRequest {
   readonly task: string
   readonly after: number
   readonly untilRest: boolean
+  /** A person follows who can answer. */
+  readonly attends?: boolean | undefined
+  /** An event as this reader may see it. One that is seen whole is put into words once for all readers. */
+  readonly shown?: ((event: Event) => Event) | undefined
   /** Whether the reader may still come in; asked with each beat and whenever somebody's rights change. */
   readonly isStillIn?: (() => Promise<boolean>) | undefined
 }
@@ -62,7 +66,7 @@ export class EventStreams {
     response.write('retry: 1000\n\n')
     // Rights may have gone while the task was looked up.
     this.#recheckOne(response, request.isStillIn)
-    this.#follow(response, request, isAtRest(task.state), ended.signal).catch((error: unknown) => {
+    this.#follow(response, request, isAtRest(task.state, task.reason), ended.signal).catch((error: unknown) => {
       if (!ended.signal.aborted) this.#log.info('event stream cut', { task: request.task, cause: messageOf(error) })
       response.destroy()
     })
@@ -99,10 +103,10 @@ export class EventStreams {
     const isOver = async () =>
       request.untilRest && resting && (await this.#runtime.readEvents(request.task, { after, limit: 1 })).length === 0
     if (await isOver()) return void response.end(restComment)
-    for await (const batch of this.#runtime.followEvents(request.task, { after, signal })) {
-      await this.#write(response, batch, signal)
+    for await (const batch of this.#runtime.followEvents(request.task, { after, signal, attends: request.attends })) {
+      await this.#write(response, request.shown ? batch.map(request.shown) : batch, signal)
       for (const event of batch) {
-        if (restingEvents.has(event.type)) resting = true
+        if (isRestingEvent(event)) resting = true
         else if (event.type === 'task.requeued' || event.type === 'run.admitted') resting = false
         after = event.seq
       }

@@ -50,7 +50,7 @@ describe('the tools for other machines', () => {
       ...options,
     })
     return async (name: string, input: object, signal = new AbortController().signal) => {
-      const verbs = { ask: async () => ({ id: '' }), notify: async () => undefined }
+      const verbs = { consult: async () => undefined, notify: async () => undefined }
       try {
         return await tools.find((tool) => tool.name === name)!.call(input, verbs, signal)
       } catch (error) {

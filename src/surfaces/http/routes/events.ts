@@ -1,7 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createRoute, z } from '@hono/zod-openapi'
+import { eventWithoutDetail, seesDetail } from '../../../domain/detail.ts'
 import { PawlError } from '../../../domain/error.ts'
-import { type App, api, type Parts } from '../app.ts'
+import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
 import { streamHeaders } from '../sse.ts'
@@ -19,6 +20,10 @@ const events = createRoute({
     query: strict({
       after: Seq.optional().openapi({ description: 'Only events with a higher number.' }),
       limit: z.coerce.number().int().min(1).max(1000).default(200).openapi({ description: 'Of a page; a stream has no limit.' }),
+      attends: z
+        .literal('true')
+        .optional()
+        .openapi({ description: 'A person follows who can answer: a question then waits a moment before its run ends.' }),
       until: z.literal('rest').optional().openapi({ description: 'Ends the stream when the task has come to rest.' }),
     }),
     headers: z.object({ 'last-event-id': Seq.optional().openapi({ description: 'Resumes a stream; wins over `after`.' }) }),
@@ -38,11 +43,12 @@ const events = createRoute({
 export function eventRoutes(app: App, { runtime, streams }: Parts): void {
   app.openapi(events, async (c) => {
     const task = c.req.valid('param').id
-    const { after: asked, limit, until } = c.req.valid('query')
+    const { after: asked, limit, until, attends } = c.req.valid('query')
+    const shown = seesDetail(callerOf(c).standing) ? undefined : eventWithoutDetail
     const accept = c.req.header('accept') ?? ''
     if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
       const found = await runtime.readEvents(task, { after: asked ?? 0, limit: limit + 1 })
-      const items = found.slice(0, limit)
+      const items = found.slice(0, limit).map((event) => shown?.(event) ?? event)
       return c.json({ items, next: found.length > limit ? String(items.at(-1)?.seq) : null }, 200)
     }
     if (c.req.method === 'HEAD') {
@@ -52,7 +58,14 @@ export function eventRoutes(app: App, { runtime, streams }: Parts): void {
     const outgoing = c.env?.outgoing
     if (!outgoing) throw new PawlError('unsupported', 'A stream needs a connection; ask with "Accept: application/json".')
     const after = c.req.valid('header')['last-event-id'] ?? asked ?? 0
-    await streams.open(outgoing, { task, after, untilRest: until === 'rest', isStillIn: c.get('isStillIn') })
+    await streams.open(outgoing, {
+      task,
+      after,
+      shown,
+      untilRest: until === 'rest',
+      attends: attends === 'true',
+      isStillIn: c.get('isStillIn'),
+    })
     return new Response(null, RESPONSE_ALREADY_SENT)
   })
 }

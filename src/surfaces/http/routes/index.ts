@@ -1,11 +1,17 @@
 import type { App, Parts } from '../app.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
+import { checkRoutes } from './checks.ts'
+import { costRoutes } from './costs.ts'
 import { daemonRoutes } from './daemon.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
+import { limitRoutes } from './limits.ts'
+import { notificationRoutes } from './notifications.ts'
 import { profileRoutes } from './profiles.ts'
 import { questionRoutes } from './questions.ts'
+import { reviewRoutes } from './reviews.ts'
+import { scheduleRoutes } from './schedules.ts'
 import { secretRoutes } from './secrets.ts'
 import { sessionRoutes } from './sessions.ts'
 import { signInRoutes } from './sign-in.ts'
@@ -16,13 +22,19 @@ import { workspaceRoutes } from './workspaces.ts'
 
 const routes = [
   taskRoutes,
+  reviewRoutes,
   eventRoutes,
+  checkRoutes,
   sessionRoutes,
+  scheduleRoutes,
   questionRoutes,
   agentRoutes,
+  limitRoutes,
   profileRoutes,
   skillRoutes,
   workspaceRoutes,
+  notificationRoutes,
+  costRoutes,
   healthRoutes,
   userRoutes,
   auditRoutes,

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { seesDetail, withoutDetail } from '../../../domain/detail.ts'
 import { SessionId } from '../../../domain/id.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
@@ -62,7 +63,11 @@ export function sessionRoutes(app: App, { runtime }: Parts): void {
     const session = await runtime.adoptSession(c.req.valid('json'), callerOf(c))
     return c.json(session, 201, { Location: `${api}/sessions/${session.id}` })
   })
-  app.openapi(show, async (c) => c.json(await runtime.getSession(c.req.valid('param').id), 200))
+  app.openapi(show, async (c) => {
+    const session = await runtime.getSession(c.req.valid('param').id)
+    const isWhole = seesDetail(callerOf(c).standing)
+    return c.json(isWhole ? session : { ...session, tasks: session.tasks.map(withoutDetail) }, 200)
+  })
   app.openapi(stop, async (c) => {
     const { now = false } = c.req.valid('json')
     return c.json(await runtime.stopSession(c.req.valid('param').id, { ...callerOf(c), now }), 200)

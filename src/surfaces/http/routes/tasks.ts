@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { seesDetail, withoutDetail } from '../../../domain/detail.ts'
 import { SessionId, TaskId } from '../../../domain/id.ts'
 import { taskStates } from '../../../domain/task.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
@@ -39,6 +40,23 @@ const create = createRoute({
   },
 })
 
+const createMany = createRoute({
+  method: 'post',
+  path: `${api}/tasks/batch`,
+  ...needs('create'),
+  summary: 'Ask for several tasks, all or none; they may depend on each other by their names.',
+  request: {
+    query: nothing,
+    headers: z.object({ 'idempotency-key': IdempotencyKey }),
+    body: { required: true, content: { 'application/json': { schema: schemas.NewTasks } } },
+  },
+  responses: {
+    201: json(z.object({ items: z.array(schemas.Task) }), 'The tasks were made; in the order of the request.'),
+    200: json(z.object({ items: z.array(schemas.Task) }), 'The key was seen before: what is left of the tasks it made.'),
+    ...problems,
+  },
+})
+
 const list = createRoute({
   method: 'get',
   path: `${api}/tasks`,
@@ -51,6 +69,7 @@ const list = createRoute({
       tag: z.string().max(64).optional(),
       text: z.string().max(1000).optional().openapi({ description: 'Found in the prompt.' }),
       session: SessionId.optional(),
+      parent: TaskId.optional().openapi({ description: 'Only subtasks of this task.' }),
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: z.string().max(500).optional().openapi({ description: 'The `next` of an earlier page.' }),
     }),
@@ -84,13 +103,35 @@ const retry = createRoute({
   method: 'post',
   path: `${api}/tasks/{id}/retry`,
   ...needs('work'),
-  summary: 'Queue a task that has come to rest again.',
+  summary: 'Queue a task that has come to rest again, with every restriction it has; caps may be raised.',
   request: {
     params: TaskPath,
     query: nothing,
-    body: { content: { 'application/json': { schema: strict({ fresh: z.boolean().default(false) }) } } },
+    body: { content: { 'application/json': { schema: schemas.TaskRetry } } },
   },
   responses: { 200: json(schemas.Task, 'The task, queued.'), ...problems },
+})
+
+const edit = createRoute({
+  method: 'patch',
+  path: `${api}/tasks/{id}`,
+  ...needs('work'),
+  summary: 'Change how a task that waits is called, found and ranked.',
+  request: {
+    params: TaskPath,
+    query: nothing,
+    body: { required: true, content: { 'application/json': { schema: schemas.TaskEdit } } },
+  },
+  responses: { 200: json(schemas.Task, 'The task, changed.'), ...problems },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: `${api}/tasks/{id}`,
+  ...needs('work'),
+  summary: 'Delete a task that has ended, with its subtasks, runs, events and questions, for good.',
+  request: { params: TaskPath, query: nothing },
+  responses: { 200: json(z.object({ removed: z.array(TaskId) }), 'The ids of the deleted tasks.'), ...problems },
 })
 
 export function taskRoutes(app: App, { runtime }: Parts): void {
@@ -100,17 +141,28 @@ export function taskRoutes(app: App, { runtime }: Parts): void {
     if (!created) return c.json(task, 200)
     return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
   })
+  app.openapi(createMany, async (c) => {
+    const idempotencyKey = c.req.valid('header')['idempotency-key']
+    const { tasks, created } = await runtime.createTasks(c.req.valid('json'), { ...callerOf(c), idempotencyKey })
+    return created ? c.json({ items: tasks }, 201) : c.json({ items: tasks }, 200)
+  })
   app.openapi(list, async (c) => {
     const { state, ...filter } = c.req.valid('query')
-    return c.json(await runtime.listTasks({ ...filter, states: state }), 200)
+    const { items, next } = await runtime.listTasks({ ...filter, states: state })
+    return c.json({ items: seesDetail(callerOf(c).standing) ? items : items.map(withoutDetail), next }, 200)
   })
-  app.openapi(show, async (c) => c.json(await runtime.getTask(c.req.valid('param').id), 200))
+  app.openapi(show, async (c) => {
+    const task = await runtime.getTask(c.req.valid('param').id)
+    return c.json(seesDetail(callerOf(c).standing) ? task : withoutDetail(task), 200)
+  })
   app.openapi(cancel, async (c) => {
     const { now = false } = c.req.valid('json')
     return c.json(await runtime.cancelTask(c.req.valid('param').id, { ...callerOf(c), now }), 200)
   })
   app.openapi(retry, async (c) => {
-    const { fresh = false } = c.req.valid('json')
-    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...callerOf(c), fresh }), 200)
+    const { fresh = false, ...caps } = c.req.valid('json')
+    return c.json(await runtime.retryTask(c.req.valid('param').id, { ...callerOf(c), fresh, ...caps }), 200)
   })
+  app.openapi(edit, async (c) => c.json(await runtime.editTask(c.req.valid('param').id, c.req.valid('json'), callerOf(c)), 200))
+  app.openapi(remove, async (c) => c.json(await runtime.removeTask(c.req.valid('param').id, callerOf(c)), 200))
 }

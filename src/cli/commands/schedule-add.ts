@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { invalid, PawlError } from '../../domain/error.ts'
+import { type ScheduleView, TaskTemplate } from '../../domain/schedule.ts'
+import type { Cli } from '../cli.ts'
+import { type Connection, withConnection } from '../connect.ts'
+import { defineSchedule, policiesOf, type ScheduleOptions, whenOf, wholeSchedule } from '../schedule-request.ts'
+import type { WrittenSchedule } from '../task-file/schedule.ts'
+import { agentOf, defineTask, type TaskOptions, taskRequest } from '../task-request.ts'
+import { sayAdded } from './schedule-show.ts'
+
+export function define(command: Command, cli: Cli): void {
+  defineTask(defineSchedule(command.description('Make a schedule, that is a task that comes again, and print its id.')))
+    .addHelpText('after', examples)
+    .action((words: string[], options: ScheduleOptions & TaskOptions) => {
+      const when = whenOf(options)
+      if (!when) throw invalid('Say when: --cron "0 7 * * 1-5", --every 2h, --at "2026-05-01 09:00", --idle 30m or --initial.')
+      return addSchedule(cli, words, options, { when, policies: policiesOf(options) })
+    })
+}
+
+const examples = `
+Examples
+  pawl schedule add --as morning --cron "0 7 * * 1-5" --tz Europe/Berlin "look at the new issues"
+  pawl schedule add --every 2h --keep-session --overlap queue "go on with the migration"
+  pawl schedule add --idle 30m --agent demo "find something to tidy up"`
+
+/** The task as it is asked for, to come again. */
+export async function addSchedule(cli: Cli, words: string[], options: TaskOptions, schedule: WrittenSchedule): Promise<void> {
+  if (options.dependsOn !== undefined || options.parent !== undefined || options.resetSession)
+    throw invalid('--depends-on, --parent and --reset-session are for a task that comes once; leave them out.')
+  const request = await taskRequest(cli, words, options)
+  await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
+    const task = { ...request, ...(await agentOf(connection, options)) }
+    sayAdded(cli, connection, await makeSchedule(connection, task, schedule))
+  })
+}
+
+/** Makes it; or, if it may be there already, answers the one that has its name. */
+export async function makeSchedule(
+  { runtime }: Connection,
+  task: object,
+  { when, policies }: WrittenSchedule,
+  isAgain = false,
+): Promise<ScheduleView> {
+  try {
+    return await runtime.createSchedule(wholeSchedule({ when, task: templateOf(task), ...policies }), { by: 'cli' })
+  } catch (error) {
+    if (isAgain && policies.name !== undefined && error instanceof PawlError && error.code === 'conflict')
+      return runtime.getSchedule(policies.name)
+    throw error
+  }
+}
+
+/** Without what is not said; refuses what a task that comes again cannot have. */
+function templateOf(request: object): TaskTemplate {
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined && value !== false))
+  const read = TaskTemplate.safeParse(given)
+  if (read.success) return read.data
+  const faults = read.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+  throw invalid(`A task that comes again cannot be so: ${faults.join('; ')}.`)
+}

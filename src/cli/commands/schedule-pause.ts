@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { findSchedule } from '../schedule-request.ts'
+import { sayAdded } from './schedule-show.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('Fire nothing until it is resumed; what runs goes on.')
+    .argument('<schedule>', 'its name, its id, or the end of that')
+    .action((named: string) =>
+      withConnection(cli, { work: 'none' }, async (connection) => {
+        const { runtime } = connection
+        sayAdded(cli, connection, await runtime.pauseSchedule(await findSchedule(runtime, named), { by: 'cli' }))
+      }),
+    )
+}

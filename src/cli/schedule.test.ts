@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-schedule-'))
+const home = join(folder, 'home')
+function pawl(...args: string[]) {
+  const { PATH, HOME } = process.env
+  const options = { cwd: folder, input: '', encoding: 'utf8', env: { PATH, HOME, PAWL_HOME: home, NO_COLOR: '1' } } as const
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(import.meta.dirname, '../../bin/pawl'), ...args], options)
+  return { stdout, stderr, status }
+}
+afterAll(() => {
+  pawl('stop')
+  rmSync(folder, { recursive: true })
+})
+
+test('a schedule is made, listed, shown, changed, paused and removed, also without a daemon, and says that none runs', {
+  timeout: 120_000,
+}, () => {
+  const made = pawl(
+    'schedule',
+    'add',
+    '--agent',
+    'demo',
+    '--as',
+    'morning',
+    '--cron',
+    '0 7 * * 1-5',
+    '--tz',
+    'Europe/Berlin',
+    'look',
+  )
+  expect(made.stdout).toMatch(/^c_[0-9a-z]{18}\n$/)
+  expect(made.stderr).toMatch(
+    /Due next: \d{4}-\d\d-\d\d 07:00 \+0[12]:00 Europe\/Berlin\.\n.*nothing is fired until "pawl serve" runs/,
+  )
+  expect(pawl('schedule', 'ls').stdout).toMatch(/^SCHEDULE .*\nmorning +active +ok +- .*0 7 \* \* 1-5 Europe\/Berlin +look\n$/)
+  pawl('schedule', 'edit', 'morning', '--every', '2h', '--overlap', 'queue', '--prompt', 'look again')
+  expect(pawl('schedule', 'pause', 'morning').stderr).toMatch(/It is paused/)
+  const shown = pawl('schedule', 'show', 'morning').stdout
+  expect(shown).toMatch(/state +paused\nwhen +every 2h\nagent +demo\n/)
+  expect(shown).toMatch(/overlap +queue\n.*\nprompt +look again\n/)
+  expect(pawl('schedule', 'rm', 'morning').status).toBe(0)
+  expect(JSON.parse(pawl('schedule', 'ls', '--json').stdout)).toEqual({ items: [], next: null })
+})
+
+test('tasks of a file that say when they come again become schedules', { timeout: 120_000 }, () => {
+  writeFileSync(
+    join(folder, 'tasks.yaml'),
+    '- {prompt: once, agent: demo}\n- {prompt: often, agent: demo, schedule: {when: every 2h, as: often}}\n',
+  )
+  const { stdout } = pawl('task', 'add', '-f', 'tasks.yaml', '--idempotent')
+  expect(stdout).toMatch(/^t_\w+\nc_\w+\n$/)
+  expect(pawl('task', 'add', '-f', 'tasks.yaml', '--idempotent').stdout).toBe(stdout)
+  const daily = pawl('task', 'add', '--agent', 'demo', '--schedule', '@daily', '--tz', 'UTC', '--json', 'tidy up')
+  expect(JSON.parse(daily.stdout)).toMatchObject({ state: 'active', says: '@daily UTC', prompt: 'tidy up' })
+})
+
+test.each([
+  [['add', '--agent', 'demo', 'x'], /Say when/],
+  [['add', '--cron', '0 0 30 2 *', 'x'], /never comes/],
+  [['add', '--cron', '@daily', '--every', '2h', 'x'], /Name one of/],
+  [['add', '--every', '2h', '--depends-on', 'abcd', 'x'], /for a task that comes once/],
+  [['edit', 'x', '--keep-session', '--new-session'], /Either/],
+])('pawl schedule %j is refused as a mistake of usage', { timeout: 60_000 }, (args, sentence) => {
+  const { stderr, status } = pawl('schedule', ...args)
+  expect(stderr).toMatch(sentence)
+  expect(status).toBe(2)
+})

@@ -1,0 +1,163 @@
+import { adapters } from '../../agents/index.ts'
+import { parseDuration } from '../../config/duration.ts'
+
+/** Where the value of a key goes in the request, and how it is read. A fault is the end of a sentence that begins with the key. */
+export interface Field {
+  readonly to: readonly string[]
+  readonly read?: (value: unknown) => unknown
+}
+
+/** A wrong value; the message begins with "must". */
+export class WrongValue extends Error {}
+
+const to = (...path: string[]): Field => ({ to: path })
+const read = (field: Field, reader: (value: unknown) => unknown): Field => ({ ...field, read: reader })
+
+/** `90s`, `30m`, `1h30m`; a bare number means seconds. */
+export function milliseconds(value: unknown): number {
+  const parts =
+    typeof value === 'string'
+      ? /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)\s*)+$/.test(value.trim())
+        ? value.match(/\d+(?:\.\d+)?\s*(?:ms|[smhd])/g)
+        : [value]
+      : [value]
+  const sum = (parts ?? []).map((part) =>
+    typeof part === 'string' || typeof part === 'number' ? parseDuration(part) : undefined,
+  )
+  if (sum.some((ms) => ms === undefined))
+    throw new WrongValue('must be a duration such as 90s, 30m or 1h30m (a bare number means seconds)')
+  return sum.reduce<number>((all, ms) => all + (ms ?? 0), 0)
+}
+
+const lines = (value: unknown) => (typeof value === 'string' ? [value] : value)
+/** No money is no cap, as it is in files of Claudomator. */
+const dollars = (value: unknown) => (value === 0 ? undefined : value)
+
+const budget = {
+  usd: read(to('usd'), dollars),
+  tokens: to('tokens'),
+  turns: to('turns'),
+  wall: read(to('wallMs'), milliseconds),
+  wallMs: to('wallMs'),
+  perRunUsd: read(to('perRunUsd'), dollars),
+}
+
+const retry = {
+  attempts: to('attempts'),
+  maxAttempts: to('attempts'),
+  backoff: to('backoff'),
+  delay: read(to('baseDelayMs'), milliseconds),
+  baseDelayMs: to('baseDelayMs'),
+  maxDelay: read(to('maxDelayMs'), milliseconds),
+  maxDelayMs: to('maxDelayMs'),
+}
+
+const check = { run: to('run'), name: to('name'), timeout: read(to('timeoutMs'), milliseconds), timeoutMs: to('timeoutMs') }
+const checks = {
+  commands: read(to('commands'), (value) => commandsOf(value)),
+  attempts: to('attempts'),
+  home: to('home'),
+}
+const questions = {
+  deadline: read(to('deadlineMs'), milliseconds),
+  deadlineMs: to('deadlineMs'),
+  afterDeadline: read(to('afterDeadline'), (value) => (typeof value === 'string' ? { kind: value } : value)),
+  mayAnswer: to('mayAnswer'),
+}
+const subtasks = {
+  most: to('most'),
+  depth: to('depth'),
+  budgetShare: to('budgetShare'),
+  whenDone: to('whenDone'),
+  agents: to('agents'),
+}
+
+/** What may stand in a block that is about the agent; most of it also beside the block. */
+const settings = {
+  model: to('model'),
+  workspace: to('workspace'),
+  workingDir: to('workspace'),
+  projectDir: to('workspace'),
+  profile: to('profile'),
+  budgetUsd: read(to('budget', 'usd'), dollars),
+  maxBudgetUsd: read(to('budget', 'usd'), dollars),
+  allowedTools: to('allowedTools'),
+  disallowedTools: to('disallowedTools'),
+  contextDirs: to('contextDirs'),
+  contextFiles: to('contextDirs'),
+  appendSystemPrompt: to('appendSystemPrompt'),
+  systemPromptAppend: to('appendSystemPrompt'),
+  extraArgs: to('extraArgs'),
+  additionalArgs: to('extraArgs'),
+  skipPlanning: to('skipPlanning'),
+} satisfies Record<string, Field>
+
+export const inBlock: Readonly<Record<string, Field>> = {
+  ...settings,
+  name: to('agent'),
+  type: to('agent'),
+  prompt: to('prompt'),
+  instructions: to('prompt'),
+}
+
+export const inTask: Readonly<Record<string, Field>> = {
+  ...settings,
+  id: to('id'),
+  name: to('name'),
+  description: to('description'),
+  prompt: to('prompt'),
+  instructions: to('prompt'),
+  session: to('session'),
+  resetSession: to('resetSession'),
+  outputSchema: to('outputSchema'),
+  priority: to('priority'),
+  tags: to('tags'),
+  timeout: read(to('timeoutMs'), milliseconds),
+  timeoutMs: to('timeoutMs'),
+  workspaceMode: to('workspaceMode'),
+  bringBack: to('bringBack'),
+  budget: to('budget'),
+  retry: to('retry'),
+  dependsOn: read(to('dependsOn'), lines),
+  parent: to('parent'),
+  parentTaskId: to('parent'),
+  review: to('review'),
+  checks: to('checks'),
+  once: to('once'),
+  failover: read(to('failover'), lines),
+  questions: to('questions'),
+  subtasks: to('subtasks'),
+  schedule: to('schedule'),
+}
+
+/** Maps inside a task, with their own keys. `checks` may be a list of commands as well. */
+export const maps: Readonly<Record<string, Readonly<Record<string, Field>>>> = { budget, retry, checks, questions, subtasks }
+/** A block about the agent is called `agent`, or by the name of an agent that is always there. */
+export const blocks: readonly string[] = ['agent', ...adapters.flatMap(({ builtin }) => (builtin ? [builtin.name] : []))]
+
+function commandsOf(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((command: unknown) => {
+    if (typeof command === 'string') return { run: command }
+    if (typeof command !== 'object' || command === null) return command
+    return Object.fromEntries(
+      Object.entries(command).map(([key, inner]) => {
+        const field = (check as Record<string, Field>)[camel(key)]
+        return field ? [field.to[0], field.read ? field.read(inner) : inner] : [key, inner]
+      }),
+    )
+  })
+}
+
+/** A list of commands is the short form of checks. */
+export const wholeChecks = (value: unknown): unknown => (Array.isArray(value) ? { commands: commandsOf(value) } : value)
+
+/** `depends_on` and `dependsOn` are one key. */
+export const camel = (key: string) => key.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** What files of Claudomator may say and Pawl decides elsewhere. */
+export const refused: Readonly<Record<string, string>> = {
+  permissionMode:
+    'is not decided by a mode: write profile: guarded (or strict, trusted-repo), or profile: unattended-open for what bypassPermissions was',
+  state: 'is decided by Pawl itself; leave it out',
+}

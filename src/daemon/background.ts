@@ -1,0 +1,58 @@
+import { listTrusted } from '../config/trust.ts'
+import { profileDigest } from '../domain/profile/digest.ts'
+import { resolveProfile } from '../domain/profile/resolve.ts'
+import { createNotices } from '../engine/entrance/notice-changes.ts'
+import { createDeadlines } from '../engine/questions/deadlines.ts'
+import { takeFromSettings } from '../engine/schedules/from-settings.ts'
+import { createTicker } from '../engine/schedules/ticker.ts'
+import type { Ground } from './ground.ts'
+import { deliveryOf } from './notifications.ts'
+
+/** A part that goes on by itself, woken by the clock or the bus. Stopping it twice is fine. */
+export interface BackgroundPart {
+  start(): void | Promise<void>
+  stop(): Promise<void>
+}
+
+/** All that goes on beside the runs, in the order in which it is started; it is stopped in the reverse order. Work is admitted after the last has started. */
+export function createBackground(ground: Ground): BackgroundPart[] {
+  return [deliveryOf(ground), notices(ground), deadlines(ground), ...schedules(ground)]
+}
+
+const deadlines = ({ database, journal, bus, clock, log, config, runtime }: Ground) =>
+  createDeadlines({ db: database.db, journal, bus, clock, log, settings: config.questions, createTask: runtime.createTask })
+
+/** Only a daemon fires schedules: a one-shot runs its own task and nobody else's. */
+function schedules({ database, journal, bus, clock, log, runtime, config, shared }: Ground): BackgroundPart[] {
+  if (!shared) return []
+  const { db } = database
+  const ticker = createTicker({ db, journal, bus, clock, log, tasks: runtime })
+  const { files, sources } = config
+  const isOfHome = (name: string) => files.home !== undefined && sources[`schedules.${name}`]?.startsWith(`${files.home}:`)
+  return [
+    {
+      async start() {
+        // Each file has its own: a daemon that is started elsewhere leaves those of another project alone.
+        for (const source of [files.home, files.project])
+          if (source !== undefined) {
+            const wanted = config.schedules.filter(({ name }) => (isOfHome(name) ? files.home : files.project) === source)
+            await takeFromSettings({ db, log, verbs: runtime, source, wanted })
+          }
+        ticker.start()
+      },
+      stop: () => ticker.stop(),
+    },
+  ]
+}
+
+/** The audit tells of rights that were given by editing a file. */
+function notices({ database, audit, clock, log, config }: Ground) {
+  const look = async () => {
+    const trusted = (await listTrusted(config.home)).map(({ file, hash }) => [file, hash] as const)
+    const names = Object.keys(config.profiles)
+    const digests = names.map((name) => profileDigest(resolveProfile(name, config.profiles, { env: config.env })))
+    const profiles = (await Promise.all(digests)).map((digest, i) => [names[i]!, digest] as const)
+    return { trusted: new Map(trusted), profiles: new Map(profiles) }
+  }
+  return createNotices({ db: database.db, audit, clock, log, look })
+}

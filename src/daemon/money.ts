@@ -1,0 +1,18 @@
+import { modelPrices } from '../agents/model-prices.ts'
+import type { Config } from '../config.ts'
+import { createPrices } from '../domain/prices.ts'
+import type { SharedCaps } from '../engine/money/caps.ts'
+import type { Money } from '../engine/money/meter.ts'
+
+/** What the settings say of money. */
+export const moneyOf = (config: Pick<Config, 'prices' | 'budget'>): Money => ({
+  prices: createPrices(config.prices, modelPrices),
+  caps: capsOf(config),
+})
+
+export const capsOf = ({ budget }: Pick<Config, 'budget'>): SharedCaps => ({
+  dayUsd: budget.day,
+  monthUsd: budget.month,
+  userDayUsd: budget.userDay,
+  timeZone: budget.timeZone,
+})

@@ -1,0 +1,136 @@
+import { hostname } from 'node:os'
+import { adapterNamed, adapters, agentCodePaths } from '../agents/index.ts'
+import { environmentOf, searchPath } from '../config.ts'
+import { commonCodePaths } from '../domain/code-paths.ts'
+import { createLeftovers } from '../engine/access/leftovers.ts'
+import { sweepLeftovers } from '../engine/access/sweep-leftovers.ts'
+import { createAdmission } from '../engine/admission.ts'
+import { sweepRemovedRuns } from '../engine/delete-task.ts'
+import { createDispatch, type QueueClock } from '../engine/dispatch.ts'
+import { createRecovery } from '../engine/recovery.ts'
+import type { RunParts } from '../engine/run.ts'
+import { createSettler } from '../engine/settle.ts'
+import { createWorker } from '../engine/worker.ts'
+import { sweepGuards } from '../engine/workspace/settle-guard.ts'
+import { processIdentity } from '../process/identity.ts'
+import { findHalt } from '../store/halt.ts'
+import { createToolServer } from '../tools/serve.ts'
+import { createBackground } from './background.ts'
+import type { Ground } from './ground.ts'
+import { moneyOf } from './money.ts'
+
+/** Takes up work: the queue, the worker that runs agents, what puts right what the dead left, admission, and all that goes on beside them. */
+export async function startWork(
+  ground: Ground,
+  options: { queueClock: QueueClock | undefined; onDisowned: () => void },
+): Promise<void> {
+  const { config, clock, log, database, bus, journal, warm, userHome, self, shared, started } = ground
+  const leftovers = createLeftovers({ home: config.home, worker: self })
+  const settler = createSettler({ journal, bus, clock, log, usageWindows: config.limits.usageWindows })
+  const dispatch = createDispatch({ database, worker: self, shared, log, clock: options.queueClock })
+  await dispatch.start()
+  started.add(() => dispatch.stop())
+
+  await sweepRemovedRuns(database.db, config.home)
+  const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
+  const codePaths = [...commonCodePaths, ...agentCodePaths]
+  const onBuried = async () => {
+    await sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
+    for (const { run, sentence } of await sweepGuards(config.home, codePaths))
+      if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
+  }
+  const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
+  const identity = processIdentity()
+  const worker = createWorker({
+    identity: {
+      id: self,
+      host: hostname(),
+      bootId: identity.bootId,
+      pid: identity.pid,
+      startTime: String(identity.startTime),
+    },
+    slots: config.limits.running,
+    database,
+    dispatch,
+    journal,
+    bus,
+    clock,
+    log,
+    leave: () => recovery.bury(self),
+    giveBack: recovery.giveBack,
+    onDisowned: options.onDisowned,
+    run: runParts(ground, { settler, leftovers, codePaths }),
+  })
+  const admission = createAdmission({
+    db: database.db,
+    journal,
+    dispatch,
+    bus,
+    clock,
+    log,
+    limits: config.limits,
+    worker: self,
+    shared,
+  })
+  // Programs that wait for a next turn are agents too.
+  const endIdle = () =>
+    void findHalt(database.db)
+      .then((halt) => (halt ? warm.clear() : undefined))
+      .catch((error: unknown) => log.warn('idle agent programs were not ended', { error: String(error) }))
+  const unhear = bus.on('halt', endIdle)
+  started.add(async () => unhear())
+  await worker.start()
+  started.add(() => warm.stop())
+  started.add(() => worker.stop())
+  await recovery.start()
+  // Somebody may have buried the dead and then died himself.
+  await onBuried()
+  started.add(() => recovery.stop())
+  for (const part of createBackground(ground)) {
+    await part.start()
+    started.add(() => part.stop())
+  }
+  admission.start()
+  started.add(() => admission.stop())
+}
+
+/** What a run needs. */
+function runParts(
+  { config, clock, log, redactor, database, bus, journal, audit, secrets, walls, probe, warm, userHome }: Ground,
+  own: Pick<RunParts, 'settler' | 'leftovers' | 'codePaths'>,
+): RunParts {
+  return {
+    ...own,
+    db: database.db,
+    journal,
+    clock,
+    log,
+    home: config.home,
+    adapterNamed,
+    agents: config.agents,
+    wallsFor: walls.choose,
+    selfTests: walls.selfTests,
+    userEnvironment: (user) => config.users[user]?.env,
+    path: searchPath(),
+    environment: environmentOf,
+    userHome,
+    probe,
+    warm,
+    async tools(held, { log, run }) {
+      if (!run) return createToolServer(held, { log })
+      const { createRunTools } = await import('../tools/run-tools.ts')
+      return createToolServer(held, { log, more: await createRunTools({ ...run, fetch: held.fetch, clock }) })
+    },
+    auditRemote: ({ tool, host, ...act }, { user, task, run }) =>
+      audit.record({ by: run, user }, 'ssh', host, { ...act, tool, task }),
+    redactor,
+    questions: {
+      ...config.questions,
+      onAnswer: (tell) => bus.on('answered', tell),
+      tellAsked: () => bus.tell('asked'),
+    },
+    secretsFor: secrets.resolve,
+    money: moneyOf(config),
+    guardrails: config.guardrails,
+  }
+}

@@ -1,0 +1,29 @@
+import type { Budget, ResolvedAgent } from './agent-config.ts'
+
+/** What a task says about how much it may use, how long it may take and how often it is tried. */
+export interface Caps {
+  readonly budget?: { readonly [K in keyof Budget]?: number | undefined } | undefined
+  /** 0 means none. */
+  readonly timeoutMs?: number | undefined
+  readonly retry?: { readonly [K in keyof ResolvedAgent['retry']]?: ResolvedAgent['retry'][K] | undefined } | undefined
+}
+
+/** The agent held to what the task says; where it says nothing, its own settings count. */
+export function withCaps(agent: ResolvedAgent, { budget, timeoutMs, retry }: Caps): ResolvedAgent {
+  return {
+    ...agent,
+    ...(budget === undefined ? {} : { budget: { ...agent.budget, ...present(budget) } }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs: timeoutMs === 0 ? null : timeoutMs }),
+    ...(retry === undefined ? {} : { retry: { ...agent.retry, ...present(retry) } }),
+  }
+}
+
+/** The parts of a budget that are larger than those in force. What has no cap cannot be raised. */
+export const raisedIn = (wanted: Caps['budget'], inForce: Budget): string[] =>
+  Object.entries(wanted ?? {}).flatMap(([cap, value]) => {
+    const own = inForce[cap as keyof Budget]
+    return value !== undefined && own !== undefined && value > own ? [cap] : []
+  })
+
+const present = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]: NonNullable<T[K]> }

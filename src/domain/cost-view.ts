@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { costGroups, costKnowledge } from './cost.ts'
+
+const Time = z.iso.datetime()
+const Tokens = z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() })
+
+export const CostSum = z.object({
+  usd: z.number().nullable().describe('What it cost, as far as prices are known; null if none is.'),
+  countedUsd: z.number().describe('What counts against budgets: of an unknown price, as if it were the dearest known.'),
+  known: z.enum(costKnowledge).describe('The program told it, the price table did, or some of it has no known price.'),
+  tokens: Tokens,
+  turns: z.number(),
+})
+export type CostSum = z.infer<typeof CostSum>
+
+export const CostView = z.object({
+  since: Time,
+  until: Time.nullable(),
+  timeZone: z.string().describe('Where days begin.'),
+  by: z.enum(costGroups),
+  total: CostSum,
+  items: z.array(CostSum.extend({ key: z.string() })).describe('The dearest first; 500 at most.'),
+  unpriced: z.array(z.string()).describe('Models whose price nobody knows; name it under `prices:` in the settings.'),
+  caps: z
+    .object({ dayUsd: z.number().nullable(), monthUsd: z.number().nullable(), userDayUsd: z.number().nullable() })
+    .describe('What everything together, and one user, may use.'),
+})
+export type CostView = z.infer<typeof CostView>
+
+export const CostQuery = z.strictObject({
+  since: Time.optional().describe('Today, where the settings say a day begins, if left out.'),
+  until: Time.optional(),
+  by: z.enum(costGroups).default('agent'),
+})
+export type CostQuery = z.input<typeof CostQuery>
+
+export const TaskCost = z.object({
+  usd: z.number().nullable().describe('Of its own runs, as far as prices are known.'),
+  totalUsd: z.number().nullable().describe('With everything below it.'),
+  known: z.enum(costKnowledge),
+})
+export type TaskCost = z.infer<typeof TaskCost>

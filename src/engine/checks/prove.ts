@@ -1,0 +1,155 @@
+import { chown, mkdir, rm } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { NewEvent } from '../../domain/event.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { mergeEnvironments } from '../../domain/profile/resolve.ts'
+import type { Secret } from '../../domain/redact/names.ts'
+import type { Checks } from '../../domain/task-spec.ts'
+import { writeHomeFile } from '../../files/home-files.ts'
+import { findProgram } from '../../process/program.ts'
+import type { Sandbox, Walls } from '../../sandbox.ts'
+import type { TaskRow } from '../../store/tables.ts'
+import { watchDisk } from '../program/disk-watch.ts'
+import { megabyte, wallsOf } from '../program/walls.ts'
+import type { RunParts } from '../run.ts'
+import { gitInside, sessionGitConfig } from '../workspace/git.ts'
+import { guardWorkspace } from '../workspace/guard.ts'
+import type { Settled } from '../workspace/settle-guard.ts'
+import { type TreeHash, treeHash } from '../workspace/tree-hash.ts'
+import type { PreparedWorkspace } from '../workspace/workspace.ts'
+import { type ChecksResult, runChecks } from './run-checks.ts'
+
+export type ProveParts = Pick<
+  RunParts,
+  'home' | 'userHome' | 'path' | 'environment' | 'userEnvironment' | 'secretsFor' | 'redactor' | 'clock' | 'codePaths'
+>
+
+/** Where the work is, and the walls that it was done in. */
+export interface Site {
+  readonly profile: Profile
+  readonly sandbox: Sandbox
+  readonly enforced: boolean
+  readonly user: Walls['user']
+  readonly unit: Walls['unit']
+  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mode'>
+  readonly mounts: NonNullable<Walls['mounts']>
+  /** The home of the session, for checks that are to see it. */
+  readonly home: string
+  /** A folder of ours for what is kept. */
+  readonly records: string
+}
+
+export interface Proving {
+  /** Names what guards the workspace meanwhile. */
+  readonly id: string
+  readonly task: Pick<TaskRow, 'agent' | 'user_name'>
+  readonly checks: Checks
+  readonly signal: AbortSignal
+  readonly emit: (event: NewEvent) => unknown
+  readonly hide: (secrets: readonly Secret[]) => void
+  /** False as soon as somebody else has the task: then the tree is theirs to put in order. */
+  readonly isOurs: () => boolean
+  readonly onDiskLimit: (message: string) => void
+}
+
+/**
+ * Runs the checks of a task where its agent worked, when that is dead: in the same walls, with a home that is empty, no way out, and programs that do not lie in the
+ * workspace. What is checked was written by the agent, so the workspace is guarded once more, and looked through once more at the end. Rejects if it is stopped.
+ */
+export async function proveWork(parts: ProveParts, site: Site, proving: Proving): Promise<ChecksResult & { settled: Settled }> {
+  const { profile, sandbox, enforced, user, workspace, records } = site
+  const { checks, signal } = proving
+  const guard = await guardWorkspace({
+    run: proving.id,
+    home: parts.home,
+    workspace,
+    paths: parts.codePaths,
+    own: [],
+    profile,
+    enforced,
+    user,
+    records: join(records, 'checks'),
+  })
+  const home = checks.home === 'session' ? site.home : join(records, 'check-home')
+  let stopWatchingDisk: (() => void) | undefined
+  try {
+    if (home !== site.home) await makeHome(home, parts, site)
+    const walls = wallsOf(profile, {
+      unit: site.unit,
+      workspace: { source: workspace.source, path: workspace.path },
+      home,
+      hidden: [parts.home],
+      user,
+      enforced,
+      mounts: [...site.mounts, ...guard.mounts],
+      masks: guard.masks,
+    })
+    stopWatchingDisk = watchDisk({
+      folders: [workspace.source, home],
+      mostBytes: profile.limits.diskMb * megabyte,
+      clock: parts.clock,
+      onLimit: proving.onDiskLimit,
+    })
+    const env = await environmentOf(parts, site, proving)
+    const git = (args: readonly string[]) => gitInside(sandbox, walls, env.PATH, args)
+    const hashTree = () => treeHash(workspace.source, { git, signal })
+    const result = await runChecks({
+      commands: checks.commands,
+      clock: parts.clock,
+      redactor: parts.redactor,
+      signal,
+      folder: records,
+      emit: proving.emit,
+      hashTree,
+      async launch({ file, args }) {
+        const found = await findProgram(file, { path: env.PATH, folder: workspace.source })
+        return (await sandbox.launch({ file: found, args, env }, { ...walls, door: false })).child
+      },
+    })
+    const settled = await guard.settle()
+    // What the checks themselves planted is out of the tree, which is therefore another one.
+    return settled.quarantined.length > 0 ? { ...boundTo(await hashTree(), result), settled } : { ...result, settled }
+  } catch (error) {
+    await (proving.isOurs() ? guard.settle() : guard.release())
+    throw error
+  } finally {
+    stopWatchingDisk?.()
+    if (home !== site.home) await rm(home, { recursive: true, force: true })
+  }
+}
+
+function boundTo(tree: TreeHash, result: ChecksResult): ChecksResult {
+  const ran = result.ran.map((check, i) => (i === result.ran.length - 1 ? { ...check, tree: tree.hash } : check))
+  return { ...result, ran, tree, passed: result.failed.length === 0 && tree.hash !== null }
+}
+
+/** What the agent left in the session's home would be obeyed there: settings of its package manager, say, that make every test pass. */
+async function makeHome(home: string, { userHome }: ProveParts, { user, workspace }: Site): Promise<void> {
+  await rm(home, { recursive: true, force: true })
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  if (user) await chown(home, user.uid, user.gid)
+  await writeHomeFile({ home, path: '.gitconfig' }, await sessionGitConfig(userHome, workspace.path), { user })
+}
+
+/** As the tools of a run have it: what lets the agent's program in at its model is no business of a check. */
+async function environmentOf(
+  parts: ProveParts,
+  { profile, workspace, home }: Site,
+  { task, hide }: Proving,
+): Promise<Record<string, string> & { PATH: string }> {
+  const settings = mergeEnvironments(profile.env, parts.userEnvironment(task.user_name))
+  const secrets = await parts.secretsFor(profile.secrets, { agent: task.agent, user: task.user_name })
+  hide(secrets)
+  const env = {
+    CI: 'true',
+    ...parts.environment(settings.pass),
+    ...settings.set,
+    ...Object.fromEntries(secrets.map(({ variable, value }) => [variable, value])),
+  }
+  const path = (settings.set.PATH ?? parts.path).split(delimiter)
+  return { ...env, PATH: outsideOf([workspace.path, workspace.source, home], path).join(delimiter) }
+}
+
+/** A program that the agent has put into its workspace is not found by its name alone. */
+export const outsideOf = (folders: readonly string[], path: readonly string[]) =>
+  path.filter((one) => isAbsolute(one) && !folders.some((folder) => `${one}/`.startsWith(`${folder}/`)))

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream, type WriteStream } from 'node:fs'
+import type { Clock } from '../../clock.ts'
+import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Child } from '../../process/child.ts'
+
+/** How a check ended, and what it printed. */
+export interface CheckEnd {
+  readonly exitCode: number | null
+  /** Why it did not come to an end of its own. */
+  readonly why: string | null
+  /** Of the file in which its output is kept. */
+  readonly outputDigest: string
+  /** The end of the output. */
+  readonly tail: string
+}
+
+export interface CheckOptions {
+  /** Starts a command in the walls; what it started ends with it. */
+  readonly launch: (command: { readonly file: string; readonly args: readonly string[] }) => Promise<Child>
+  readonly command: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly redactor: Pick<Redactor, 'stream' | 'text'>
+  /** Where the output is kept. */
+  readonly file: string
+  readonly limits?: OutputLimits
+}
+
+export interface OutputLimits {
+  /** So much is kept. */
+  readonly keptBytes: number
+  /** A check that prints more is ended. */
+  readonly mostBytes: number
+  readonly tailBytes: number
+}
+
+export const usualTimeoutMs = 600_000
+const usual: OutputLimits = { keptBytes: 10_000_000, mostBytes: 200_000_000, tailBytes: 8_000 }
+const graceMs = 2_000
+
+/** Runs one command to its end, whatever it does. Both outputs go into one file, as they come and without secrets. */
+export async function runCheck(options: CheckOptions): Promise<CheckEnd> {
+  const { command, timeoutMs, signal, clock, limits = usual } = options
+  // Without its settings: bash takes the pipe that it reads from for a network and would read ~/.bashrc.
+  const child = await options.launch({ file: 'bash', args: ['--noprofile', '--norc', '-c', command] })
+  let why: string | null = null
+  const end = (reason: string) => {
+    why ??= reason
+    void child.stop({ graceMs }).catch(() => undefined)
+  }
+  const cancel = clock.after(timeoutMs, () => end(`it took longer than ${seconds(timeoutMs)}`))
+  const abort = () => end('the run was stopped')
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  const kept = keepOutput(options, limits, () => end(`it printed more than ${Math.round(limits.mostBytes / 1_000_000)} MB`))
+  try {
+    child.stdin.on('error', () => undefined).end()
+    await Promise.all([kept.take(child.stdout), kept.take(child.stderr)])
+    const exit = await child.exited
+    if (why === null && exit.code === null) why = `it was ended by ${exit.signal ?? 'a signal'}`
+    return { exitCode: why === null ? exit.code : null, why, ...(await kept.close()) }
+  } finally {
+    cancel()
+    signal.removeEventListener('abort', abort)
+    await child.stop({ graceMs: 0 })
+    await kept.close()
+  }
+}
+
+function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFlood: () => void) {
+  const to = createWriteStream(file, { flags: 'w', mode: 0o600 })
+  let lost: Error | undefined
+  to.on('error', (error) => {
+    lost = error
+  })
+  const digest = createHash('sha256')
+  let [printed, size] = [0, 0]
+  let tail = Buffer.alloc(0)
+  let closing: Promise<{ outputDigest: string; tail: string }> | undefined
+
+  const write = async (chunk: Buffer): Promise<void> => {
+    if (chunk.length === 0) return
+    tail = Buffer.concat([tail, chunk]).subarray(-limits.tailBytes)
+    await put(to, chunk.subarray(0, Math.max(0, limits.keptBytes - size)))
+    size += chunk.length
+  }
+  const put = async (stream: WriteStream, bytes: Buffer): Promise<void> => {
+    if (bytes.length === 0 || lost) return
+    digest.update(bytes)
+    // One that cannot be written says so by an error event, and calls back all the same.
+    await new Promise<void>((written) => void stream.write(bytes, () => written()))
+  }
+
+  return {
+    async take(stream: AsyncIterable<Buffer>): Promise<void> {
+      const clean = redactor.stream()
+      for await (const chunk of stream) {
+        printed += chunk.length
+        if (printed > limits.mostBytes) onFlood()
+        else await write(clean.write(chunk))
+      }
+      await write(clean.end())
+    },
+    close() {
+      closing ??= (async () => {
+        if (size > limits.keptBytes) await put(to, Buffer.from(`\n[pawl: ${size - limits.keptBytes} more bytes are not kept]\n`))
+        if (!to.closed) await new Promise<void>((closed) => void to.once('close', closed).end())
+        if (lost) throw lost
+        // The first sign may be cut in half.
+        const end = tail.toString('utf8').replace(/^\uFFFD+/, '')
+        return { outputDigest: digest.digest('hex'), tail: redactor.text(end) }
+      })()
+      return closing
+    },
+  }
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PawlError, unavailable } from '../../domain/error.ts'
+import { rightsOf } from '../../domain/profile/resolve.ts'
+import type { Db } from '../../store/database.ts'
+import { runsOfTask } from '../../store/runs.ts'
+import type { TaskRow } from '../../store/tables.ts'
+import { guarded } from '../guarded.ts'
+import { wallsOf } from '../program/walls.ts'
+import { readyMounts } from '../rights/mounts.ts'
+import type { RunParts } from '../run.ts'
+import { gitInside } from '../workspace/git.ts'
+import { type TreeHash, treeHash } from '../workspace/tree-hash.ts'
+import type { ProveParts, Site } from './prove.ts'
+
+export interface SiteParts {
+  readonly db: Db
+  readonly home: string
+  /** `signal` aborts when Pawl stops. */
+  readonly proving: ProveParts & Pick<RunParts, 'wallsFor'> & { readonly signal: AbortSignal }
+}
+
+/** The walls in which the work of a task was done, around where it is now. */
+export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, folder: string): Promise<Site> {
+  const runs = await guarded(() => runsOfTask(db, task.id))
+  const last = runs.at(-1)
+  if (!last || !(await isFolder(folder)))
+    throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)
+  const profile = rightsOf(task.agent_config)
+  const { sandbox, health } = await proving.wallsFor(profile)
+  if (last.enforced && !health.enforced)
+    throw unavailable(`The work of task ${task.id} was done behind walls, and none can be built here now: ${health.detail}`)
+  const user = health.enforced ? health.user : undefined
+  const ready = await readyMounts(profile, { ours: [home], workspace: task.workspace, user, enforced: health.enforced })
+  const isClone = task.workspace_how?.mode === 'clone' && folder !== task.workspace
+  return {
+    profile,
+    sandbox,
+    enforced: health.enforced,
+    user,
+    unit: sandbox.killUnit(`${last.id}-again`, last.fence),
+    workspace: { source: folder, path: isClone ? task.workspace : folder, mode: isClone ? 'clone' : 'direct' },
+    mounts: ready.mounts,
+    home: join(home, 'sessions', task.session_id),
+    records: join(home, 'runs', last.id, 'again'),
+  }
+}
+
+/** Undefined where nobody can tell: the work may be on another machine. */
+export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): Promise<TreeHash | undefined> {
+  const site = await siteOf(parts, task, folder).catch((error: unknown) => {
+    if (error instanceof PawlError && error.code === 'unavailable') return undefined
+    throw error
+  })
+  if (!site) return undefined
+  const { home, proving } = parts
+  await mkdir(site.records, { recursive: true, mode: 0o700 })
+  const ownHome = await mkdtemp(join(site.records, 'home-'))
+  try {
+    const { sandbox, unit, user, enforced } = site
+    const place = { unit, user, enforced, home: ownHome, hidden: [home], mounts: [], masks: [] }
+    const walls = wallsOf(site.profile, { ...place, workspace: { source: folder, path: folder } })
+    return await treeHash(folder, { git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
+  } finally {
+    await rm(ownHome, { recursive: true, force: true })
+  }
+}
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )

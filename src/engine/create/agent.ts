@@ -1,0 +1,105 @@
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import { raisedIn, withCaps } from '../../domain/caps.ts'
+import { invalid, PawlError } from '../../domain/error.ts'
+import { didYouMean } from '../../domain/nearest.ts'
+import { rightsNamed, rightsOf } from '../../domain/profile/resolve.ts'
+import { type Restrictions, restricted } from '../../domain/profile/restrict.ts'
+import { widerIn } from '../../domain/profile/width.ts'
+import type { Standing } from '../../domain/role.ts'
+import type { NewTask } from '../../domain/view.ts'
+import type { SessionRow } from '../../store/tables.ts'
+import { assertMayRaise, assertNotWider } from '../entrance/may-ask.ts'
+import type { TaskCreatorParts } from './parts.ts'
+
+/** The agent of a task with everything decided, and those that may go on for it. */
+export interface AgentsOfTask {
+  readonly agent: ResolvedAgent
+  readonly failover: readonly ResolvedAgent[]
+}
+
+export async function agentsOfTask(
+  parts: TaskCreatorParts,
+  task: NewTask,
+  {
+    session,
+    standing,
+    contextDirs,
+  }: { session: SessionRow | undefined; standing: Standing | undefined } & Pick<Restrictions, 'contextDirs'>,
+): Promise<AgentsOfTask> {
+  const named = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
+  if (session && session.adapter !== named.adapter)
+    throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
+  const adapter = parts.adapterNamed(named.adapter)
+  assertOptions(parts, named)
+  if (task.model !== undefined && !adapter.can.model)
+    throw new PawlError('unsupported', `Agent "${named.name}" takes no model; leave --model out.`)
+  const chosen = task.profile === undefined ? undefined : chosenProfile(parts, task.profile)
+  if (chosen) assertNotWider(standing, rightsOf(chosen), rightsOf(named))
+  assertMayRaise(standing, raisedIn(task.budget, named.budget))
+  const agent = { ...named, ...(task.model === undefined ? {} : { model: task.model }), ...chosen }
+  const held = (one: ResolvedAgent) => withCaps(withRestrictions(one, { ...task, contextDirs }), task)
+  return { agent: held(agent), failover: failoverOf(parts, task, { agent, chosen, standing }).map(held) }
+}
+
+/** The profile that was asked for by name, instead of the agent's own. */
+const chosenProfile = ({ profiles, ground }: TaskCreatorParts, name: string): Pick<ResolvedAgent, 'profile' | 'rights'> => ({
+  profile: name,
+  rights: rightsNamed(name, profiles, ground),
+})
+
+const withRestrictions = (agent: ResolvedAgent, restrictions: Restrictions): ResolvedAgent =>
+  restrictions.disallowedTools?.length || restrictions.contextDirs?.length
+    ? { ...agent, rights: restricted(rightsOf(agent), restrictions) }
+    : agent
+
+/** Whoever goes on for another is told the conversation from the journal, and may do no more than the one before. */
+function failoverOf(
+  parts: TaskCreatorParts,
+  { failover = [] }: NewTask,
+  {
+    agent,
+    chosen,
+    standing,
+  }: { agent: ResolvedAgent; chosen: Pick<ResolvedAgent, 'profile' | 'rights'> | undefined; standing: Standing | undefined },
+): ResolvedAgent[] {
+  const own = parts.adapterNamed(agent.adapter)
+  if (failover.length > 0 && !own.sessions)
+    throw new PawlError(
+      'unsupported',
+      `Agent "${agent.name}" keeps no conversation that another could go on with; leave failover out.`,
+    )
+  return failover.map((name, index) => {
+    if (name === agent.name || failover.indexOf(name) !== index)
+      throw invalid(`Agent "${name}" is named twice for this task; each agent goes on once.`)
+    const known = agentNamed(parts.agents, name)
+    if (chosen) assertNotWider(standing, rightsOf(chosen), rightsOf(known))
+    const next = { ...known, ...chosen }
+    assertOptions(parts, next)
+    if (!parts.adapterNamed(next.adapter).sessions?.rebuild)
+      throw new PawlError(
+        'unsupported',
+        `Agent "${name}" cannot go on with a conversation that another began; leave it out of failover.`,
+      )
+    const wider = widerIn(rightsOf(next), rightsOf(agent))
+    if (wider.length > 0)
+      throw invalid(
+        `Agent "${name}" cannot go on for "${agent.name}": its profile "${next.profile}" allows more than "${agent.profile}" (${wider.join(', ')}). Name a profile for the task, or another agent.`,
+      )
+    return next
+  })
+}
+
+function assertOptions(parts: TaskCreatorParts, agent: ResolvedAgent): void {
+  const options = parts.adapterNamed(agent.adapter).options.safeParse(agent.options)
+  if (!options.success)
+    throw invalid(
+      `Agent "${agent.name}": ${options.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ')}`,
+    )
+}
+
+export function agentNamed(agents: readonly ResolvedAgent[], name: string): ResolvedAgent {
+  const agent = agents.find((known) => known.name === name)
+  const names = agents.map((known) => known.name)
+  if (!agent) throw invalid(`There is no agent "${name}"${didYouMean(name, names)} Agents are: ${names.join(', ')}.`)
+  return agent
+}

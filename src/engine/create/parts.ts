@@ -1,0 +1,25 @@
+import type { Adapter } from '../../agent.ts'
+import type { Clock } from '../../clock.ts'
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import type { Db } from '../../store/database.ts'
+import type { Audit } from '../entrance/audit.ts'
+import type { Probe } from '../program/probes.ts'
+import type { ProfileVerbParts } from '../rights/verbs.ts'
+
+export interface TaskCreatorParts extends ProfileVerbParts {
+  readonly db: Db
+  readonly clock: Clock
+  readonly audit: Audit
+  readonly home: string
+  readonly adapterNamed: (name: string) => Adapter
+  readonly agents: readonly ResolvedAgent[]
+  readonly defaultAgent: () => Promise<string>
+  readonly probe: Probe
+  /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
+  readonly boundTo: string | null
+  readonly maxQueued: number
+  /** The folders in and below which those who are no admins may have agents work. */
+  readonly sharedWorkspaces: readonly string[]
+  /** Throws why no work can be taken now: a full disk, for one. */
+  readonly assertRoom: () => Promise<void>
+}

@@ -1,0 +1,67 @@
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, normalize, sep } from 'node:path'
+import { invalid } from '../../domain/error.ts'
+import { isWithin } from '../../domain/profile/mounts.ts'
+import type { Standing } from '../../domain/role.ts'
+import type { WorkspaceHow } from '../../domain/task.ts'
+import type { NewTask } from '../../domain/view.ts'
+import type { SessionRow } from '../../store/tables.ts'
+import { assertMayWorkIn } from '../entrance/may-ask.ts'
+import { assertUsable } from '../workspace/workspace.ts'
+import type { TaskCreatorParts } from './parts.ts'
+
+type PlaceParts = Pick<TaskCreatorParts, 'home' | 'sharedWorkspaces'>
+
+/** Where the task says, else where its session works, else in a directory of its own, which the first run makes. */
+export async function chooseWorkspace(
+  parts: PlaceParts,
+  task: string,
+  input: NewTask,
+  { session, standing }: { session: SessionRow | undefined; standing: Standing | undefined },
+): Promise<{ path: string; isOwn: boolean }> {
+  const own = join(parts.home, 'workspaces')
+  const wanted = input.workspace ?? session?.workspace ?? join(own, task)
+  const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
+  return { path: isOwn ? wanted : await usableWorkspace(wanted, standing, parts.sharedWorkspaces), isOwn }
+}
+
+export async function usableWorkspace(path: string, standing: Standing | undefined, shared: readonly string[]): Promise<string> {
+  if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
+  await assertMayWorkIn(standing, path, shared)
+  await assertUsable(normalize(path))
+  // A directory and a link to it are one workspace, in which one run works at a time.
+  return realpath(path)
+}
+
+/** A folder that is the task's own needs neither a copy nor a clone. */
+export function howToWork({ workspaceMode: mode, bringBack }: NewTask, isOwn: boolean): WorkspaceHow | undefined {
+  if (bringBack !== undefined && mode !== 'clone')
+    throw invalid('Only the work of a clone can be brought back as a branch; choose the workspace mode "clone" as well.')
+  if (mode === undefined) return undefined
+  if (isOwn && mode !== 'direct') throw invalid(`Name the workspace that the agent is to work on in a ${mode} of.`)
+  return { mode, ...(bringBack === undefined ? {} : { bringBack }) }
+}
+
+/** The folders that the task may read as well, links followed. Whoever may not work in a folder may not read it either. */
+export async function contextFolders(
+  parts: PlaceParts,
+  folders: readonly string[],
+  { workspace, standing }: { workspace: string; standing: Standing | undefined },
+): Promise<string[]> {
+  const home = await realpath(parts.home).catch(() => parts.home)
+  return Promise.all(
+    folders.map(async (folder) => {
+      if (!isAbsolute(folder) || folder.includes('\0'))
+        throw invalid(`A context folder must be an absolute path, not "${folder}".`)
+      await assertMayWorkIn(standing, folder, parts.sharedWorkspaces)
+      const real = await realpath(folder).catch(() => undefined)
+      if (real === undefined || !(await stat(real)).isDirectory())
+        throw invalid(`The context folder ${folder} is not there, or is no folder; make it first, or leave it out.`)
+      if (isWithin(real, home) || isWithin(home, real))
+        throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
+      if (real !== workspace && isWithin(workspace, real))
+        throw invalid(`The context folder ${folder} holds the workspace itself; name the folders beside it.`)
+      return real
+    }),
+  )
+}

@@ -1,0 +1,49 @@
+import { denied, limited } from '../../domain/error.ts'
+import { localUser } from '../../domain/role.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import { takeQuota } from '../../store/quotas.ts'
+import { findUser } from '../../store/users.ts'
+import { dayOf } from '../entrance/entrance.ts'
+import type { TaskCreatorParts } from './parts.ts'
+
+/**
+ * Tasks of a user who has only so many a day are counted with the tasks themselves. The owner of the home is not counted. Undefined if `insert` wrote nothing: then
+ * nothing is counted either.
+ */
+export async function withinQuota<T>(
+  { db, clock }: Pick<TaskCreatorParts, 'db' | 'clock'>,
+  { user, tasks, together }: { user: string; tasks: number; together: boolean },
+  insert: (to: Db | Tx) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const most = user === localUser ? null : await dailyTasks(db, user)
+  if (most === null && !together) return insert(db)
+  return db
+    .transaction()
+    .execute(async (tx) => {
+      for (let counted = 0; most !== null && counted < tasks; counted++)
+        if (!(await takeQuota(tx, user, dayOf(clock.now()), most)))
+          throw limited(
+            `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
+            secondsOfDayLeft(clock.now()),
+          )
+      const made = await insert(tx)
+      if (made === undefined) throw new NotCounted()
+      return made
+    })
+    .catch((error: unknown) => {
+      if (error instanceof NotCounted) return undefined
+      throw error
+    })
+}
+
+async function dailyTasks(db: Db, user: string): Promise<number | null> {
+  const found = await findUser(db, user)
+  if (!found) throw denied(`The user "${user}" was removed meanwhile.`)
+  return found.daily_tasks
+}
+
+/** Rolls back what was counted for a task that an earlier request had made already. */
+class NotCounted extends Error {}
+
+const dayMs = 86_400_000
+const secondsOfDayLeft = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)

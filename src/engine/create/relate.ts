@@ -1,0 +1,38 @@
+import { conflict, invalid } from '../../domain/error.ts'
+import { isEnded } from '../../domain/task.ts'
+import type { Tx } from '../../store/database.ts'
+import { ancestorsOf, lockRelated, markWaitedFor, type Related } from '../../store/task-relations.ts'
+import { findTask, type TaskToInsert } from '../../store/tasks.ts'
+
+/**
+ * What a new task waits for and is a part of, as it is in the transaction that writes the task. The tasks it depends on stay as they are until then: one that ends in
+ * this very moment ends before, and counts as ended, or after, and finds the new one waiting for it.
+ */
+export async function relate(
+  tx: Tx,
+  { dependsOn = [], parent }: { dependsOn?: readonly string[] | undefined; parent?: string | undefined },
+): Promise<Pick<TaskToInsert, 'dependsOn' | 'waitsFor' | 'parent'>> {
+  const above = parent === undefined ? undefined : await findTask(tx, parent)
+  if (parent !== undefined && !above)
+    throw invalid(`There is no task ${parent} that this one could be a part of; "pawl ls" lists those there are.`)
+  const ids = [...new Set(dependsOn)]
+  const known = ids.length > 0 ? await lockRelated(tx, ids) : []
+  const unknown = ids.find((id) => !known.some((task) => task.id === id))
+  if (unknown !== undefined) throw invalid(`There is no task ${unknown} to depend on; "pawl ls" lists those there are.`)
+  const hopeless = known.find((task) => isEnded(task.state) && task.state !== 'completed')
+  if (hopeless)
+    throw conflict(`${nameOf(hopeless)} is ${hopeless.state}, so what depends on it would never begin; retry it first.`)
+  if (above && ids.length > 0) await assertNotAbove(tx, above.id, known)
+  const waitsFor = known.filter((task) => task.state !== 'completed').map((task) => task.id)
+  if (waitsFor.length > 0) await markWaitedFor(tx, waitsFor)
+  return { dependsOn: ids, waitsFor, ...(above ? { parent: { id: above.id, rootId: above.root_id, depth: above.depth } } : {}) }
+}
+
+/** What a task is a part of ends after it. */
+async function assertNotAbove(tx: Tx, parent: string, known: readonly Related[]): Promise<void> {
+  const above = await ancestorsOf(tx, parent)
+  const own = known.find((task) => above.includes(task.id))
+  if (own) throw invalid(`${nameOf(own)} waits for its subtasks, so a subtask of it cannot depend on it.`)
+}
+
+export const nameOf = ({ id, name }: Pick<Related, 'id' | 'name'>) => (name === null ? `Task ${id}` : `Task ${id} ("${name}")`)

@@ -1,0 +1,35 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { conflict } from '../domain/error.ts'
+import { isEnded } from '../domain/task.ts'
+import { insertAudit } from '../store/audit.ts'
+import type { Db, Tx } from '../store/database.ts'
+import { deleteTasks, forgetRemovedRuns, lockSubtree, removedRuns } from '../store/task-removal.ts'
+import type { Audit, Caller } from './entrance/audit.ts'
+
+/** Deletes a task and everything below it, if all of it has ended. Its session and its workspace stay: others may use them. */
+export async function deleteTree(
+  tx: Tx,
+  id: string,
+  { caller, audit }: { caller: Caller; audit: Audit },
+): Promise<{ tasks: string[]; runs: string[] }> {
+  const tree = await lockSubtree(tx, id)
+  const open = tree.find(({ state }) => !isEnded(state))
+  if (open) {
+    const which = open.id === id ? `Task ${id}` : `Its subtask ${open.id}`
+    throw conflict(`${which} is ${open.state}; only what has ended can be deleted. Stop it first: pawl cancel ${open.id}`)
+  }
+  const tasks = tree.map((task) => task.id)
+  const runs = await deleteTasks(tx, tasks)
+  if (tasks.length > 0) await insertAudit(tx, audit.entry(caller, 'task.delete', id, { tasks: tasks.length }))
+  return { tasks, runs }
+}
+
+/** Removes the files of runs that are deleted for certain. */
+export async function removeRunFiles(db: Db, home: string, runs: readonly string[]): Promise<void> {
+  for (const run of runs) await rm(join(home, 'runs', run), { recursive: true, force: true })
+  if (runs.length > 0) await forgetRemovedRuns(db, runs)
+}
+
+/** What a crash left over of deleted runs is removed at the next start. */
+export const sweepRemovedRuns = async (db: Db, home: string): Promise<void> => removeRunFiles(db, home, await removedRuns(db))

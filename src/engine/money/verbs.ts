@@ -1,0 +1,49 @@
+import type { Clock } from '../../clock.ts'
+import type { CostQuery, CostSum, CostView } from '../../domain/cost-view.ts'
+import { invalid } from '../../domain/error.ts'
+import type { Db } from '../../store/database.ts'
+import { type Booked, sumCosts } from '../../store/ledger.ts'
+import { guarded } from '../guarded.ts'
+import type { SharedCaps } from './caps.ts'
+import { periodStarts } from './day.ts'
+
+export interface MoneyVerbs {
+  /** What was spent in a time, in groups: today by agent, if nothing else is said. */
+  listCosts(query: CostQuery): Promise<CostView>
+}
+
+export interface MoneyVerbParts {
+  readonly db: Db
+  readonly clock: Clock
+  readonly caps?: SharedCaps
+}
+
+const mostGroups = 500
+
+export function moneyVerbs({ db, clock, caps = { timeZone: 'UTC' } }: MoneyVerbParts): MoneyVerbs {
+  return {
+    async listCosts({ since, until, by = 'agent' }) {
+      const from = since === undefined ? periodStarts(clock.now(), caps.timeZone).day : new Date(since)
+      const to = until === undefined ? undefined : new Date(until)
+      if (to && to <= from) throw invalid('The end of the time must come after its beginning.')
+      const { timeZone } = caps
+      const found = await guarded(() => sumCosts(db, { since: from, until: to, by, timeZone, limit: mostGroups }))
+      return {
+        since: from.toISOString(),
+        until: to?.toISOString() ?? null,
+        timeZone,
+        by,
+        total: sumOf(found.total),
+        items: found.groups.map(({ key, ...group }) => ({ key, ...sumOf(group) })),
+        unpriced: found.unpriced,
+        caps: { dayUsd: caps.dayUsd ?? null, monthUsd: caps.monthUsd ?? null, userDayUsd: caps.userDayUsd ?? null },
+      }
+    },
+  }
+}
+
+function sumOf({ usage, costUsd, countedUsd, known }: Booked): CostSum {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, turns } = usage
+  const tokens = { input: inputTokens, output: outputTokens, cacheRead: cacheReadTokens, cacheWrite: cacheWriteTokens }
+  return { usd: costUsd, countedUsd, known, tokens, turns }
+}

@@ -1,0 +1,204 @@
+import type { Clock } from '../../clock.ts'
+import { messageOf as sentenceOf } from '../../domain/error.ts'
+import type { Notification } from '../../domain/notification.ts'
+import { fp } from '../../failpoint.ts'
+import type { Log } from '../../log.ts'
+import { type Db, isPassing } from '../../store/database.ts'
+import { claimOutbox, forgetSent, releaseOutbox, settleOutbox, type Tried } from '../../store/outbox.ts'
+import type { OutboxRow } from '../../store/tables.ts'
+import type { Bus } from '../bus.ts'
+import type { Journal } from '../journal.ts'
+import { backoffMs, longestBackoffMs } from './backoff.ts'
+import { messageOf } from './message.ts'
+import type { Sender, Sent } from './sender.ts'
+
+/**
+ * Sends what is in the outbox, at least once each: a row is claimed, sent, and then marked, and what a dead process had claimed is sent again under the same id. Of
+ * one task a target hears in order. Only targets that this process knows are served; those of others wait for them.
+ */
+export interface Delivery {
+  start(): Promise<void>
+  /** Waits for what is being sent. */
+  stop(): Promise<void>
+}
+
+const lookEveryMs = 5_000
+const atOnce = 4
+const keptMs = 7 * 86_400_000
+const forgetEveryMs = 3_600_000
+const databaseAgainMs = 500
+const drainMs = 10_000
+
+export function createDelivery(options: {
+  db: Db
+  journal: Journal
+  bus: Bus
+  clock: Clock
+  log: Log
+  worker: string
+  targets: readonly Notification[]
+  sender: Sender
+  /** One that leaves after its own task tells of it before it goes. */
+  lastRound: boolean
+  chance?: () => number
+}): Delivery {
+  const { db, journal, bus, clock, log, worker, targets, sender, chance = Math.random } = options
+  let stopped = true
+  let unhear = () => {}
+  const leaving = new AbortController()
+  const cancels = new Set<() => void>()
+  const underWay = new Map<string, Set<Promise<void>>>(targets.map(({ name }) => [name, new Set()]))
+  /** Rounds of a target go one after another. */
+  const rounds = new Map<string, { running: Promise<void>; again: boolean }>()
+  let forgotAt = Number.NEGATIVE_INFINITY
+
+  const later = (ms: number, fn: () => void) => {
+    const cancel = clock.after(ms, () => {
+      cancels.delete(cancel)
+      if (!stopped) fn()
+    })
+    cancels.add(cancel)
+  }
+
+  const deliver = async (target: Notification, row: OutboxRow): Promise<void> => {
+    await fp('outbox.send')
+    const sent = await sender.send(target, messageOf(row), leaving.signal)
+    const tried = judge(target, row, sent)
+    if (tried.state === 'dead')
+      log.error('a notification was given up', {
+        target: target.name,
+        notification: row.id,
+        task: row.task_id,
+        error: tried.error,
+      })
+    await settle(target, row, sent, tried)
+    if (tried.state === 'pending') later(Math.max(0, tried.nextAt.getTime() - clock.now()), () => look(target))
+  }
+
+  const judge = (target: Notification, row: OutboxRow, sent: Sent): Tried => {
+    if (sent.delivered) return { state: 'sent', at: new Date(clock.now()) }
+    const error = sent.detail.slice(0, 500)
+    if (leaving.signal.aborted) return { state: 'pending', nextAt: new Date(clock.now()), error, isFree: true }
+    if (row.attempts >= target.attempts) return { state: 'dead', error }
+    const waitMs = Math.min(Math.max(backoffMs(row.attempts, chance()), sent.retryAfterMs ?? 0), longestBackoffMs)
+    return { state: 'pending', nextAt: new Date(clock.now() + waitMs), error }
+  }
+
+  /** Until the database has it: else it would be sent again, and again. */
+  const settle = async (target: Notification, row: OutboxRow, sent: Sent, tried: Tried): Promise<void> => {
+    const isCutShort = tried.state === 'pending' && tried.isFree === true
+    for (let ran = isCutShort ? undefined : sent.ran; ; ) {
+      try {
+        await journal.transact('outbox.settle', async (tx, record) => {
+          if (!(await settleOutbox(tx, row.id, worker, tried)) || !ran) return
+          const data = { notification: row.id, name: target.name, event: row.event, attempt: row.attempts, ...ran }
+          const failure = sent.delivered ? {} : { failure: sent.detail }
+          record({ task: row.task_id, event: { type: 'hook.ran', data: { ...data, ...failure } } })
+        })
+        return
+      } catch (error) {
+        log.warn('the outcome of a notification waits for the database', { notification: row.id, error: sentenceOf(error) })
+        // Whoever comes next finds the row claimed by a worker that is gone.
+        if (stopped) return
+        // What cannot be stored at all is the event; that it was sent matters more.
+        if (!isPassing(error)) ran = undefined
+        await new Promise((again) => setTimeout(again, databaseAgainMs))
+      }
+    }
+  }
+
+  /** Claims as much as there are places for, and has it sent. Answers how many. */
+  const round = async (target: Notification): Promise<number> => {
+    const sending = underWay.get(target.name)!
+    const limit = atOnce - sending.size
+    if (limit <= 0) return 0
+    const now = new Date(clock.now())
+    const latest = new Date(clock.now() + longestBackoffMs)
+    const rows = await claimOutbox(db, target.name, { worker, now, latest, limit })
+    for (const row of rows) {
+      const work = deliver(target, row)
+        .catch((error: unknown) => log.error('a notification was not sent', { notification: row.id, error: sentenceOf(error) }))
+        .finally(() => {
+          sending.delete(work)
+          // The next of its task may go now.
+          if (!stopped) look(target)
+        })
+      sending.add(work)
+    }
+    return rows.length
+  }
+
+  const look = (target: Notification): void => {
+    const current = rounds.get(target.name)
+    if (current) {
+      current.again = true
+      return
+    }
+    const mine = { again: false, running: Promise.resolve() }
+    rounds.set(target.name, mine)
+    mine.running = (async () => {
+      do {
+        mine.again = false
+        await round(target)
+      } while (mine.again && !stopped)
+    })()
+      .catch((error: unknown) => log.debug('the outbox will be looked at again', { error: sentenceOf(error) }))
+      .finally(() => rounds.delete(target.name))
+  }
+  const lookAll = () => {
+    for (const target of targets) look(target)
+  }
+
+  const tick = () => {
+    const now = clock.now()
+    const tidy = async () => {
+      const released = await releaseOutbox(db, new Date(now))
+      if (released > 0) log.info('notifications that a lost worker was sending are sent again', { count: released })
+      if (clock.monotonic() - forgotAt < forgetEveryMs) return
+      forgotAt = clock.monotonic()
+      await forgetSent(db, new Date(now - keptMs))
+    }
+    void tidy()
+      .catch((error: unknown) => log.debug('the outbox will be tidied again', { error: sentenceOf(error) }))
+      .finally(() => {
+        if (stopped) return
+        lookAll()
+        later(lookEveryMs, tick)
+      })
+  }
+
+  return {
+    async start() {
+      if (targets.length === 0 || !stopped) return
+      stopped = false
+      for (const sentence of await sender.learnSecrets(targets)) log.warn('a notification cannot be signed', { detail: sentence })
+      unhear = bus.on('outbox', lookAll)
+      tick()
+    },
+    async stop() {
+      if (stopped) return
+      unhear()
+      if (options.lastRound) await drain()
+      stopped = true
+      // What is cut short here costs no try: whoever comes next sends it.
+      leaving.abort()
+      for (const cancel of cancels) cancel()
+      cancels.clear()
+      await Promise.all([...rounds.values()].map(({ running }) => running))
+      await Promise.all([...underWay.values()].flatMap((works) => [...works]))
+    },
+  }
+
+  /** What is due, each once, for a while: what fails and what is left is for whoever comes next. */
+  async function drain(): Promise<void> {
+    const until = clock.monotonic() + drainMs
+    for (const target of targets) {
+      const sending = underWay.get(target.name)!
+      try {
+        while ((clock.monotonic() < until && (await round(target)) > 0) || sending.size > 0) await Promise.all(sending)
+      } catch (error) {
+        log.warn('notifications wait for the next Pawl of this home', { target: target.name, error: sentenceOf(error) })
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { newId } from '../../domain/id.ts'
+import { type Notifiable, type Notification, notifiable } from '../../domain/notification.ts'
+import type { Tx } from '../../store/database.ts'
+import type { Entry } from '../../store/events.ts'
+import { insertOutbox, type ToTell } from '../../store/outbox.ts'
+import type { Bus } from '../bus.ts'
+import { bounded } from './bounded.ts'
+
+/**
+ * Writes what the targets want to hear of events into the outbox, in the transaction that stores the events: either both are there or neither. Undefined where
+ * there is nobody to tell, and nothing is asked of the database for events that nobody wants.
+ */
+export function outboxWriter(targets: readonly Notification[], bus: Pick<Bus, 'tell'>) {
+  if (targets.length === 0) return undefined
+  return async (tx: Tx, entries: readonly Entry[]): Promise<(() => void) | undefined> => {
+    const items = entries.flatMap((entry) => targets.flatMap((target) => toTell(entry, target)))
+    if (items.length === 0 || (await insertOutbox(tx, items)) === 0) return undefined
+    return () => bus.tell('outbox')
+  }
+}
+
+function toTell({ task, run, at, event }: Entry, { name, way, events, agents, tags }: Notification): ToTell[] {
+  if (!isNotifiable(event.type)) return []
+  // A question that is put to a target by name is for that target, whatever else it wants to hear of.
+  const isNamed = event.type === 'question.escalated' && event.data.webhook === name
+  if (!isNamed && !events.includes(event.type)) return []
+  const filters = isNamed ? { agents: undefined, tags: undefined } : { agents, tags }
+  const id = newId('notification', at.getTime())
+  return [{ id, target: name, kind: way.kind, task, run, event: event.type, data: bounded(event.data), at, ...filters }]
+}
+
+const isNotifiable = (type: string): type is Notifiable => (notifiable as readonly string[]).includes(type)

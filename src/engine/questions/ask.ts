@@ -1,0 +1,55 @@
+import { PawlError } from '../../domain/error.ts'
+import { newId } from '../../domain/id.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question.ts'
+import { holdQuestion, insertQuestion, questionsOfTask } from '../../store/questions.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import { lockTask } from '../../store/tasks.ts'
+import type { RunParts } from '../run.ts'
+import { policyOf } from './settings.ts'
+
+/**
+ * Stores what a run asks: all of it or nothing, durable when it resolves. Refuses if the run is over. With `isHeld` the run waits for the answers: whoever answers first
+ * finds it waiting, or does not.
+ */
+export async function askQuestions(
+  { run, task }: TakenRun,
+  parts: Pick<RunParts, 'journal' | 'clock' | 'redactor' | 'questions'>,
+  asking: readonly QuestionAsked[],
+  options: { isHeld: boolean; call?: ExactCall | undefined },
+): Promise<string[]> {
+  const { journal, clock } = parts
+  // What the agent said before it asked stands before the question in the journal.
+  await journal.flush()
+  const questions = parts.redactor.value(asking).map((question) => ({ ...question, id: newId('question', clock.now()) }))
+  const ids = await journal.transact('question.ask', async (tx, record) => {
+    const at = new Date(clock.now())
+    await lockTask(tx, task.id)
+    const asked = await questionsOfTask(tx, task.id)
+    const policy = policyOf(task.spec.questions, parts.questions, clock.now())
+    const stored: string[] = []
+    for (const question of questions) {
+      // An agent that was not told whether its question is stored asks it again.
+      const same = asked.find(
+        (earlier) => earlier.run_id === run.id && earlier.state === 'pending' && earlier.text === question.text,
+      )
+      if (same && options.isHeld) await holdQuestion(tx, same.id, run.fence)
+      stored.push(same?.id ?? question.id)
+      if (same) continue
+      const whole = { ...question, ...policy, ...options, task: task.id, run: run.id, fence: run.fence, at }
+      if (!(await insertQuestion(tx, whole))) throw new PawlError('conflict', 'This run is over.')
+      record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'question.asked', data: told(question, policy) } })
+    }
+    return stored
+  })
+  if (ids.length > 0) parts.questions.tellAsked()
+  return ids
+}
+
+const told = (question: QuestionAsked & { id: string }, { deadline }: ReturnType<typeof policyOf>) => ({
+  questionId: question.id,
+  kind: question.kind,
+  text: question.text,
+  options: question.options,
+  ...(question.multiSelect ? { multiSelect: true } : {}),
+  ...(deadline ? { deadline: deadline.toISOString() } : {}),
+})

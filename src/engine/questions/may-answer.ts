@@ -1,0 +1,13 @@
+import { denied } from '../../domain/error.ts'
+import { localUser } from '../../domain/role.ts'
+import type { QuestionRow } from '../../store/tables.ts'
+import type { Caller } from '../entrance/audit.ts'
+
+/** A question may name who answers it: users, or roles as `role:NAME`. The owner of the home is the user `local`, and an admin. */
+export function assertMayAnswer({ id, may_answer: named }: Pick<QuestionRow, 'id' | 'may_answer'>, caller: Caller): void {
+  if (named === null) return
+  const user = caller.user ?? localUser
+  const role = caller.standing ?? (user === localUser ? 'admin' : 'operator')
+  if (named.includes(user) || named.includes(`role:${role}`)) return
+  throw denied(`Question ${id} may be answered by ${named.join(', ')} only, and you are ${user} (role:${role}).`)
+}

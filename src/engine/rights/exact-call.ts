@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import type { PermissionRequest } from '../../agent.ts'
+import { canonicalJson } from '../../domain/canonical-json.ts'
+import type { ExactCall } from '../../domain/question.ts'
+import { toolNamed } from '../../domain/rule/tools.ts'
+
+/** What a decision is bound to: this tool with exactly this input. Only what a program says to explain itself is left out, because nothing is done with it. */
+export function exactCall({ tool, input }: PermissionRequest): ExactCall {
+  const { name, own } = toolNamed(tool)
+  const done = explained.has(name) ? withoutWords(input) : input
+  return {
+    tool: own,
+    inputDigest: createHash('sha256')
+      .update(canonicalJson(done ?? {}))
+      .digest('hex'),
+  }
+}
+
+/** Tools of which it is known that these fields are for people. */
+const explained: ReadonlySet<string> = new Set(['Bash', 'Write'])
+
+function withoutWords(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const { description: _, reason: __, ...rest } = input as Record<string, unknown>
+  return rest
+}

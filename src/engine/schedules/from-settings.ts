@@ -1,0 +1,49 @@
+import { canonicalJson } from '../../domain/canonical-json.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { NewSchedule } from '../../domain/schedule.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../store/database.ts'
+import { schedulesOf } from '../../store/schedules.ts'
+import type { ScheduleRow } from '../../store/tables.ts'
+import type { ScheduleVerbs } from './verbs.ts'
+
+export interface SettingsSchedulesParts {
+  readonly db: Db
+  readonly log: Log
+  readonly verbs: Pick<ScheduleVerbs, 'createSchedule' | 'changeSchedule' | 'removeSchedule'>
+  /** The file they stand in: schedules of others are left alone. */
+  readonly source: string
+  readonly wanted: readonly (NewSchedule & { readonly name: string })[]
+}
+
+/**
+ * Makes the schedules be what the settings say: new ones are made, others changed, and those that are gone from the settings removed. One that stays keeps its history, its
+ * conversation, and the pause that somebody made. One that cannot be had does not keep the others from it.
+ */
+export async function takeFromSettings({ db, log, verbs, source, wanted }: SettingsSchedulesParts): Promise<void> {
+  const there = new Map((await schedulesOf(db, { source })).map((row) => [row.name, row]))
+  const caller = { by: source }
+  for (const schedule of wanted) {
+    const row = there.get(schedule.name)
+    there.delete(schedule.name)
+    try {
+      if (!row) await verbs.createSchedule(schedule, { ...caller, source })
+      else if (!isSame(row, schedule)) {
+        const { name: _, when, ...rest } = schedule
+        const isMoved = canonicalJson(when) !== canonicalJson(row.timing)
+        await verbs.changeSchedule(row.id, { ...rest, ...(isMoved ? { when } : {}) }, { ...caller, isWhole: true })
+      }
+    } catch (error) {
+      log.error('a schedule of the settings is not in force', { schedule: schedule.name, error: messageOf(error) })
+    }
+  }
+  for (const gone of there.values()) await verbs.removeSchedule(gone.id, caller)
+}
+
+function isSame(row: ScheduleRow, { when, task, session, overlap, catchUp, jitterMs }: NewSchedule): boolean {
+  // One that waits for a time of rest was given the default agent by name.
+  const { agent } = when.kind === 'idle' && task.agent === undefined ? { agent: undefined } : row.task
+  const there = { when: row.timing, task: { ...row.task, agent }, session: row.session_mode, overlap: row.overlap }
+  const wanted = { when, task, session, overlap, catchUp, jitterMs }
+  return canonicalJson(wanted) === canonicalJson({ ...there, catchUp: row.catch_up, jitterMs: row.jitter_ms })
+}

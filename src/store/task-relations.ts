@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import type { TaskState } from '../domain/task.ts'
+import type { Db, Tx } from './database.ts'
+import type { TaskRow } from './tables.ts'
+
+/** A task that another one depends on or is a part of. */
+export type Related = Pick<TaskRow, 'id' | 'state' | 'name' | 'reason' | 'root_id' | 'parent_id' | 'depth'>
+
+/**
+ * The tasks as they are now, kept so until the transaction ends, in the order of their ids: who is waited for is older than who waits, so everybody locks in one
+ * direction. Ids that name no task are left out.
+ */
+export async function lockRelated(tx: Tx, ids: readonly string[]): Promise<Related[]> {
+  const { rows } = await sql<Related>`
+    select id, state, name, reason, root_id, parent_id, depth from pawl.tasks where id = any(${[...ids]}::text[]) order by id for no key update
+  `.execute(tx)
+  return rows
+}
+
+/** Tells the tasks that somebody comes to wait for them. Their rows change by it, so a move that waits for our lock sees it. */
+export async function markWaitedFor(tx: Tx, ids: readonly string[]): Promise<void> {
+  await sql`update pawl.tasks set has_dependents = true where id = any(${[...ids]}::text[])`.execute(tx)
+}
+
+/** All tasks above this one. */
+export async function ancestorsOf(db: Db | Tx, id: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive up as (
+      select id, parent_id from pawl.tasks where id = ${id}
+      union select t.id, t.parent_id from pawl.tasks t join up on t.id = up.parent_id
+    ) select id from up
+  `.execute(db)
+  return rows.map((row) => row.id)
+}
+
+export interface Dependency {
+  readonly id: string
+  readonly state: TaskState
+  readonly name: string | null
+}
+
+export async function dependenciesOf(db: Db | Tx, task: string): Promise<Dependency[]> {
+  const { rows } = await sql<Dependency>`
+    select t.id, t.state, t.name from pawl.task_dependencies d join pawl.tasks t on t.id = d.depends_on_id where d.task_id = ${task} order by t.id
+  `.execute(db)
+  return rows
+}
+
+/** Those that still wait for the task, locked in the order of their ids. */
+export async function lockWaiting(tx: Tx, on: string): Promise<Pick<TaskRow, 'id' | 'priority'>[]> {
+  const { rows } = await sql<Pick<TaskRow, 'id' | 'priority'>>`
+    select id, priority from pawl.tasks
+    where state = 'created' and id in (select task_id from pawl.task_dependencies where depends_on_id = ${on})
+    order by id for no key update
+  `.execute(tx)
+  return rows
+}
+
+/** What each of these tasks still waits for. A statement of its own: it must see what was committed while the locks were waited for. */
+export async function openDependencies(tx: Tx, tasks: readonly string[]): Promise<Map<string, string[]>> {
+  const { rows } = await sql<{ task_id: string; open: string[] }>`
+    select d.task_id, array_agg(t.id order by t.id) as open
+    from pawl.task_dependencies d join pawl.tasks t on t.id = d.depends_on_id
+    where d.task_id = any(${[...tasks]}::text[]) and t.state <> 'completed' group by d.task_id
+  `.execute(tx)
+  return new Map(rows.map((row) => [row.task_id, row.open]))
+}

@@ -1,0 +1,18 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { CostQuery, CostView } from '../../../domain/cost-view.ts'
+import { type App, api, type Parts } from '../app.ts'
+import { needs } from '../needs.ts'
+import { json, problems, strict } from '../schemas.ts'
+
+const list = createRoute({
+  method: 'get',
+  path: `${api}/costs`,
+  ...needs('read'),
+  summary: 'What was spent, by agent, model, task, user or day; today if nothing else is said.',
+  request: { query: strict(CostQuery.shape) },
+  responses: { 200: json(z.object(CostView.shape).openapi('Costs'), 'The sums.'), ...problems },
+})
+
+export function costRoutes(app: App, { runtime }: Parts): void {
+  app.openapi(list, async (c) => c.json(await runtime.listCosts(c.req.valid('query')), 200))
+}

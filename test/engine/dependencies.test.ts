@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/domain/id.ts'
+import { relate } from '../../src/engine/create/relate.ts'
+import { insertTask } from '../../src/store/tasks.ts'
+import { commandAgent } from './home.ts'
+import { makeVerbs } from './verbs.ts'
+
+describe('a task that depends on others', () => {
+  let parts: Awaited<ReturnType<typeof makeVerbs>>
+  let close: (() => Promise<void>) | undefined
+  beforeAll(async () => {
+    parts = await makeVerbs({
+      onEnd: (end) => {
+        close = end
+      },
+    })
+  })
+  afterAll(() => close?.())
+  const typesOf = async (id: string) => (await parts.verbs.readEvents(id, { after: 0, limit: 50 })).map((event) => event.type)
+
+  it('waits, says for whom, and is queued when all of them are completed', async () => {
+    const { add, end, stateOf, verbs } = parts
+    const [one, two] = [await add({ name: 'build' }), await add()]
+    const last = await add({ dependsOn: [one.id, two.id] })
+    expect(last).toMatchObject({ state: 'created', reason: { kind: 'dependency', detail: `${one.id}, ${two.id}` } })
+    expect(last.dependsOn).toEqual([
+      { id: one.id, name: 'build', state: 'queued' },
+      { id: two.id, name: null, state: 'queued' },
+    ])
+    await end(one.id, 'succeeded')
+    expect((await verbs.getTask(last.id)).reason).toEqual({ kind: 'dependency', detail: two.id })
+    await end(two.id, 'succeeded')
+    expect(await stateOf(last.id)).toBe('queued')
+    expect(await typesOf(last.id)).toEqual(['task.created', 'task.requeued'])
+  })
+
+  it('fails with the one it depends on, and so does what depends on it, with who and why', async () => {
+    const { add, end, verbs } = parts
+    const first = await add({ name: 'fetch' })
+    const second = await add({ dependsOn: [first.id] })
+    const third = await add({ dependsOn: [second.id] })
+    await end(first.id, 'failed', 'exit_code')
+    const [b, c] = [await verbs.getTask(second.id), await verbs.getTask(third.id)]
+    expect(b).toMatchObject({ state: 'failed', reason: { kind: 'dependency_failed' } })
+    expect(b.reason?.detail).toBe(`Task ${first.id} ("fetch"), which it depends on, is failed: It broke.`)
+    expect(c).toMatchObject({ state: 'failed', reason: { kind: 'dependency_failed' } })
+    expect(c.reason?.detail).toContain(`Task ${second.id}, which it depends on, is failed: Task ${first.id} ("fetch")`)
+    expect(await typesOf(third.id)).toEqual(['task.created', 'task.failed'])
+  })
+
+  it('fails when the one it depends on is cancelled, and can be cancelled itself while it waits', async () => {
+    const { add, verbs, caller, stateOf } = parts
+    const first = await add()
+    const [second, other] = [await add({ dependsOn: [first.id] }), await add({ dependsOn: [first.id] })]
+    expect((await verbs.cancelTask(other.id, { ...caller, now: false })).state).toBe('cancelled')
+    await verbs.cancelTask(first.id, { ...caller, now: false })
+    expect(await stateOf(second.id)).toBe('failed')
+    expect(await stateOf(other.id)).toBe('cancelled')
+  })
+
+  it('is queued at once if they are completed, and refused if one has ended otherwise or is not there', async () => {
+    const { add, end } = parts
+    const [good, bad] = [await add(), await add({ name: 'lint' })]
+    await end(good.id, 'succeeded')
+    await end(bad.id, 'failed', 'exit_code')
+    expect((await add({ dependsOn: [good.id] })).state).toBe('queued')
+    await expect(add({ dependsOn: [good.id, bad.id] })).rejects.toThrow(
+      `Task ${bad.id} ("lint") is failed, so what depends on it would never begin; retry it first.`,
+    )
+    await expect(add({ dependsOn: ['t_000000000000000000'] })).rejects.toThrow(/There is no task t_0{18} to depend on/)
+  })
+
+  it('that has begun does not end because a completed dependency is tried again and fails', async () => {
+    const { add, end, verbs, caller, stateOf } = parts
+    const first = await add()
+    const second = await add({ dependsOn: [first.id] })
+    await end(first.id, 'succeeded')
+    await verbs.retryTask(first.id, caller)
+    await end(first.id, 'failed', 'exit_code')
+    expect(await stateOf(second.id)).toBe('queued')
+  })
+
+  it('can be retried once they are completed, and not before', async () => {
+    const { add, end, verbs, caller, stateOf } = parts
+    const first = await add()
+    const second = await add({ dependsOn: [first.id] })
+    await end(first.id, 'failed', 'exit_code')
+    await expect(verbs.retryTask(second.id, caller)).rejects.toThrow(
+      `Task ${second.id} depends on what is not completed: Task ${first.id} is failed. Retry it once that is completed.`,
+    )
+    await verbs.retryTask(first.id, caller)
+    await expect(verbs.retryTask(second.id, caller)).rejects.toThrow(/is queued\. Retry it once/)
+    await end(first.id, 'succeeded')
+    await verbs.retryTask(second.id, caller)
+    expect(await stateOf(second.id)).toBe('queued')
+  })
+
+  it('is found by a dependency that ends while it is being written', async () => {
+    const { db, add, begin, finish, stateOf } = parts
+    const first = await add()
+    const run = await begin(first.id)
+    const id = newId('task', Date.now())
+    const at = new Date()
+    const written = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const writing = db.transaction().execute(async (tx) => {
+      const related = await relate(tx, { dependsOn: [first.id] })
+      const task = { id, session: { id: newId('session', Date.now()), isNew: true }, agent: commandAgent(['true']), prompt: 'x' }
+      const rest = { priority: 0, rank: 0, tags: [], extraArgs: [], attended: false, boundTo: null, at }
+      await insertTask(tx, { ...task, ...rest, ...related, workspace: `/tmp/${id}`, workspaceOwn: true })
+      written.resolve()
+      await goOn.promise
+    })
+    await written.promise
+    const ending = finish(run, 'succeeded')
+    await expect
+      .poll(async () => (await sql<{ n: number }>`select count(*) as n from pg_locks where not granted`.execute(db)).rows[0]?.n)
+      .toBeGreaterThan(0)
+    goOn.resolve()
+    await Promise.all([writing, ending])
+    expect(await stateOf(first.id)).toBe('completed')
+    expect(await stateOf(id)).toBe('queued')
+  })
+
+  it('never waits for ever, whichever of the two is first', async () => {
+    const { add, begin, finish, stateOf } = parts
+    for (let round = 0; round < 25; round++) {
+      const [one, two] = [await add(), await add()]
+      const runs = [await begin(one.id), await begin(two.id)]
+      const isBad = round % 3 === 0
+      const [made] = await Promise.allSettled([
+        add({ dependsOn: [one.id, two.id] }),
+        finish(runs[0]!, 'succeeded'),
+        finish(runs[1]!, isBad ? 'failed' : 'succeeded', isBad ? 'exit_code' : undefined),
+      ])
+      if (made.status === 'rejected') expect([isBad, String(made.reason)]).toEqual([true, expect.stringContaining('is failed')])
+      else expect([round, await stateOf(made.value.id)]).toEqual([round, isBad ? 'failed' : 'queued'])
+    }
+  })
+})

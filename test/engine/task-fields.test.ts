@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { rightsOf } from '../../src/domain/profile/resolve.ts'
+import type { NewTask } from '../../src/domain/view.ts'
+import { findTask } from '../../src/store/tasks.ts'
+import { commandAgent } from './home.ts'
+import { makeVerbs } from './verbs.ts'
+
+const agents = [
+  ResolvedAgent.parse({ name: 'claude', adapter: 'claude-code', options: {}, budget: { usd: 5, turns: 50 } }),
+  ResolvedAgent.parse({ name: 'codex', adapter: 'codex', options: {} }),
+  ResolvedAgent.parse({ name: 'wide', adapter: 'codex', options: {}, profile: 'unattended-open' }),
+  commandAgent(['true']),
+].map((agent) => ({ ...agent, options: agent.adapter === 'custom' ? agent.options : {} }))
+
+describe('what a task says', () => {
+  let parts: Awaited<ReturnType<typeof makeVerbs>>
+  let close: (() => Promise<void>) | undefined
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-context-'))
+  beforeAll(async () => {
+    parts = await makeVerbs({
+      agents,
+      onEnd: (end) => {
+        close = end
+      },
+    })
+  })
+  afterAll(async () => {
+    await close?.()
+    rmSync(folder, { recursive: true })
+  })
+  const add = (task: Partial<NewTask>) => parts.add({ agent: 'claude', ...task })
+  const rowOf = async (id: string) => (await findTask(parts.db, id))!
+
+  it('is stored whole, decided, and shown', async () => {
+    symlinkSync(folder, `${folder}-link`)
+    const made = await add({
+      ...{ name: 'nightly', model: 'opus', priority: 3, tags: ['a'], timeoutMs: 60_000, extraArgs: ['--betas', 'x'] },
+      ...{ contextDirs: [`${folder}-link`], allowedTools: ['Read'], disallowedTools: ['Bash'], appendSystemPrompt: 'Be brief.' },
+      budget: { usd: 2, tokens: 1_000, wallMs: 60_000, perRunUsd: 1 },
+      retry: { attempts: 7, backoff: 'linear', baseDelayMs: 5 },
+      ...{ review: true, once: true, skipPlanning: true },
+      checks: { commands: [{ run: 'true' }], attempts: 1 },
+      questions: { deadlineMs: 1_000, afterDeadline: { kind: 'fail' } },
+      subtasks: { most: 1, depth: 1, budgetShare: 0.1, whenDone: 'review' },
+    })
+    expect(made).toMatchObject({
+      name: 'nightly',
+      settings: {
+        ...{ model: 'opus', profile: 'guarded', timeoutMs: 60_000, extraArgs: ['--betas', 'x'] },
+        budget: { usd: 2, turns: 50, tokens: 1_000, wallMs: 60_000, perRunUsd: 1 },
+        retry: { attempts: 7, backoff: 'linear', baseDelayMs: 5, maxDelayMs: 600_000 },
+        ...{ contextDirs: [folder], allowedTools: ['Read'], disallowedTools: ['Bash'], appendSystemPrompt: 'Be brief.' },
+        ...{ review: true, once: true, skipPlanning: true },
+      },
+    })
+    const row = await rowOf(made.id)
+    expect(row.account).toBe('claude-code · login')
+    const rights = rightsOf(row.agent_config)
+    expect(rights.rules.deny).toContain('Bash')
+    expect(rights.mounts).toContainEqual(expect.objectContaining({ source: folder, path: folder, mode: 'ro' }))
+    rmSync(`${folder}-link`)
+  })
+
+  it('holds the agents that go on for it as well', async () => {
+    const { id } = await add({ failover: ['codex'], disallowedTools: ['Bash'], budget: { usd: 1 }, timeoutMs: 5_000 })
+    const { spec } = await rowOf(id)
+    expect(spec.failover).toMatchObject([{ name: 'codex', budget: { usd: 1 }, timeoutMs: 5_000 }])
+    expect(rightsOf(spec.failover![0]!).rules.deny).toContain('Bash')
+  })
+
+  const refusals: [what: string, task: Partial<NewTask>, says: string | RegExp][] = [
+    ['an agent to go on that is not there', { failover: ['codx'] }, 'There is no agent "codx"; did you mean "codex"?'],
+    ['one that cannot be told a conversation', { failover: ['helper'] }, /Agent "helper" cannot go on with a conversation/],
+    [
+      'one that may do more',
+      { failover: ['wide'] },
+      /Agent "wide" cannot go on for "claude": its profile "unattended-open" allows more/,
+    ],
+    ['one that cannot be held to the rest', { failover: ['codex'], allowedTools: ['Read'] }, 'Codex takes no list of tools'],
+    ['one that is named twice', { failover: ['codex', 'codex'] }, 'named twice'],
+    ['one after an agent without conversations', { agent: 'helper', failover: ['codex'] }, 'keeps no conversation'],
+    ['a disallowed tool that is no rule', { disallowedTools: ['Bash('] }, '"Bash(" of disallowedTools must be written Tool'],
+    ['a misspelt tool', { disallowedTools: ['Bassh'] }, 'did you mean "Bash"?'],
+    ['tools of a plain command', { agent: 'helper', disallowedTools: ['Bash'] }, 'has no tools that Pawl knows of'],
+    ['a system prompt that a command cannot take', { agent: 'helper', appendSystemPrompt: 'x' }, 'A system prompt is set'],
+    ['free tools of codex', { agent: 'codex', allowedTools: ['Bash'] }, 'Codex takes no list of tools'],
+    [
+      'an argument that takes the walls away',
+      { extraArgs: ['--dangerously-skip-permissions'] },
+      'cannot be given to Claude Code',
+    ],
+    ['a folder that is not there', { contextDirs: ['/not/there'] }, 'The context folder /not/there is not there'],
+    ['a relative folder', { contextDirs: ['docs'] }, 'must be an absolute path'],
+    [
+      'a parent that is not there',
+      { parent: 't_000000000000000000' },
+      'There is no task t_000000000000000000 that this one could be a part of',
+    ],
+  ]
+  it.each(refusals)('is refused if it names %s', async (_, task, says) => {
+    await expect(add(task)).rejects.toThrow(says)
+  })
+
+  it('shows nothing of Pawl itself, nor what holds the workspace', async () => {
+    await expect(add({ contextDirs: [parts.home.path] })).rejects.toThrow("would show Pawl's own files")
+    const inner = mkdtempSync(join(folder, 'ws-'))
+    await expect(add({ workspace: inner, contextDirs: [folder] })).rejects.toThrow('holds the workspace itself')
+  })
+
+  it('may spend less than the agent may, and more only for those who answer for it', async () => {
+    const { verbs } = parts
+    const make = (standing: 'operator' | 'hook', usd: number) =>
+      verbs.createTask({ prompt: 'x', agent: 'claude', budget: { usd } }, { by: 'test', standing })
+    expect((await make('hook', 4)).task.settings.budget).toEqual({ usd: 4, turns: 50 })
+    expect((await make('operator', 9)).task.settings.budget.usd).toBe(9)
+    await expect(make('hook', 9)).rejects.toThrow('A token of kind hook may not raise budget.usd')
+    await expect(
+      verbs.createTask({ prompt: 'x', agent: 'claude', contextDirs: [folder] }, { by: 'test', standing: 'hook' }),
+    ).rejects.toThrow('may not choose "contextDirs"')
+    await expect(
+      verbs.createTask({ prompt: 'x', agent: 'claude', contextDirs: [folder] }, { by: 'test', standing: 'operator' }),
+    ).rejects.toThrow(/server\.workspaces/)
+  })
+
+  it('knows the place of a subtask in its tree, which cannot depend on what it is a part of', async () => {
+    const top = await add({})
+    const middle = await add({ parent: top.id })
+    const { id } = await add({ parent: middle.id })
+    expect(await rowOf(id)).toMatchObject({ parent_id: middle.id, root_id: top.id, depth: 2 })
+    await expect(add({ parent: middle.id, dependsOn: [top.id] })).rejects.toThrow('waits for its subtasks')
+  })
+
+  it('stays when it is tried again, but for caps that are raised', async () => {
+    const { verbs, caller, end } = parts
+    const { id } = await add({ disallowedTools: ['Bash'], budget: { usd: 1 }, failover: ['codex'], name: 'x' })
+    await end(id, 'failed', 'exit_code')
+    const before = await rowOf(id)
+    const again = await verbs.retryTask(id, { ...caller, budget: { usd: 3, tokens: 10 }, timeoutMs: 0 })
+    expect(again).toMatchObject({ state: 'queued', settings: { budget: { usd: 3, tokens: 10, turns: 50 }, timeoutMs: null } })
+    const after = await rowOf(id)
+    expect(after.spec).toEqual({
+      ...before.spec,
+      failover: [expect.objectContaining({ budget: { usd: 3, tokens: 10 }, timeoutMs: null })],
+    })
+    expect(rightsOf(after.agent_config)).toEqual(rightsOf(before.agent_config))
+  })
+
+  it('can be called otherwise and moved in the queue while it waits, and not after', async () => {
+    const { verbs, caller, end } = parts
+    const { id } = await add({ name: 'one', tags: ['a'] })
+    const before = await rowOf(id)
+    expect(await verbs.editTask(id, { name: 'two', priority: 2 }, caller)).toMatchObject({
+      name: 'two',
+      priority: 2,
+      tags: ['a'],
+    })
+    expect(Number((await rowOf(id)).rank)).toBe(Number(before.rank) - 2 * 3_600_000)
+    expect(await verbs.editTask(id, { name: null, tags: [] }, caller)).toMatchObject({ name: null, tags: [] })
+    await end(id, 'succeeded')
+    await expect(verbs.editTask(id, { priority: 0 }, caller)).rejects.toThrow(
+      'is completed; only a task that waits can be changed',
+    )
+  })
+})

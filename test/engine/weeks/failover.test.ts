@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { accountOf } from '../../../src/domain/account.ts'
+import { findSession } from '../../../src/store/runs.ts'
+import { agentWith, hour, makeWorld, minute, usageLimit } from './world.ts'
+
+it('a task whose agent is at its limit goes on with the next agent whose account is free, and stays there', async () => {
+  const world = await makeWorld()
+  const [claude, codex, other] = [agentWith('claude'), agentWith('codex', 'codex', { adapter: 'demo' }), agentWith('other')]
+  const resetMs = world.clock.now() + 5 * hour
+  world.provide('claude', (nowMs) => (nowMs < resetMs ? usageLimit(resetMs) : undefined))
+  world.provide('codex', (nowMs) => (nowMs < resetMs ? usageLimit(resetMs) : undefined))
+  // The account of the first in the list is at its limit already.
+  await world.add(codex)
+  await world.pass(2 * minute)
+  const id = await world.add(claude, { spec: { failover: [codex, other] } })
+  const session = (await world.task(id)).session_id
+  await world.pass(90_000)
+  const task = await world.task(id)
+  expect(task).toMatchObject({ agent: 'other', account: accountOf(other), attempts: 0, agent_config: { name: 'other' } })
+  expect(task.spec.failover?.map(({ name }) => name)).toEqual(['codex', 'claude'])
+  expect(await findSession(world.db, session)).toMatchObject({ agent: 'other', vendor_id: null, retell: true })
+  expect((await world.eventsOf(id)).find((event) => event.type === 'task.requeued')).toMatchObject({
+    data: { why: 'failover', detail: 'claude is at its limit; other goes on.' },
+  })
+  // When the first account is free again, the conversation stays where it is.
+  world.runsTake(6 * hour)
+  await world.pass(8 * hour)
+  expect(await world.task(id)).toMatchObject({ state: 'completed', agent: 'other' })
+  expect(world.starts.filter((start) => start.task === id).map((start) => start.agent)).toEqual(['claude', 'other'])
+  await world.stop()
+}, 60_000)
+
+it('a task that is asked for while its account is at its limit begins with the next agent at once, without a word about a lost conversation', async () => {
+  const world = await makeWorld()
+  const [claude, codex] = [agentWith('claude'), agentWith('codex', 'codex', { adapter: 'demo' })]
+  world.provide('claude', (nowMs) => usageLimit(nowMs + 5 * hour))
+  await world.add(claude)
+  await world.pass(2 * minute)
+  const [mine, plain] = [await world.add(claude, { spec: { failover: [codex] } }), await world.add(claude)]
+  await world.pass(2 * minute)
+  expect(await world.task(mine)).toMatchObject({ state: 'completed', agent: 'codex' })
+  expect(await world.task(plain)).toMatchObject({ state: 'parked', agent: 'claude' })
+  expect(await findSession(world.db, (await world.task(mine)).session_id)).toMatchObject({ adapter: 'demo', retell: false })
+  await world.stop()
+}, 60_000)
+
+it('a session that another task waits for is not taken to another agent, nor is a task that is to be run once, nor one with arguments of its own', async () => {
+  const world = await makeWorld()
+  const [claude, codex] = [agentWith('claude'), agentWith('codex', 'codex', { adapter: 'demo' })]
+  world.provide('claude', (nowMs) => usageLimit(nowMs + 5 * hour))
+  const first = await world.add(claude, { spec: { failover: [codex] } })
+  const { session_id: session } = await world.task(first)
+  await world.add(claude, { session })
+  const once = await world.add(claude, { spec: { failover: [codex], once: true } })
+  const strange = await world.add(claude, { spec: { failover: [codex] } })
+  await world.db
+    .updateTable('pawl.tasks')
+    .set({ extra_args: ['--flag'] })
+    .where('id', '=', strange)
+    .execute()
+  await world.pass(5 * minute)
+  expect(await world.task(first)).toMatchObject({ state: 'parked', agent: 'claude' })
+  expect(await world.task(once)).toMatchObject({ state: 'failed', agent: 'claude' })
+  expect(await world.task(strange)).toMatchObject({ state: 'parked', agent: 'claude' })
+  await world.stop()
+}, 60_000)

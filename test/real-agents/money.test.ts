@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Event } from '../../src/domain/event.ts'
+import { eventsUntil, isResting } from '../engine/home.ts'
+import { type Machine, programs, startMachine } from './peer.ts'
+
+let machine: Machine
+beforeAll(async () => {
+  machine = await startMachine()
+})
+afterAll(() => machine.stop())
+
+const usageOf = (events: readonly Event[]) => events.flatMap((event) => (event.type === 'agent.usage' ? [event.data] : []))
+
+describe.each(programs)('the real $agent in a loop that costs', (program) => {
+  test('is stopped soon after its cap, keeps what it cost, and goes on with a larger one', async () => {
+    const workspace = await machine.workspace()
+    const cap = program.agent === 'claude' ? 2 : 10
+    const agentConfig = machine.agent(program, 'expensive-loop', { budget: { usd: cap } })
+    const { task, events } = await machine.run({ agentConfig, workspace })
+    expect(task).toMatchObject({ state: 'over_budget', reason: { kind: 'budget_exceeded' }, runs: [{ outcome: 'over_budget' }] })
+    // The price of Codex's scripted model is known to nobody, so that it counts as the dearest.
+    expect(task.reason?.detail).toMatch(/budget/)
+    expect(task.result?.usage?.inputTokens).toBeGreaterThanOrEqual(400_000)
+    expect(task.result?.usage?.inputTokens).toBeLessThanOrEqual(1_200_000)
+    if (program.agent === 'claude') {
+      expect(task.result?.costUsd).toBeGreaterThanOrEqual(cap)
+      expect(task.result?.costUsd).toBeLessThan(cap + 2 * 0.7)
+    } else expect(task.result?.costKnown).toBe('unknown')
+    expect(readFileSync(join(workspace, 'loop.txt'), 'utf8').split('\n').length).toBeLessThan(8)
+    expect(usageOf(events).length).toBeGreaterThanOrEqual(2)
+    expect(task.cost.usd ?? null).toBe(task.result?.costUsd ?? null)
+
+    const before = events.at(-1)!.seq
+    await machine.daemon.runtime.retryTask(task.id, { by: 'test', fresh: false, budget: { usd: 100 } })
+    await eventsUntil(machine.daemon, task.id, (event) => event.seq > before && isResting(event), 45_000)
+    const after = await machine.daemon.runtime.getTask(task.id)
+    expect(after).toMatchObject({ state: 'completed', result: { text: 'Went on after 2 prompts.' } })
+    if (program.agent === 'claude') expect(after.result?.costUsd).toBeGreaterThan(task.result?.costUsd ?? Number.NaN)
+  })
+})
+
+test('the real claude whose tool fails the same way five times is stopped, with what it said and cost', async () => {
+  const [claude] = programs
+  const { task } = await machine.run({ agentConfig: machine.agent(claude!, 'failing-tool') })
+  expect(task).toMatchObject({
+    state: 'failed',
+    reason: {
+      kind: 'guardrail_tripped',
+      detail: expect.stringMatching(/Bash failed 5 times in a row with the same error: .*No such file/),
+    },
+    result: { outcome: 'tripped', text: expect.stringContaining('Trying.') },
+  })
+  expect(task.result?.costUsd).toBeGreaterThan(0)
+  expect(task.result?.usage?.turns).toBeGreaterThanOrEqual(5)
+})
