@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventData } from '../src/domain/event.ts'
-import { moves } from '../src/domain/task.ts'
+import { moves } from '../src/domain/task/task.ts'
 
 /** docs/events.md, from the table of events. */
 export function eventsPage(): string {
@@ -39,7 +39,7 @@ function kind(field: unknown): string {
   return type ? `(${Array.isArray(type) ? type.join(' or ') : type})` : '(any JSON)'
 }
 
-const begin = '<!-- moves: made from src/domain/task.ts by scripts/docs.ts -->'
+const begin = '<!-- moves: made from src/domain/task/task.ts by scripts/docs.ts -->'
 const end = '<!-- /moves -->'
 
 /** The table inside docs/states.md, from the table of moves; the text around it is written by hand. */

@@ -9,9 +9,9 @@ import { silentLog } from './log.ts'
 
 export { createClient } from './client/index.ts'
 export { startDaemon } from './daemon.ts'
-export type { CheckView, ProofView, VerifyView } from './domain/check.ts'
 export { PawlError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
+export type { CheckView, ProofView, VerifyView } from './domain/task/check.ts'
 export type { NewTask, TaskSummary, TaskView } from './domain/view.ts'
 export type { Runtime } from './engine/runtime.ts'
 

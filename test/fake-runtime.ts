@@ -1,7 +1,7 @@
 import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
-import type { ScheduleView } from '../src/domain/schedule.ts'
+import type { ScheduleView } from '../src/domain/schedule/schedule.ts'
 import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
 import { profileVerbs } from '../src/engine/rights/verbs.ts'
 import type { Runtime } from '../src/engine/runtime.ts'

@@ -1,4 +1,4 @@
-import { type PriceList, price } from '../domain/prices.ts'
+import { type PriceList, price } from '../domain/money/prices.ts'
 
 /**
  * What makers ask for well-known models, in US dollars for a million tokens, as they listed it in November 2025. Prices change: `prices:` in the settings wins over this.

@@ -1,5 +1,5 @@
 import { invalid, PawlError } from '../domain/error.ts'
-import type { AnswerGiven } from '../domain/question.ts'
+import type { AnswerGiven } from '../domain/question/question.ts'
 import type { QuestionView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { oneLine, plain } from './plain.ts'

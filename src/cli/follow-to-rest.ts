@@ -1,6 +1,6 @@
 import { waitForSubtasks, waitsForSubtasks } from '../client/wait-for-subtasks.ts'
 import { PawlError } from '../domain/error.ts'
-import { isAtRest, isEnded } from '../domain/task.ts'
+import { isAtRest, isEnded } from '../domain/task/task.ts'
 import type { QuestionView, TaskView } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { askPerson } from './ask.ts'

@@ -1,4 +1,4 @@
-import type { CostKnowledge } from '../domain/cost.ts'
+import type { CostKnowledge } from '../domain/money/cost.ts'
 import { oneLine } from './plain.ts'
 
 /** How long something took, for people: "0.4 s", "12 s", "3 m 05 s", "2 h 10 m". */

@@ -1,5 +1,5 @@
-import { tokensOf } from '../domain/cost.ts'
 import type { Event, EventType } from '../domain/event.ts'
+import { tokensOf } from '../domain/money/cost.ts'
 import { formatCost, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 

@@ -1,4 +1,4 @@
-import { isEnded } from '../domain/task.ts'
+import { isEnded } from '../domain/task/task.ts'
 import type { QuestionView, TaskView } from '../domain/view.ts'
 import { formatTime, formatUntil, shortId } from './format.ts'
 import { oneLine, plain } from './plain.ts'

@@ -1,4 +1,4 @@
-import { exitCodeOf, isEnded } from '../domain/task.ts'
+import { exitCodeOf, isEnded } from '../domain/task/task.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { answerPending, followToRest, pending } from './follow-to-rest.ts'

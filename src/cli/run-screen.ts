@@ -1,5 +1,5 @@
 import type { Event } from '../domain/event.ts'
-import type { Reason } from '../domain/task.ts'
+import type { Reason } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { durationOf, formatCost, formatElapsed, formatState, shortId } from './format.ts'

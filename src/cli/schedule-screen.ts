@@ -1,4 +1,4 @@
-import type { ScheduleSummary, ScheduleView, TickView } from '../domain/schedule.ts'
+import type { ScheduleSummary, ScheduleView, TickView } from '../domain/schedule/schedule.ts'
 import type { Cli } from './cli.ts'
 import { formatState, formatTime } from './format.ts'
 import { oneLine } from './plain.ts'

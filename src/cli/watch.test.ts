@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fakeRuntime } from '../../test/fake-runtime.ts'
-import { isAtRest } from '../domain/task.ts'
+import { isAtRest } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import { watchTask } from './watch.ts'
 

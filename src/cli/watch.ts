@@ -1,5 +1,5 @@
 import type { Event } from '../domain/event.ts'
-import { restingEvents } from '../domain/task.ts'
+import { restingEvents } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Price } from '../domain/prices.ts'
+import type { Price } from '../domain/money/prices.ts'
 
 const dollars = z.number({ error: 'must be a number of US dollars' }).nonnegative({ error: 'must not be less than 0' })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defaultQuestions, type QuestionSettings } from '../domain/question-settings.ts'
+import { defaultQuestions, type QuestionSettings } from '../domain/question/settings.ts'
 import { Duration, formatDuration } from './duration.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messageOf, PawlError } from '../domain/error.ts'
 import { Name } from '../domain/id.ts'
-import { catchUps, type NewSchedule, overlaps } from '../domain/schedule.ts'
+import { catchUps, type NewSchedule, overlaps } from '../domain/schedule/schedule.ts'
 import { Duration, DurationLimit } from './duration.ts'
 import { absolute } from './places.ts'
 import { parseWhen } from './when.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { sayWhen } from '../domain/schedule-words.ts'
+import { sayWhen } from '../domain/schedule/words.ts'
 import { shownChecks } from './checks-entry.ts'
 import { formatDuration } from './duration.ts'
 import { formatPath, type Path } from './problems.ts'

@@ -1,7 +1,7 @@
-import { parseCron } from '../domain/cron.ts'
 import { invalid } from '../domain/error.ts'
-import { When } from '../domain/schedule.ts'
-import { assertTimeZone, momentOf, ownTimeZone } from '../domain/time-zone.ts'
+import { parseCron } from '../domain/schedule/cron.ts'
+import { When } from '../domain/schedule/schedule.ts'
+import { assertTimeZone, momentOf, ownTimeZone } from '../domain/schedule/time-zone.ts'
 import { parseDuration } from './duration.ts'
 
 /**

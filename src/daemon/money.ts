@@ -1,6 +1,6 @@
 import { modelPrices } from '../agents/model-prices.ts'
 import type { Config } from '../config.ts'
-import { createPrices } from '../domain/prices.ts'
+import { createPrices } from '../domain/money/prices.ts'
 import type { SharedCaps } from '../engine/money/caps.ts'
 import type { Money } from '../engine/money/meter.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ProfileSchema } from './profile/schema.ts'
-import { Checks } from './task-checks.ts'
+import { Checks } from './task/task-checks.ts'
 
 /** What one task, run, or day may cost. A part that is missing has no cap of its own. */
 export const Budget = z.object({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { costKnowledge } from './cost.ts'
 import { QuestionId, RunId, TaskId } from './id.ts'
+import { costKnowledge } from './money/cost.ts'
 import { categoryNames, outcomes } from './outcome.ts'
-import { questionKinds } from './question.ts'
+import { questionKinds } from './question/question.ts'
 import { Usage } from './usage.ts'
 
 const Time = z.iso.datetime()
@@ -248,4 +248,4 @@ export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[Eve
 /** What an adapter may say: facts about the agent. Everything else is said by the engine alone, whatever an agent prints. */
 export type AgentEvent = Extract<NewEvent, { type: `agent.${string}` }>
 
-export { isRestingEvent, restingEvents } from './task.ts'
+export { isRestingEvent, restingEvents } from './task/task.ts'

@@ -1,4 +1,4 @@
-import { modelFits } from './prices.ts'
+import { modelFits } from './money/prices.ts'
 
 /** How often an agent may go round in a circle before it is stopped. 0 switches a guardrail off. */
 export interface Guardrails {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { QuestionAsked } from '../domain/question.ts'
+import type { QuestionAsked } from '../domain/question/question.ts'
 import { networkAccess } from './access.ts'
 import { decide } from './host-rule.ts'
 

@@ -1,5 +1,5 @@
 import type { Profile } from '../domain/profile/profile.ts'
-import type { QuestionAsked } from '../domain/question.ts'
+import type { QuestionAsked } from '../domain/question/question.ts'
 import type { Log } from '../log.ts'
 import { type AnsweredQuestion, grantedBy, hostQuestion } from './host-question.ts'
 import { readRules } from './host-rule.ts'

@@ -1,4 +1,4 @@
-import type { QuestionAsked } from '../domain/question.ts'
+import type { QuestionAsked } from '../domain/question/question.ts'
 import { authorityOf, readHost, readPort, splitAuthority } from './host-name.ts'
 
 export interface AnsweredQuestion {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict } from '../domain/error.ts'
-import { isEnded } from '../domain/task.ts'
+import { isEnded } from '../domain/task/task.ts'
 import { insertAudit } from '../store/audit.ts'
 import type { Db, Tx } from '../store/database.ts'
 import { deleteTasks, forgetRemovedRuns, lockSubtree, removedRuns } from '../store/task-removal.ts'

@@ -1,5 +1,5 @@
 import { conflict } from '../domain/error.ts'
-import { rankOf } from '../domain/task.ts'
+import { rankOf } from '../domain/task/task.ts'
 import type { Tx } from '../store/database.ts'
 import { dependenciesOf, lockRelated, lockWaiting, openDependencies } from '../store/task-relations.ts'
 import { findTask, setReason } from '../store/tasks.ts'

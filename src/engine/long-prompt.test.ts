@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { adapterNamed } from '../agents/index.ts'
 import { resolveProfile } from '../domain/profile/resolve.ts'
-import { maxInlineBytes } from '../domain/task.ts'
+import { maxInlineBytes } from '../domain/task/task.ts'
 import { layPrompt } from './long-prompt.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'pawl-long-prompt-'))

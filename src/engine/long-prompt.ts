@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Adapter } from '../agent.ts'
 import type { Profile } from '../domain/profile/profile.ts'
-import { maxInlineBytes } from '../domain/task.ts'
+import { maxInlineBytes } from '../domain/task/task.ts'
 import { writeHomeFile } from '../files/home-files.ts'
 import type { AgentUser } from '../process/agent-user.ts'
 import type { Walls } from '../sandbox.ts'

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../domain/event.ts'
-import { isEnded, type MoveName } from '../domain/task.ts'
+import { isEnded, type MoveName } from '../domain/task/task.ts'
 import type { Tx } from '../store/database.ts'
 import { closeQuestions } from '../store/questions.ts'
 import { type MoveChanges, type Moved, moveTask } from '../store/tasks.ts'

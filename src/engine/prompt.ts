@@ -1,6 +1,6 @@
 import type { Outcome } from '../domain/outcome.ts'
-import type { SubtaskView } from '../domain/subtask.ts'
-import { isEnded } from '../domain/task.ts'
+import type { SubtaskView } from '../domain/task/subtask.ts'
+import { isEnded } from '../domain/task/task.ts'
 import type { Answered, Continuation, SubtaskResult } from '../store/tables.ts'
 import { schemaInstruction } from './structured-output.ts'
 

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../domain/event.ts'
 import { type Category, categories } from '../domain/outcome.ts'
-import type { MoveName, Reason } from '../domain/task.ts'
+import type { MoveName, Reason } from '../domain/task/task.ts'
 import type { RanCheck } from '../store/checks.ts'
 import type { RunEnd } from '../store/runs.ts'
 

@@ -1,5 +1,5 @@
 import { PawlError } from '../domain/error.ts'
-import type { ExactCall, QuestionAsked } from '../domain/question.ts'
+import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
 import type { TakenRun } from '../store/runs.ts'
 import type { DoorVerbs } from './program/door.ts'
 import { askQuestions } from './questions/ask.ts'

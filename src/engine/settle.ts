@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type MoveName, rankOf } from '../domain/task.ts'
+import { type MoveName, rankOf } from '../domain/task/task.ts'
 import type { Log } from '../log.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'

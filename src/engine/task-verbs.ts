@@ -1,6 +1,6 @@
 import { conflict, invalid, notFound } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
-import { rankOf, type TaskState } from '../domain/task.ts'
+import { rankOf, type TaskState } from '../domain/task/task.ts'
 import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../domain/view.ts'
 import { lastAction } from '../store/actions.ts'
 import { whatItWaitsFor } from '../store/admission.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reason } from '../domain/task.ts'
+import type { Reason } from '../domain/task/task.ts'
 import { isChecking, isClosed, isDue, isToBePutOff, type Taker } from './cooldowns.ts'
 import type { Db, Tx } from './database.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reason } from '../domain/task.ts'
+import type { Reason } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { CooldownRow } from './tables.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { ended } from '../domain/task.ts'
-import type { AfterDeadline } from '../domain/task-spec.ts'
+import type { AfterDeadline } from '../domain/task/spec.ts'
+import { ended } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText } from './events.ts'
 import type { QuestionRow } from './tables.ts'

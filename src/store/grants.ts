@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ExactCall } from '../domain/question.ts'
+import type { ExactCall } from '../domain/question/question.ts'
 import type { Tx } from './database.ts'
 import { storableText } from './events.ts'
 import type { GrantRow } from './tables.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import type { TaskSpec } from '../domain/task-spec.ts'
+import type { TaskSpec } from '../domain/task/spec.ts'
 import type { Tx } from './database.ts'
 import { jsonText } from './events.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Budget } from '../domain/agent-config.ts'
-import type { CostGroup, CostKnowledge } from '../domain/cost.ts'
+import type { CostGroup, CostKnowledge } from '../domain/money/cost.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { Db, Tx } from './database.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ExactCall, QuestionAsked } from '../domain/question.ts'
-import type { AfterDeadline } from '../domain/task-spec.ts'
+import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
+import type { AfterDeadline } from '../domain/task/spec.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { QuestionRow } from './tables.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ScheduleState, TaskTemplate, TickState } from '../domain/schedule.ts'
-import { ended, type TaskState } from '../domain/task.ts'
+import type { ScheduleState, TaskTemplate, TickState } from '../domain/schedule/schedule.ts'
+import { ended, type TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText } from './events.ts'
 import type { ScheduleRow, TickRow } from './tables.ts'

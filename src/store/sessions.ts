@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { EventType } from '../domain/event.ts'
-import type { TaskState } from '../domain/task.ts'
+import type { TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import type { SessionRow } from './tables.ts'
 

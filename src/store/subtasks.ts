@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { ended, type Reason, type TaskState } from '../domain/task.ts'
+import { ended, type Reason, type TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import type { TaskResult, TaskRow } from './tables.ts'
 

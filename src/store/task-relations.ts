@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { TaskState } from '../domain/task.ts'
+import type { TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import type { TaskRow } from './tables.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { SubtaskVerbs, SubtaskView } from '../domain/subtask.ts'
-import { SubtaskAsked } from '../domain/subtask.ts'
+import type { SubtaskVerbs, SubtaskView } from '../domain/task/subtask.ts'
+import { SubtaskAsked } from '../domain/task/subtask.ts'
 import { reading, type Tool, tool } from './tool.ts'
 
 /** What a run is offered whose task may be split. */

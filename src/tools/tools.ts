@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PawlError } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { QuestionAsked } from '../domain/question.ts'
+import { QuestionAsked } from '../domain/question/question.ts'
 import { type Tool, tool } from './tool.ts'
 
 /** What every run is offered. */

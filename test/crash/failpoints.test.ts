@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { type MoveName, moves } from '../../src/domain/task.ts'
+import { type MoveName, moves } from '../../src/domain/task/task.ts'
 import { cells } from './cells.ts'
 import { failpoints, transactionOf } from './failpoints.ts'
 

@@ -1,4 +1,4 @@
-import type { MoveName } from '../../src/domain/task.ts'
+import type { MoveName } from '../../src/domain/task/task.ts'
 import type { Kind } from './scenario.ts'
 
 /** How a cell gets to its failpoint: by playing tasks of these kinds, or in a way of its own. */

@@ -1,5 +1,5 @@
 import { PawlError } from '../../src/domain/error.ts'
-import type { NewSchedule, ScheduleView } from '../../src/domain/schedule.ts'
+import type { NewSchedule, ScheduleView } from '../../src/domain/schedule/schedule.ts'
 import { type CrashHome, pause } from './home.ts'
 import { type Acknowledged, newTask } from './scenario.ts'
 

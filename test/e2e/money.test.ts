@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CostView } from '../../src/domain/cost-view.ts'
+import type { CostView } from '../../src/domain/money/cost-view.ts'
 import type { TaskView } from '../../src/domain/view.ts'
 import { makeHome } from '../engine/home.ts'
 import { json, pawl, serve } from './pawl.ts'

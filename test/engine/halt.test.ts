@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
-import { isEnded } from '../../src/domain/task.ts'
+import { isEnded } from '../../src/domain/task/task.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { outcomes } from '../../src/domain/outcome.ts'
-import { type MoveName, moves, type TaskState, taskStates } from '../../src/domain/task.ts'
+import { type MoveName, moves, type TaskState, taskStates } from '../../src/domain/task/task.ts'
 import { queueSchemaVersion } from '../../src/engine/dispatch.ts'
 import { settle } from '../../src/engine/retry.ts'
 import { silentLog } from '../../src/log.ts'

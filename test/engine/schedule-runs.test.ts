@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
-import type { NewSchedule } from '../../src/domain/schedule.ts'
+import type { NewSchedule } from '../../src/domain/schedule/schedule.ts'
 import { commandAgent, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { newId } from '../../src/domain/id.ts'
-import type { NewSchedule, When } from '../../src/domain/schedule.ts'
+import type { NewSchedule, When } from '../../src/domain/schedule/schedule.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { createJournal } from '../../src/engine/journal.ts'
 import { move } from '../../src/engine/move.ts'

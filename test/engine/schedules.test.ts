@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { denied, unavailable } from '../../src/domain/error.ts'
-import type { When } from '../../src/domain/schedule.ts'
+import type { When } from '../../src/domain/schedule/schedule.ts'
 import { takeFromSettings } from '../../src/engine/schedules/from-settings.ts'
 import { createTicker } from '../../src/engine/schedules/ticker.ts'
 import { makeWorld, type World } from './schedule-world.ts'

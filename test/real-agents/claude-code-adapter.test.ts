@@ -8,7 +8,7 @@ import type { LaunchSpec, Permission, PermissionRequest } from '../../src/agent.
 import { claudeCode } from '../../src/agents/claude-code/agent.ts'
 import type { ClaudeCodeOptions } from '../../src/agents/claude-code/options.ts'
 import type { AgentEvent } from '../../src/domain/event.ts'
-import type { QuestionAsked } from '../../src/domain/question.ts'
+import type { QuestionAsked } from '../../src/domain/question/question.ts'
 import type { Utterance } from '../../src/domain/transcript.ts'
 import { makePlace } from '../contracts/adapter.ts'
 import { launch, type Place } from '../contracts/launch.ts'

@@ -8,7 +8,7 @@ import type { LaunchSpec, Permission, PermissionRequest, Turn } from '../../src/
 import { codex } from '../../src/agents/codex/agent.ts'
 import type { CodexOptions } from '../../src/agents/codex/options.ts'
 import type { AgentEvent } from '../../src/domain/event.ts'
-import type { QuestionAsked } from '../../src/domain/question.ts'
+import type { QuestionAsked } from '../../src/domain/question/question.ts'
 import type { Utterance } from '../../src/domain/transcript.ts'
 import { makePlace } from '../contracts/adapter.ts'
 import { launch, type Place } from '../contracts/launch.ts'

@@ -6,7 +6,7 @@ export const agentCore = {
   'S2-1': {
     means: "The agent's own `request_status` header is read; tool errors alone do not decide.",
     shown: [
-      'src/domain/agent-header.test.ts > counts in any case, with quotes and marks, and only as one of the three',
+      'src/domain/task/agent-header.test.ts > counts in any case, with quotes and marks, and only as one of the three',
       'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
       'test/real-agents/scenarios.test.ts > cannot write outside its walls, says so, and goes on',
     ],
@@ -14,8 +14,8 @@ export const agentCore = {
   'S2-2': {
     means: 'Complete, partial, failed and error each have an outcome; an unexpected throw is one too.',
     shown: [
-      'src/domain/agent-header.test.ts > lowers to partial or failed, with its own words',
-      'src/domain/agent-header.test.ts > changes nothing if it is complete, unclear or missing',
+      'src/domain/task/agent-header.test.ts > lowers to partial or failed, with its own words',
+      'src/domain/task/agent-header.test.ts > changes nothing if it is complete, unclear or missing',
       'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
       'test/engine/run.test.ts > that breaks inside Pawl ends as internal, with a plain sentence for the user and the trace in the log',
     ],
@@ -23,8 +23,8 @@ export const agentCore = {
   'S2-3': {
     means: 'The header is a block of keys at the start or end of the text; "none" and the like are empty.',
     shown: [
-      'src/domain/agent-header.test.ts > is a block between lines of dashes at the beginning or at the end of the text',
-      'src/domain/agent-header.test.ts > says nothing where a placeholder stands',
+      'src/domain/task/agent-header.test.ts > is a block between lines of dashes at the beginning or at the end of the text',
+      'src/domain/task/agent-header.test.ts > says nothing where a placeholder stands',
     ],
   },
 

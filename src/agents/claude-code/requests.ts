@@ -1,6 +1,6 @@
 import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { QuestionAsked } from '../../domain/question.ts'
+import type { QuestionAsked } from '../../domain/question/question.ts'
 import { clean } from '../text.ts'
 import { type ControlRequest, fieldsOf, textOf } from './translate.ts'
 

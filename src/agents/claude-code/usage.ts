@@ -1,5 +1,5 @@
-import { noUsage, tokensOf, usageBeyond } from '../../domain/cost.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import { noUsage, tokensOf, usageBeyond } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { type Result, usageOf, usageOfMessages } from './result.ts'
 import type { ModelCall } from './translate.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { ScheduleView } from '../../domain/schedule.ts'
+import type { ScheduleView } from '../../domain/schedule/schedule.ts'
 import type { NewTasks } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
-import type { AnswerGiven } from '../../domain/question.ts'
+import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { QuestionView } from '../../domain/view.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import { askPerson, chosen } from '../ask.ts'

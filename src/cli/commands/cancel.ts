@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { isEnded } from '../../domain/task.ts'
+import { isEnded } from '../../domain/task/task.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { didYouMean } from '../../domain/nearest.ts'
-import { type TaskState, taskStates } from '../../domain/task.ts'
+import { type TaskState, taskStates } from '../../domain/task/task.ts'
 import type { TaskSummary } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import { maxCommentChars } from '../../domain/review.ts'
+import { maxCommentChars } from '../../domain/task/review.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

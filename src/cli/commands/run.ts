@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { exitCodeOf, isEnded } from '../../domain/task.ts'
+import { exitCodeOf, isEnded } from '../../domain/task/task.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, connect, withConnection } from '../connect.ts'
 import { followToRest } from '../follow-to-rest.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { type ScheduleView, TaskTemplate } from '../../domain/schedule.ts'
+import { type ScheduleView, TaskTemplate } from '../../domain/schedule/schedule.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
 import { defineSchedule, policiesOf, type ScheduleOptions, whenOf, wholeSchedule } from '../schedule-request.ts'

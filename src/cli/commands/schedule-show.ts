@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ScheduleView } from '../../domain/schedule.ts'
+import type { ScheduleView } from '../../domain/schedule/schedule.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
 import { findSchedule } from '../schedule-request.ts'

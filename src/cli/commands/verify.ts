@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { CheckView, VerifyView } from '../../domain/check.ts'
 import { invalid, messageOf } from '../../domain/error.ts'
+import type { CheckView, VerifyView } from '../../domain/task/check.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
@@ -65,7 +65,7 @@ async function verdictFrom(cli: Cli, file: string): Promise<VerifyView> {
     import('node:crypto'),
     import('node:fs/promises'),
     import('node:path'),
-    import('../../domain/check.ts'),
+    import('../../domain/task/check.ts'),
   ])
   const text = await readFile(resolve(cli.cwd, file), 'utf8').catch((error: unknown) => {
     throw invalid(`${oneLine(file)} cannot be read: ${messageOf(error)}`)

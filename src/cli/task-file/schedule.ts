@@ -1,7 +1,7 @@
 import { parseDuration } from '../../config/duration.ts'
 import { parseWhen } from '../../config/when.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { catchUps, overlaps, type When } from '../../domain/schedule.ts'
+import { catchUps, overlaps, type When } from '../../domain/schedule/schedule.ts'
 import type { Policies } from '../schedule-request.ts'
 import { oneOf } from '../task-caps.ts'
 import { camel, WrongValue } from './fields.ts'

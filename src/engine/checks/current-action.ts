@@ -1,4 +1,4 @@
-import { briefOf } from '../../domain/summary.ts'
+import { briefOf } from '../../domain/task/summary.ts'
 import type { LastAction } from '../../store/actions.ts'
 
 /** What the agent of a running task does, in one line for lists. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { beginningOf, type CheckView, linkHash, type Proof } from '../../domain/check.ts'
+import { beginningOf, type CheckView, linkHash, type Proof } from '../../domain/task/check.ts'
 import { insertAudit } from '../../store/audit.ts'
 import { type CheckRow, insertChecks, lastCheck, type RanCheck } from '../../store/checks.ts'
 import type { Tx } from '../../store/database.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import type { Check } from '../../domain/task-spec.ts'
+import type { Check } from '../../domain/task/spec.ts'
 import { fp } from '../../failpoint.ts'
 import type { RanCheck } from '../../store/checks.ts'
 import type { FailedCheck } from '../retry.ts'

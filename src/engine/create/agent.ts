@@ -1,6 +1,6 @@
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import { raisedIn, withCaps } from '../../domain/caps.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { raisedIn, withCaps } from '../../domain/money/caps.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { rightsNamed, rightsOf } from '../../domain/profile/resolve.ts'
 import { type Restrictions, restricted } from '../../domain/profile/restrict.ts'

@@ -1,5 +1,5 @@
 import { conflict, invalid } from '../../domain/error.ts'
-import { isEnded } from '../../domain/task.ts'
+import { isEnded } from '../../domain/task/task.ts'
 import type { Tx } from '../../store/database.ts'
 import { ancestorsOf, lockRelated, markWaitedFor, type Related } from '../../store/task-relations.ts'
 import { findTask, type TaskToInsert } from '../../store/tasks.ts'

@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import type { TaskSpec } from '../../domain/task-spec.ts'
+import type { TaskSpec } from '../../domain/task/spec.ts'
 import type { NewTask } from '../../domain/view.ts'
 
 /** What the task says about itself, without what it does not say. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { noUsage } from '../../domain/cost.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { defaultGuardrails, guardrailsFor } from '../../domain/guardrails.ts'
+import { noUsage } from '../../domain/money/cost.ts'
 import { type Alarm, createBreaker } from './breaker.ts'
 import { normalised } from './normalise.ts'
 

@@ -1,4 +1,4 @@
-import type { Reason } from '../../domain/task.ts'
+import type { Reason } from '../../domain/task/task.ts'
 import { lockAdmission } from '../../store/admission.ts'
 import { type Due, dueTasks, putOffParked, putOffQueued, queuedWithFailover, type Taker } from '../../store/cooldowns.ts'
 import { lockTask } from '../../store/tasks.ts'

@@ -1,4 +1,4 @@
-import { addUsage, type CostKnowledge, costKnowledge, isNothing } from '../../domain/cost.ts'
+import { addUsage, type CostKnowledge, costKnowledge, isNothing } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'

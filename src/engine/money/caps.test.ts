@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noUsage } from '../../domain/cost.ts'
+import { noUsage } from '../../domain/money/cost.ts'
 import type { TreeSpent } from '../../store/ledger.ts'
 import { type Capped, leftMs, leftUsd, type OthersSpent, overCap } from './caps.ts'
 import { periodStarts } from './day.ts'

@@ -1,5 +1,5 @@
 import type { Budget } from '../../domain/agent-config.ts'
-import { tokensOf } from '../../domain/cost.ts'
+import { tokensOf } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { TreeSpent } from '../../store/ledger.ts'
 import type { StopReason } from '../watch.ts'

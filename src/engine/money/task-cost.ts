@@ -1,4 +1,4 @@
-import type { TaskCost } from '../../domain/cost-view.ts'
+import type { TaskCost } from '../../domain/money/cost-view.ts'
 import type { Db } from '../../store/database.ts'
 import { costOfTask, costOfTree } from '../../store/ledger.ts'
 

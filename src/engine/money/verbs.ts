@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { CostQuery, CostSum, CostView } from '../../domain/cost-view.ts'
 import { invalid } from '../../domain/error.ts'
+import type { CostQuery, CostSum, CostView } from '../../domain/money/cost-view.ts'
 import type { Db } from '../../store/database.ts'
 import { type Booked, sumCosts } from '../../store/ledger.ts'
 import { guarded } from '../guarded.ts'

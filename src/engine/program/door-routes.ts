@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { QuestionAsked } from '../../domain/question.ts'
+import { QuestionAsked } from '../../domain/question/question.ts'
 import { readBody } from './door-body.ts'
 import type { HeldVerbs } from './door-holder.ts'
 import { subtaskRoute, subtaskRoutes } from './door-subtasks.ts'

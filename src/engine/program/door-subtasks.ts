@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { denied, invalid } from '../../domain/error.ts'
-import { SubtaskAsked, type SubtaskVerbs } from '../../domain/subtask.ts'
+import { SubtaskAsked, type SubtaskVerbs } from '../../domain/task/subtask.ts'
 import { readBody } from './door-body.ts'
 import type { Route } from './door-routes.ts'
 

@@ -1,6 +1,6 @@
 import { invalid } from '../../domain/error.ts'
-import type { AnswerGiven } from '../../domain/question.ts'
-import { rankOf } from '../../domain/task.ts'
+import type { AnswerGiven } from '../../domain/question/question.ts'
+import { rankOf } from '../../domain/task/task.ts'
 import { insertGrant } from '../../store/grants.ts'
 import { answerQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
 import { PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
-import type { ExactCall, QuestionAsked } from '../../domain/question.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
 import { holdQuestion, insertQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { lockTask } from '../../store/tasks.ts'

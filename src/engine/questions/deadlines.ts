@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import type { QuestionSettings } from '../../domain/question-settings.ts'
+import type { QuestionSettings } from '../../domain/question/settings.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { dueQuestions, endedEscalations, lockQuestion, nextDeadline } from '../../store/deadlines.ts'

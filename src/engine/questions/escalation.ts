@@ -1,6 +1,6 @@
 import { denied } from '../../domain/error.ts'
 import { Name } from '../../domain/id.ts'
-import { Answer } from '../../domain/question.ts'
+import { Answer } from '../../domain/question/question.ts'
 import { escalateQuestion, isEscalation, lockQuestion } from '../../store/deadlines.ts'
 import type { QuestionRow, TaskRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { QuestionAsked } from '../../domain/question.ts'
+import { QuestionAsked } from '../../domain/question/question.ts'
 import { readHomeFile, removeHomeFile } from '../../files/home-files.ts'
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'
 import type { DoorVerbs } from '../program/door.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PermissionRequest } from '../../agent.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
-import type { ExactCall } from '../../domain/question.ts'
+import type { ExactCall } from '../../domain/question/question.ts'
 import { toolNamed } from '../../domain/rule/tools.ts'
 
 /** What a decision is bound to: this tool with exactly this input. Only what a program says to explain itself is left out, because nothing is done with it. */

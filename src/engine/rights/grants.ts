@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { ExactCall } from '../../domain/question.ts'
+import type { ExactCall } from '../../domain/question/question.ts'
 import { useGrant } from '../../store/grants.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Journal } from '../journal.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ProfileSettings, resolveProfile } from '../../domain/profile/resolve.ts'
-import type { ExactCall, QuestionAsked } from '../../domain/question.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
 import { readPermission } from './answers.ts'
 import { exactCall } from './exact-call.ts'
 import type { Grants } from './grants.ts'

@@ -1,6 +1,6 @@
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { dueBetween } from '../../domain/next-time.ts'
-import type { TickState } from '../../domain/schedule.ts'
+import { dueBetween } from '../../domain/schedule/next-time.ts'
+import type { TickState } from '../../domain/schedule/schedule.ts'
 import type { Tx } from '../../store/database.ts'
 import * as store from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { NewSchedule } from '../../domain/schedule.ts'
+import type { NewSchedule } from '../../domain/schedule/schedule.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { schedulesOf } from '../../store/schedules.ts'

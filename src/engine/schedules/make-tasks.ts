@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { denied, invalid, messageOf, PawlError } from '../../domain/error.ts'
 import { lesserRole, localUser, mayUse, roles, type Standing } from '../../domain/role.ts'
-import { isEnded } from '../../domain/task.ts'
+import { isEnded } from '../../domain/task/task.ts'
 import { NewTask, type TaskView } from '../../domain/view.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'

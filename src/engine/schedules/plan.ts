@@ -1,4 +1,4 @@
-import { jitterOf, nextTime } from '../../domain/next-time.ts'
+import { jitterOf, nextTime } from '../../domain/schedule/next-time.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
 
 export type Plan = Pick<ScheduleRow, 'state' | 'next_due_at' | 'next_at'>

@@ -1,4 +1,4 @@
-import type { TickState } from '../../domain/schedule.ts'
+import type { TickState } from '../../domain/schedule/schedule.ts'
 import type { Tx } from '../../store/database.ts'
 import { endTick } from '../../store/schedules.ts'
 import type { TaskRow } from '../../store/tables.ts'

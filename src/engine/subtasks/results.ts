@@ -1,5 +1,5 @@
-import type { SubtaskView } from '../../domain/subtask.ts'
-import { isEnded } from '../../domain/task.ts'
+import type { SubtaskView } from '../../domain/task/subtask.ts'
+import { isEnded } from '../../domain/task/task.ts'
 import type { TaskView } from '../../domain/view.ts'
 import type { Db } from '../../store/database.ts'
 import { type SubtaskRow, treeBelow } from '../../store/subtasks.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { conflict, notFound } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
-import type { SubtaskAsked, SubtaskVerbs } from '../../domain/subtask.ts'
+import type { SubtaskAsked, SubtaskVerbs } from '../../domain/task/subtask.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import { findByIdempotencyKey, insertTask, lockTask } from '../../store/tasks.ts'

@@ -1,4 +1,4 @@
-import { rankOf } from '../../domain/task.ts'
+import { rankOf } from '../../domain/task/task.ts'
 import type { Tx } from '../../store/database.ts'
 import { takeUntold } from '../../store/subtasks.ts'
 import type { Continuation, SubtaskResult } from '../../store/tables.ts'

@@ -1,4 +1,4 @@
-import { isEnded } from '../../domain/task.ts'
+import { isEnded } from '../../domain/task/task.ts'
 import type { KeptWorkspaceView, QuarantineView } from '../../domain/workspace-view.ts'
 import type { Db } from '../../store/database.ts'
 import { findTask } from '../../store/tasks.ts'

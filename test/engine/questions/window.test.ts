@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { newId } from '../../../src/domain/id.ts'
-import { defaultQuestions } from '../../../src/domain/question-settings.ts'
+import { defaultQuestions } from '../../../src/domain/question/settings.ts'
 import { createAudit } from '../../../src/engine/entrance/audit.ts'
 import { questionVerbs } from '../../../src/engine/questions/verbs.ts'
 import { waitForAnswers } from '../../../src/engine/questions/window.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { ProofView, VerifyView } from '../../../domain/check.ts'
 import { seesDetail } from '../../../domain/detail.ts'
+import { ProofView, VerifyView } from '../../../domain/task/check.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

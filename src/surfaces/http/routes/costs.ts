@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { CostQuery, CostView } from '../../../domain/cost-view.ts'
+import { CostQuery, CostView } from '../../../domain/money/cost-view.ts'
 import { type App, api, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { QuestionId, TaskId } from '../../../domain/id.ts'
-import { AnswerGiven, questionStates } from '../../../domain/question.ts'
+import { AnswerGiven, questionStates } from '../../../domain/question/question.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { Name } from '../../../domain/id.ts'
-import { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView, TaskTemplate } from '../../../domain/schedule.ts'
+import { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView, TaskTemplate } from '../../../domain/schedule/schedule.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

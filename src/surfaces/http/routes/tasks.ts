@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { seesDetail, withoutDetail } from '../../../domain/detail.ts'
 import { SessionId, TaskId } from '../../../domain/id.ts'
-import { taskStates } from '../../../domain/task.ts'
+import { taskStates } from '../../../domain/task/task.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'

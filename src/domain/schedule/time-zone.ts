@@ -1,4 +1,4 @@
-import { invalid } from './error.ts'
+import { invalid } from '../error.ts'
 
 /**
  * What clocks on the wall show in a time zone. A wall time is counted in milliseconds as if it were shown in Greenwich, so that it can be reckoned with;

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Name, TaskId } from './id.ts'
+import { Name, TaskId } from '../id.ts'
+import { type Check, Checks } from './spec.ts'
 import { taskStates } from './task.ts'
-import { type Check, Checks } from './task-spec.ts'
 
 /** What an agent may decide about a part of its task that it hands to another run. Everything else comes from its own task. */
 export const SubtaskAsked = z.strictObject({

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { ResolvedAgent } from './agent-config.ts'
+import { ResolvedAgent } from '../agent-config.ts'
 import { Checks } from './task-checks.ts'
 
 export { Check, Checks } from './task-checks.ts'
 
-import { Name } from './id.ts'
+import { Name } from '../id.ts'
 
 /** What happens to a question that nobody answers in time. */
 export const AfterDeadline = z.discriminatedUnion('kind', [

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { PawlError } from '../error.ts'
+import { Name, ScheduleId, SessionId, TaskId } from '../id.ts'
+import { taskStates } from '../task/task.ts'
+import { NewTask } from '../view.ts'
 import { parseCron } from './cron.ts'
-import { PawlError } from './error.ts'
-import { Name, ScheduleId, SessionId, TaskId } from './id.ts'
-import { taskStates } from './task.ts'
 import { assertTimeZone } from './time-zone.ts'
-import { NewTask } from './view.ts'
 
 const Time = z.iso.datetime({ offset: true })
 

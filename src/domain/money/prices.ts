@@ -1,5 +1,5 @@
+import type { Usage } from '../usage.ts'
 import type { CostKnowledge } from './cost.ts'
-import type { Usage } from './usage.ts'
 
 /** US dollars for a million tokens of each kind. */
 export interface Price {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { canonical } from './audit.ts'
-import { RunId, TaskId } from './id.ts'
+import { canonical } from '../audit.ts'
+import { RunId, TaskId } from '../id.ts'
 
 const Time = z.iso.datetime()
 

@@ -1,4 +1,4 @@
-import type { EventType } from './event.ts'
+import type { EventType } from '../event.ts'
 
 // Without the schema library on purpose: the CLI imports this file, and its start-up pays for every import.
 
