@@ -24,7 +24,7 @@ export interface RunOptions extends Omit<NewTask, 'prompt'> {
   readonly onEvent?: (event: Event) => void
 }
 
-/** Runs one task in this process and resolves when it has come to rest: done, failed, blocked on a question, or parked. */
+/** Runs one task in this process and resolves when it has come to rest: done, failed, in review, blocked, or parked. */
 export async function runAgent(prompt: string, options: RunOptions = {}): Promise<TaskView> {
   const { home, cwd = process.cwd(), trust, signal, onEvent, ...task } = options
   const config = await loadConfig({ adapters, cwd, flags: { home, trust } })

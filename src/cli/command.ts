@@ -55,6 +55,8 @@ function usageError(error: CommanderError, command: Command, name: string) {
       return invalid(`"${name}" needs ${article(quoted)}.${see}`)
     case 'commander.optionMissingArgument':
       return invalid(`The option "${quoted.split(/[ ,]/)[0]}" needs a value.${see}`)
+    case 'commander.missingMandatoryOptionValue':
+      return invalid(`"${name}" needs the option "${quoted.split(/[ ,]/)[0]}".${see}`)
     default: {
       const said = error.message.replace(/^error: /, '')
       return invalid(`${said.replace(/^option '(--[a-z-]+)[^']*' argument '(.*)' is invalid\. /s, '$1 cannot be "$2". ')}${see}`)

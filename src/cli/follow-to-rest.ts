@@ -31,6 +31,7 @@ export async function followToRest(cli: Cli, runtime: Runtime, follow: Follow): 
     if (task.state !== 'running' || open(task).length === 0) return
     screen.pause()
     isLeft = !(await answerAll(cli, runtime, open(task)))
+    if (isLeft) screen.note('It is left open. The run waits a moment longer for an answer, then it ends.')
   }
   for (let { after } = follow; ; ) {
     const seen = await watchTask(runtime, {

@@ -144,7 +144,12 @@ const requeued: Record<Extract<Event, { type: 'task.requeued' }>['data']['why'],
 }
 
 export const blockedOn = (kind: string) =>
-  ({ question: 'an answer', permission: 'a permission', subtasks: 'its subtasks' })[kind] ?? oneLine(kind)
+  ({
+    question: 'an answer',
+    permission: 'a permission',
+    subtasks: 'its subtasks',
+    no_progress: 'somebody: it makes no progress',
+  })[kind] ?? oneLine(kind)
 
 const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
 

@@ -17,11 +17,18 @@ export function restLines(task: TaskView, context: RestContext): string[] {
     : `Nothing runs it meanwhile: "pawl serve" or "pawl task wait ${shortId(task.id)}" goes on with it then.`
   if (task.state === 'parked') {
     const until = task.resumeAt === null ? '' : ` until ${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`
-    return [`Parked${until}${task.reason ? ` (${oneLine(task.reason.kind)})` : ''}. ${goesOn}`]
+    return [
+      `Parked${until}${task.reason ? ` (${oneLine(task.reason.kind)})` : ''}. ${goesOn}`,
+      `Let it go on now with: pawl task wake ${shortId(task.id)}`,
+    ]
   }
   if (task.state === 'blocked') {
     const asked = task.questions.filter((question) => question.state === 'pending')
     if (task.reason?.kind === 'subtasks') return subtaskLines(task, goesOn)
+    if (task.reason?.kind === 'no_progress')
+      return [
+        `Blocked: it makes no progress. Look at it with: pawl logs ${shortId(task.id)}; let it go on with: pawl task retry ${shortId(task.id)}`,
+      ]
     if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
     return [
       ...asked.flatMap((question) => [
@@ -30,6 +37,10 @@ export function restLines(task: TaskView, context: RestContext): string[] {
       ]),
       goesOn,
     ]
+  }
+  if (task.state === 'review') {
+    const id = shortId(task.id)
+    return [`Accept the work with: pawl task accept ${id}`, `Send it back with: pawl task reject ${id} --comment "…"`]
   }
   return []
 }

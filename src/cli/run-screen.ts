@@ -39,10 +39,11 @@ export class RunScreen {
   }
 
   begin(task: TaskView): void {
-    this.#state = task.state
+    this.#state = formatState(task.state)
     this.#until = task.state === 'parked' ? (task.resumeAt ?? undefined) : undefined
-    if (this.#isProgressShown)
-      this.#live.print(this.#cli.style('faint', `• task ${task.id}: ${oneLine(task.agent)} in ${oneLine(task.workspace)}`))
+    if (!this.#isProgressShown) return
+    this.#live.print(this.#cli.style('faint', `• task ${task.id}: ${oneLine(task.agent)} in ${oneLine(task.workspace)}`))
+    this.#setLive('')
   }
 
   show(event: Event): void {

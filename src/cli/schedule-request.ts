@@ -28,7 +28,7 @@ export function defineSchedule(command: Command): Command {
   return command
     .optionsGroup('When:')
     .option('--cron <expression>', 'five fields or a word such as @daily: "0 7 * * 1-5"')
-    .option('--tz <zone>', "whose clocks count, as in Europe/Berlin; this machine's if left out")
+    .option('--tz <zone>', "whose clocks count, as in Europe/Berlin; this machine's if none was ever named")
     .option('--every <duration>', 'again and again: 90s, 30m, 2h, 1d')
     .option('--at <moment>', 'once: "2026-05-01 09:00", or with an offset of its own')
     .option('--idle <duration>', 'whenever nothing was queued or run for so long')

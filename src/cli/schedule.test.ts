@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { templateOf } from './commands/schedule-add.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-schedule-'))
 const home = join(folder, 'home')
@@ -38,6 +39,9 @@ test('a schedule is made, listed, shown, changed, paused and removed, also witho
     /Due next: \d{4}-\d\d-\d\d 07:00 \+0[12]:00 Europe\/Berlin\.\n.*nothing is fired until "pawl serve" runs/,
   )
   expect(pawl('schedule', 'ls').stdout).toMatch(/^SCHEDULE .*\nmorning +active +ok +- .*0 7 \* \* 1-5 Europe\/Berlin +look\n$/)
+  // What is not named stays, the clocks it goes by among it.
+  expect(pawl('schedule', 'edit', 'morning', '--cron', '0 8 * * 1-5').stderr).toMatch(/08:00 \+0[12]:00 Europe\/Berlin/)
+  expect(pawl('schedule', 'edit', 'morning', '--tz', 'Asia/Kathmandu').stderr).toMatch(/08:00 \+05:45 Asia\/Kathmandu/)
   pawl('schedule', 'edit', 'morning', '--every', '2h', '--overlap', 'queue', '--prompt', 'look again')
   expect(pawl('schedule', 'pause', 'morning').stderr).toMatch(/It is paused/)
   const shown = pawl('schedule', 'show', 'morning').stdout
@@ -45,6 +49,16 @@ test('a schedule is made, listed, shown, changed, paused and removed, also witho
   expect(shown).toMatch(/overlap +queue\n.*\nprompt +look again\n/)
   expect(pawl('schedule', 'rm', 'morning').status).toBe(0)
   expect(JSON.parse(pawl('schedule', 'ls', '--json').stdout)).toEqual({ items: [], next: null })
+})
+
+test('what a task that comes again is told is kept, a "no" too, and what is for one that comes once is refused', () => {
+  expect(templateOf({ prompt: 'x', skipPlanning: false, attended: false, resetSession: false, model: undefined })).toEqual({
+    prompt: 'x',
+    skipPlanning: false,
+  })
+  expect(() => templateOf({ prompt: 'x', dependsOn: ['t_0123456789abcdefgh'] })).toThrow(
+    '"dependsOn" is for a task that comes once',
+  )
 })
 
 test('tasks of a file that say when they come again become schedules', { timeout: 120_000 }, () => {
@@ -64,6 +78,7 @@ test.each([
   [['add', '--cron', '0 0 30 2 *', 'x'], /never comes/],
   [['add', '--cron', '@daily', '--every', '2h', 'x'], /Name one of/],
   [['add', '--every', '2h', '--depends-on', 'abcd', 'x'], /for a task that comes once/],
+  [['add', '--agent', 'demo', '--every', '2h', '--tz', 'UTC', 'x'], /--tz needs --cron or --at/],
   [['edit', 'x', '--keep-session', '--new-session'], /Either/],
 ])('pawl schedule %j is refused as a mistake of usage', { timeout: 60_000 }, (args, sentence) => {
   const { stderr, status } = pawl('schedule', ...args)

@@ -12,7 +12,7 @@ export async function budgetOf(options: BudgetOptions): Promise<NewTask['budget'
     usd: dollars('--budget-usd', options.budgetUsd),
     tokens: count('--budget-tokens', options.budgetTokens, 1),
     turns: count('--budget-turns', options.budgetTurns, 1),
-    wallMs: await duration('--budget-time', options.budgetTime),
+    wallMs: await time('--budget-time', options.budgetTime),
     perRunUsd: dollars('--budget-run-usd', options.budgetRunUsd),
   })
 }
@@ -21,8 +21,8 @@ export async function retryOf(options: TaskOptions): Promise<NewTask['retry']> {
   return some({
     attempts: count('--attempts', options.attempts, 1),
     backoff: oneOf('--backoff', options.backoff, ['exponential', 'linear']),
-    baseDelayMs: await duration('--retry-delay', options.retryDelay),
-    maxDelayMs: await duration('--retry-max-delay', options.retryMaxDelay),
+    baseDelayMs: await duration('--retry-delay', options.retryDelay, '0 for none'),
+    maxDelayMs: await duration('--retry-max-delay', options.retryMaxDelay, '0 for none'),
   })
 }
 
@@ -44,7 +44,7 @@ export function subtasksOf(options: TaskOptions): NewTask['subtasks'] {
 }
 
 export async function questionsOf(options: TaskOptions): Promise<NewTask['questions']> {
-  const deadlineMs = await duration('--answer-within', options.answerWithin)
+  const deadlineMs = await time('--answer-within', options.answerWithin)
   if (options.unanswered !== undefined && deadlineMs === undefined) throw invalid('--unanswered needs --answer-within.')
   const { mayAnswer } = options
   if (deadlineMs === undefined && mayAnswer === undefined) return undefined
@@ -66,13 +66,24 @@ function afterDeadline(written: string): NonNullable<NewTask['questions']>['afte
   throw invalid('--unanswered must be deny, fail, proceed=ANSWER, escalate=AGENT or escalate=notification:NAME.')
 }
 
-/** Milliseconds; 0 means no limit where a limit may be left out. */
-export async function duration(option: string, written: string | undefined): Promise<number | undefined> {
+/** Milliseconds; what 0 means is said to whoever writes something else. */
+export async function duration(
+  option: string,
+  written: string | undefined,
+  zero = '0 means no limit',
+): Promise<number | undefined> {
   if (written === undefined) return undefined
   const { longestMs, parseDuration } = await import('../config/duration.ts')
   const ms = parseDuration(written)
-  if (ms === undefined) throw invalid(`${option} must be a duration such as 90s, 30m or 2h; 0 means no limit.`)
-  if (ms > longestMs) throw invalid(`${option} must be at most 24d; 0 means no limit.`)
+  if (ms === undefined) throw invalid(`${option} must be a duration such as 90s, 30m or 2h; ${zero}.`)
+  if (ms > longestMs) throw invalid(`${option} must be at most 24d; ${zero}.`)
+  return ms
+}
+
+/** One that cannot be nothing. */
+async function time(option: string, written: string | undefined): Promise<number | undefined> {
+  const ms = await duration(option, written, 'leave it out for no limit')
+  if (ms === 0) throw invalid(`${option} must be longer than nothing; leave it out for no limit.`)
   return ms
 }
 

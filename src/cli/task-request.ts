@@ -23,6 +23,8 @@ export async function taskRequest(
   options: TaskOptions,
 ): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile' | 'dependsOn' | 'parent'>> {
   const { session, outputSchema } = options
+  assertSaid('--name', options.name)
+  for (const tag of options.tag ?? []) assertSaid('--tag', tag)
   const prompt = await promptOf(words)
   if (options.resetSession && session === undefined)
     throw invalid('--reset-session needs --session ID: a task without one begins a new conversation anyway.')
@@ -63,8 +65,14 @@ function checksOf({ check, checkAttempts, checks }: TaskOptions): NewTask['check
   if (checks === false && check !== undefined)
     throw invalid('--no-checks and --check say two things at once; leave one of them out.')
   if (checks === false) return null
+  for (const command of check ?? []) assertSaid('--check', command)
   if (check === undefined && checkAttempts !== undefined) throw invalid('--check-attempts needs --check.')
   return check && { commands: check.map((run) => ({ run })), attempts: count('--check-attempts', checkAttempts, 0) ?? 0 }
+}
+
+/** Most often a variable of a script that is not set. */
+function assertSaid(option: string, value: string | undefined): void {
+  if (value?.trim() === '') throw invalid(`The value of ${option} is empty; give one, or leave the option out.`)
 }
 
 /** Absolute and there, links followed. */

@@ -110,6 +110,7 @@ function demand(issue: z.core.$ZodIssue): string {
           ? `must have at most ${issue.maximum} characters`
           : `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`
     case 'invalid_union':
+      if ('options' in issue && Array.isArray(issue.options)) return `must be one of ${issue.options.map(String).join(', ')}`
       return `must be one of these: ${[...new Set(issue.errors.flat().map((inner) => demand(inner).replace(/^must be /, '')))].join('; ')}`
     case 'invalid_key':
       return issue.issues[0]

@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { defaultQuestions, type QuestionSettings } from '../domain/question/settings.ts'
+import { roles } from '../domain/role.ts'
 import { Duration, formatDuration } from './duration.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })
 const after = 'must be deny, fail, { proceed: the answer }, or { escalate: { agent: name } } or { escalate: { webhook: name } }'
+
+const WhoMayAnswer = text.refine((named) => !named.startsWith('role:') || roles.some((role) => named === `role:${role}`), {
+  error: `must be the name of a user, or ${roles.map((role) => `role:${role}`).join(', ')}`,
+})
 
 /** What becomes of questions that nobody answers, as it is written in settings. */
 export const QuestionsEntry = z.strictObject({
@@ -28,7 +33,10 @@ export const QuestionsEntry = z.strictObject({
     )
     .optional()
     .describe('What happens then: deny, fail, go on with an answer, or ask somebody else; deny if left out.'),
-  mayAnswer: z.array(text).optional().describe('Users, and roles as role:NAME, who may answer; all who may operate if left out.'),
+  mayAnswer: z
+    .array(WhoMayAnswer)
+    .optional()
+    .describe('Users, and roles as role:NAME, who may answer; all who may operate if left out.'),
   liveWindow: Duration.optional().describe('How long a run waits for an answer while somebody watches; 0 for not at all.'),
   grantsLast: Duration.optional().describe('How long a permission that counts once may wait to be used.'),
 })

@@ -49,6 +49,12 @@ test.for([
   await expect(machine.load()).rejects.toThrow(sentence)
 })
 
+test('a role that there is not may not answer', async () => {
+  using machine = new Machine()
+  machine.write(machine.homeFile, 'questions: { mayAnswer: [alice, "role:admn"] }\n')
+  await expect(machine.load()).rejects.toThrow('must be the name of a user, or role:viewer, role:operator, role:admin')
+})
+
 test('a project that nobody trusts decides nothing about questions', async () => {
   using machine = new Machine()
   machine.write(machine.projectFile, 'questions: { deadline: 1s, afterDeadline: { proceed: "yes" } }\n')

@@ -28,10 +28,12 @@ test.each([
   ['initial please', /a word of its own/],
   ['0 0 30 2 *', /never comes/],
   ['sometimes', /five fields/],
+  ['evry 2h', /did you mean "every"\?/],
 ])('"%s" is refused with a sentence', (written, sentence) => {
   expect(() => parseWhen(written, { timeZone: 'UTC' })).toThrow(sentence)
 })
 
 test('a zone that is none is refused, whatever it is for', () => {
   expect(() => parseWhen('every 2h', { timeZone: 'Mars/Olympus' })).toThrow('"Mars/Olympus" is no time zone')
+  expect(() => parseWhen('@daily', { timeZone: 'Europe/Berln' })).toThrow('did you mean "Europe/Berlin"?')
 })

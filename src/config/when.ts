@@ -1,4 +1,5 @@
 import { invalid } from '../domain/error.ts'
+import { nearest } from '../domain/nearest.ts'
 import { parseCron } from '../domain/schedule/cron.ts'
 import { When } from '../domain/schedule/schedule.ts'
 import { assertTimeZone, momentOf, ownTimeZone } from '../domain/schedule/time-zone.ts'
@@ -24,9 +25,16 @@ export function parseWhen(written: string, { timeZone = ownTimeZone() }: { timeZ
       if (rest !== '') throw invalid(`"${written}" says more than "initial", which is a word of its own.`)
       return { kind: 'initial' }
     default:
+      assertWord(word, written)
       parseCron(text)
       return { kind: 'cron', expression: text, timeZone }
   }
+}
+
+/** Something that begins with a word is hardly meant as a cron expression. */
+function assertWord(word: string, written: string): void {
+  const meant = /^[a-z]/i.test(word) ? nearest(word, ['every', 'at', 'idle', 'initial']) : undefined
+  if (meant !== undefined) throw invalid(`"${written}" is not known; did you mean "${meant}"?`)
 }
 
 function checked(when: When): When {

@@ -23,6 +23,12 @@ describe('the account of an agent', () => {
     expect(new Set(accounts).size).toBe(accounts.length)
   })
 
+  it('is its own for a program that we do not know, unless it says where its key comes from', () => {
+    const custom = (name: string, more: Partial<ResolvedAgent> = {}) => accountOf(agent({ name, adapter: 'custom', ...more }))
+    expect(custom('mail')).not.toBe(custom('build'))
+    expect(custom('mail', { auth: { env: ['TEAM_KEY'] } })).toBe(custom('build', { auth: { env: ['TEAM_KEY'] } }))
+  })
+
   it('is one for an endpoint that is written with and without a slash at its end', () => {
     expect(accountOf(agent({ baseUrl: 'https://models.example/v1/' }))).toBe(
       accountOf(agent({ baseUrl: 'https://models.example/v1' })),

@@ -8,8 +8,8 @@ import { namesSecret } from './redact/names.ts'
 export function accountOf({ name, adapter, baseUrl, auth, env }: ResolvedAgent): string {
   const keyed = Object.keys(env.set).filter((variable) => auth?.env?.includes(variable) || namesSecret(variable))
   const sources = [
-    // A key that stands in the agent's own settings is nobody else's as far as we can tell without looking at it.
-    ...(keyed.length > 0 ? [`agent ${name}`] : []),
+    // A key that stands in the agent's own settings is nobody else's as far as we can tell without looking at it. Nor is the login of a program that we do not know.
+    ...(keyed.length > 0 || (adapter === 'custom' && !auth) ? [`agent ${name}`] : []),
     ...(auth?.env ?? []).map((variable) => `$${variable}`),
     ...(auth?.file === undefined ? [] : [auth.file]),
   ]

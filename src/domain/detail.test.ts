@@ -1,7 +1,19 @@
 import { expect, it } from 'vitest'
-import { eventWithoutDetail, seesDetail, withoutDetail } from './detail.ts'
+import {
+  eventWithoutDetail,
+  healthWithoutDetail,
+  limitWithoutDetail,
+  notificationWithoutDetail,
+  scheduleWithoutDetail,
+  seesDetail,
+  withoutDetail,
+} from './detail.ts'
 import type { Event } from './event.ts'
+import type { LimitView } from './limit-view.ts'
+import type { NotificationView } from './notification.ts'
 import { standings } from './role.ts'
+import type { ScheduleView } from './schedule/schedule.ts'
+import type { HealthView } from './view.ts'
 
 it('operators and admins see the detail, and nobody else does', () => {
   expect(standings.filter((standing) => seesDetail(standing))).toEqual(['operator', 'admin'])
@@ -26,6 +38,31 @@ it('a reader is told the kind of trouble and where to look it up, and keeps the 
   expect(shown.result).toEqual(task.result)
 })
 
+it('a task that is tried again later does not tell what the program said', () => {
+  const waiting = withoutDetail({ ...task, reason: { kind: 'backoff', detail: '502 from https://inside.example/v1' } })
+  expect(waiting.reason).toEqual({ kind: 'backoff', detail: 'Something went wrong. (reference task_1)' })
+})
+
+it('lists of limits, notifications and schedules keep the machine to themselves too', () => {
+  const secret = 'SECRET PLACE'
+  const tick = { state: 'failed', detail: secret }
+  const schedule = { id: 's_1', lastTick: tick, health: { healthy: false, failedInARow: 1, detail: secret }, ticks: [tick] }
+  const shown = [
+    limitWithoutDetail({ account: secret, agents: ['a'], kind: 'rate_limited', why: secret } as unknown as LimitView),
+    notificationWithoutDetail({ id: 'n_1', lastError: secret } as unknown as NotificationView),
+    scheduleWithoutDetail(schedule as unknown as ScheduleView),
+    healthWithoutDetail({ schedules: { unhealthy: [{ id: 's_1', detail: secret }] } } as unknown as HealthView),
+  ]
+  expect(JSON.stringify(shown)).not.toContain('SECRET')
+  expect(shown[0]).toMatchObject({ account: 'a', why: 'The model provider asked to slow down.' })
+  expect(
+    scheduleWithoutDetail({ ...schedule, lastTick: null, health: { detail: null } } as unknown as ScheduleView),
+  ).toMatchObject({
+    lastTick: null,
+    health: { detail: null },
+  })
+})
+
 it('what a task waits for is no detail', () => {
   const waiting = { ...task, reason: { kind: 'question', detail: 'question_1' } }
   expect(withoutDetail(waiting).reason).toEqual(waiting.reason)
@@ -39,6 +76,10 @@ it('events keep their place and lose what the program complained of', () => {
     { ...base, type: 'run.ended', data: { outcome: 'failed', category: 'network', message: 'SECRET PLACE', durationMs: 1 } },
     { ...base, type: 'task.failed', data: { category: 'network', message: 'SECRET PLACE' } },
     { ...base, type: 'agent.unknown', data: { raw: 'SECRET PLACE' } },
+    { ...base, type: 'task.parked', data: { kind: 'backoff', until: base.at, detail: 'SECRET PLACE' } },
+    { ...base, type: 'task.parked', data: { kind: 'usage_limit', until: base.at, detail: 'SECRET PLACE' } },
+    { ...base, type: 'task.requeued', data: { why: 'retry', detail: 'SECRET PLACE' } },
+    { ...base, type: 'hook.ran', data: { name: 'mail', exitCode: 1, output: 'SECRET PLACE', failure: 'SECRET PLACE' } },
   ] as Event[]
   const shown = said.map(eventWithoutDetail)
   expect(JSON.stringify(shown)).not.toContain('SECRET')

@@ -53,6 +53,10 @@ export function createAdmission(options: {
     journal.transact('task.wake', (tx, record) => wakeDue({ tx, record, at: new Date(clock.now()) }, taker, chance))
   const putOff = () => journal.transact('task.put_off', (tx, record) => putOffCooling({ tx, record, at: new Date(clock.now()) }))
 
+  /** What is wrong with tasks that wait must not keep the others from running. */
+  const quietly = (work: () => Promise<unknown>) =>
+    work().catch((error: unknown) => log.warn('tasks that wait for a limit will be looked at again', { error: String(error) }))
+
   /** A clock that was set back would make a backoff of seconds one of hours. */
   let lastNowMs = Number.POSITIVE_INFINITY
   const heedClock = async () => {
@@ -66,8 +70,8 @@ export function createAdmission(options: {
     if (!isBusy) {
       const around = await lookAround(db, { ...taker, running: limits.running, now: new Date(clock.now()) })
       isFull = around.isFull
-      if (around.hasCooling) await putOff()
-      if (around.hasDue) await wakeParked()
+      if (around.hasCooling || around.hasServing) await quietly(putOff)
+      if (around.hasDue) await quietly(wakeParked)
       else if (isFull || !around.hasQueued) return 0
     }
     // Until the round is over nobody knows, also if it fails.
@@ -83,8 +87,8 @@ export function createAdmission(options: {
       })
       const apart = firstOfEach(candidates)
       const within = oneProbeEach(withinSlots(apart))
-      // Others may have what a user with too few slots, or an account that is being tried, could not take.
-      if (within.length < apart.length) wanted = true
+      // Others may have what two wanted at once, or a user with too few slots, or an account that is being tried, could not take.
+      if (within.length < candidates.length) wanted = true
       const fitting = within.map((task) => admission(task, clock.now()))
       const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, { worker, at: new Date(clock.now()) })
       if (chosen.length === 0) return []
@@ -109,15 +113,18 @@ export function createAdmission(options: {
       return running
     }
     running = (async () => {
-      let total = 0
-      do {
-        wanted = false
-        total += await round()
-      } while (wanted && !stopped)
-      return total
-    })().finally(() => {
-      running = undefined
-    })
+      try {
+        let total = 0
+        do {
+          wanted = false
+          total += await round()
+        } while (wanted && !stopped)
+        return total
+      } finally {
+        // In the same moment in which nothing more was wanted: whoever comes a moment later begins anew.
+        running = undefined
+      }
+    })()
     return running
   }
 

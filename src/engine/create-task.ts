@@ -21,8 +21,10 @@ import { withinQuota } from './create/quota.ts'
 import { relate } from './create/relate.ts'
 import { specOf } from './create/spec.ts'
 import { arrange, ofTask } from './create/together.ts'
+import { assertKnown } from './create/whom.ts'
 import type { Caller } from './entrance/audit.ts'
 import { assertMayAsk } from './entrance/may-ask.ts'
+import { assertMayCheck, assertMayDecide } from './entrance/may-decide.ts'
 import { guarded } from './guarded.ts'
 import { assertSchema } from './structured-output.ts'
 
@@ -139,13 +141,16 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   async function check(id: string, input: NewTask, caller: Caller, origin: Origin = {}): Promise<Checked> {
     const { standing } = caller
     assertMayAsk(standing, input)
+    assertMayDecide(caller, input.questions, parts.questions)
+    if (input.questions || input.subtasks) await assertKnown(parts, input)
     const session = await givenSession(db, input.session)
     if (session && standing === 'hook') await assertOwnSession(session.id, caller.user ?? localUser)
     const workspace = await chooseWorkspace(parts, id, input, { session, standing })
     const contextDirs = input.contextDirs?.length
       ? await contextFolders(parts, input.contextDirs, { workspace: workspace.path, standing })
       : undefined
-    const { agent, failover } = await agentsOfTask(parts, input, { session, standing, contextDirs })
+    const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs })
+    assertMayCheck(caller, input.checks, profile, parts.questions)
     if (input.outputSchema) assertSchema(input.outputSchema)
     for (const one of [agent, ...failover]) {
       const health = await assertInstalled(one, workspace.isOwn ? undefined : workspace.path)

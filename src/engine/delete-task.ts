@@ -1,11 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { conflict } from '../domain/error.ts'
+import { conflict, denied } from '../domain/error.ts'
+import { localUser } from '../domain/role.ts'
 import { isEnded } from '../domain/task/task.ts'
 import { insertAudit } from '../store/audit.ts'
 import type { Db, Tx } from '../store/database.ts'
 import { deleteTasks, forgetRemovedRuns, lockSubtree, removedRuns } from '../store/task-removal.ts'
 import type { Audit, Caller } from './entrance/audit.ts'
+import { mayAll } from './entrance/may-ask.ts'
 
 /** Deletes a task and everything below it, if all of it has ended. Its session and its workspace stay: others may use them. */
 export async function deleteTree(
@@ -19,6 +21,10 @@ export async function deleteTree(
     const which = open.id === id ? `Task ${id}` : `Its subtask ${open.id}`
     throw conflict(`${which} is ${open.state}; only what has ended can be deleted. Stop it first: pawl cancel ${open.id}`)
   }
+  // What is deleted cannot be looked into any more, so nobody takes away what others have had done.
+  const other = mayAll(caller.standing) ? undefined : tree.find(({ user_name }) => user_name !== (caller.user ?? localUser))
+  if (other)
+    throw denied(`Task ${other.id} is a task of the user "${other.user_name}"; only they themselves or an admin may delete it.`)
   const tasks = tree.map((task) => task.id)
   const runs = await deleteTasks(tx, tasks)
   if (tasks.length > 0) await insertAudit(tx, audit.entry(caller, 'task.delete', id, { tasks: tasks.length }))

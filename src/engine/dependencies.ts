@@ -40,7 +40,8 @@ export async function releaseDependents(moving: Moving, ended: Moved): Promise<v
 async function whyNot(tx: Tx, ended: Moved): Promise<string> {
   const task = await findTask(tx, ended.id)
   if (!task) return `Task ${ended.id}, which it depends on, ended as ${ended.state}.`
-  const why = task.reason?.detail ?? task.reason?.kind
+  const said = task.reason?.detail ?? task.reason?.kind
+  const why = said === task.state ? undefined : said
   return `${nameOf(task)}, which it depends on, is ${task.state.replace('_', ' ')}${why === undefined ? '.' : `: ${why.slice(0, longest)}`}`
 }
 

@@ -12,14 +12,14 @@ export function soundFigures(end: Ended): { end: Ended; left: string[] } {
   const left: string[] = []
   const sound = { ...end }
   const { costUsd, usage, retryAt } = end
-  if (costUsd !== undefined && !(costUsd >= 0 && costUsd < maxCostUsd)) {
+  if (costUsd !== undefined && !isSoundCost(costUsd)) {
     left.push(`The agent reports a cost of ${costUsd} USD.`)
     sound.costUsd = undefined
   }
   if (usage !== undefined) {
-    const wrong = Object.entries(usage).filter(([, count]) => !(Number.isSafeInteger(count) && count >= 0))
-    for (const [name, count] of wrong) left.push(`The agent reports ${count} for ${name}.`)
-    if (wrong.length > 0) sound.usage = { ...usage, ...(Object.fromEntries(wrong.map(([name]) => [name, 0])) as Partial<Usage>) }
+    for (const [name, count] of Object.entries(usage))
+      if (!isSoundCount(count)) left.push(`The agent reports ${count} for ${name}.`)
+    sound.usage = soundUsage(usage)
   }
   if (retryAt !== undefined && !(Math.abs(retryAt.getTime()) < farthestMs)) {
     left.push('The agent names a time to try again that no calendar has.')
@@ -27,5 +27,12 @@ export function soundFigures(end: Ended): { end: Ended; left: string[] } {
   }
   return { end: sound, left }
 }
+
+export const isSoundCost = (usd: number) => usd >= 0 && usd < maxCostUsd
+const isSoundCount = (count: number) => Number.isSafeInteger(count) && count >= 0
+
+/** The same figures, with 0 for those that cannot be. */
+export const soundUsage = (usage: Usage): Usage =>
+  Object.fromEntries(Object.entries(usage).map(([name, count]) => [name, isSoundCount(count) ? count : 0])) as Usage
 
 const farthestMs = Date.UTC(9999, 0)

@@ -1,5 +1,5 @@
 import { messageOf, PawlError, unavailable } from '../domain/error.ts'
-import { isConnectionLoss, isDiskFull } from '../store/database.ts'
+import { isConnectionLoss, isDiskFull, isPassing } from '../store/database.ts'
 
 /** What the database says of itself, as what the caller can do about it. */
 export async function guarded<T>(work: () => Promise<T>): Promise<T> {
@@ -9,6 +9,8 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof PawlError) throw error
     if (isDiskFull(error)) throw unavailable('The disk is full; free some space and try again. Nothing was lost.', error)
     if (isConnectionLoss(error)) throw unavailable(`The database is away for the moment: ${messageOf(error)}. Try again.`, error)
+    if (isPassing(error))
+      throw unavailable(`The database has too much to do for the moment: ${messageOf(error)}. Try again.`, error)
     throw error
   }
 }

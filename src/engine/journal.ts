@@ -3,7 +3,7 @@ import { messageOf } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
-import { type Db, isPassing, isStorageBroken, type Tx } from '../store/database.ts'
+import { type Db, inTransaction, isPassing, isStorageBroken, type Tx } from '../store/database.ts'
 import { appendEvents, type Entry, readEvents } from '../store/events.ts'
 import type { Bus } from './bus.ts'
 import { createHub, pageSize } from './hub.ts'
@@ -21,7 +21,7 @@ export interface Journal {
   withdraw(run: string): Promise<Entry[]>
   /**
    * One transaction: what `work` writes and the events it records commit together, or not at all, and are shown afterwards.
-   * `name` is the failpoint before and after the commit.
+   * `name` is the failpoint before and after the commit. `work` is done again if other transactions were in the way of this one.
    */
   transact<T>(name: string, work: (tx: Tx, record: (entry: Recorded) => void) => Promise<T>): Promise<T>
   /** Says that events were stored by other means than `transact`. */
@@ -169,7 +169,7 @@ export function createJournal(options: {
       let events: Event[] = []
       let committed: (() => void) | undefined
       try {
-        const result = await db.transaction().execute(async (tx) => {
+        const result = await inTransaction(db, async (tx) => {
           const entries: Entry[] = []
           const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
           committed = await alongside?.(tx, entries)

@@ -93,23 +93,21 @@ export function createRecovery(options: {
   const bury = async (worker: string): Promise<number> => {
     await fp('worker.bury')
     await endWorker(db, worker, new Date(clock.now()))
-    let count = 0
-    for (const open of await runsOfWorker(db, worker)) if (await giveBack(open, 'The worker of this run is gone.')) count++
-    // Their jobs may lie in a queue that nobody reads any more; whoever still finds one gets no lease for it.
-    for (const run of await strandedRuns(db, worker)) if (await takeBack(run)) count++
-    await dispatch.forget(worker)
     await unbindTasks(db, worker)
+    const given = await eachOf(await runsOfWorker(db, worker), (open) => giveBack(open, 'The worker of this run is gone.'))
+    // Their jobs may lie in a queue that nobody reads any more; whoever still finds one gets no lease for it.
+    const count = given + (await eachOf(await strandedRuns(db, worker), takeBack))
+    await dispatch.forget(worker)
     seen.delete(worker)
     bus.tell('admission')
     return count
   }
 
   const lookOnce = async (): Promise<number> => {
-    let count = 0
     const dead = (await livingWorkers(db)).filter((worker) => worker.id !== self && isDead(worker))
-    for (const worker of dead) count += await bury(worker.id)
+    let count = await eachOf(dead, ({ id }) => bury(id))
     const orphaned = await orphanedWorkers(db)
-    for (const worker of orphaned) count += await bury(worker)
+    count += await eachOf(orphaned, bury)
     if (dead.length + orphaned.length > 0) await onBuried?.()
     return count
   }
@@ -143,4 +141,19 @@ export function createRecovery(options: {
       await looking?.catch(() => undefined)
     },
   }
+}
+
+/** Does the work for each of them, also if it fails for one, and fails after that. Answers the sum of what it came to. */
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<number | boolean>): Promise<number> {
+  let sum = 0
+  const errors: unknown[] = []
+  for (const item of items) {
+    try {
+      sum += Number(await work(item))
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+  return sum
 }

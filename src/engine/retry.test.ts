@@ -33,6 +33,13 @@ describe('settle', () => {
     expect(decide({ category: 'overloaded' }, { attempts: 2 })).toMatchObject({ move: 'fail', reason: { kind: 'overloaded' } })
   })
 
+  it('begins what is to be run once no second time, also if Pawl itself was stopped; what nobody has taken was not begun', () => {
+    const once = { ...plain, once: true }
+    expect(decide({ outcome: 'interrupted' }, { task: once })).toMatchObject({ move: 'fail', reason: { kind: 'crashed' } })
+    expect(decide({ outcome: 'interrupted' }, { task: { ...once, untaken: true } })).toMatchObject({ move: 'give_back' })
+    expect(decide({ outcome: 'interrupted' })).toMatchObject({ move: 'give_back' })
+  })
+
   it('adds at most a quarter by chance and never exceeds the longest delay by more', () => {
     expect(backoffMs(policy, 1, 0.999)).toBeLessThanOrEqual(6_250)
     expect(backoffMs(policy, 30, 0)).toBe(600_000)

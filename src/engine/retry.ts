@@ -61,6 +61,8 @@ export interface TaskFacts {
   readonly review: boolean
   /** It is run once, whatever happens. */
   readonly once: boolean
+  /** No worker has taken the run: nothing of it was begun. */
+  readonly untaken?: boolean | undefined
   /** Subtasks of it that have not ended. */
   readonly openSubtasks: number
   /** Subtasks that have ended and of which no run of it has heard. */
@@ -157,7 +159,8 @@ export function settle(input: {
       return fail('guardrail_tripped', message)
     case 'interrupted':
       // With a category it was a failure of ours and not a shutdown.
-      if (end.category && input.task.once) return fail(end.category, onlyOnce(message))
+      if (input.task.once && !input.task.untaken)
+        return fail(end.category ?? 'crashed', onlyOnce(end.category ? message : 'Pawl was stopped while it ran this task.'))
       if (end.category && input.lossesInARow + 1 >= maxLossesInARow)
         return fail(end.category, `The run could not be started ${maxLossesInARow} times in a row: ${message}`)
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'interrupted' } }, attempts }

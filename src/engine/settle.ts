@@ -71,7 +71,7 @@ export function createSettler(options: {
         await markHeard(tx, heard)
         const asked = found.map((question) => withHeard(question, heard))
         // The first run of a task has no earlier ones.
-        const runs = run.fence > 1 ? await runsOfTask(tx, run.taskId) : []
+        const runs = run.fence > 1 ? (await runsOfTask(tx, run.taskId)).filter(({ fence }) => fence > lookedAtAfter(before)) : []
         const pending = asked.find((question) => question.state === 'pending')
         // What the run heard while it went on it has worked with, unless it has ended as if it had not.
         const wasAnswered = asked.some(
@@ -80,10 +80,12 @@ export function createSettler(options: {
             question.state === 'answered' &&
             (end.outcome === 'blocked' || !live.includes(question.id)),
         )
+        const answered = wasAnswered && !pending ? newAnswers(asked) : undefined
+        if (end.outcome === 'blocked' && !pending && !answered) end = { ...end, ...askedNothing }
         await noteLimit(tx, before, end, at)
         const decided = decide(before, end, {
           pendingId: pending?.id,
-          answered: wasAnswered && !pending ? newAnswers(asked) : undefined,
+          answered,
           losses: lossesInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
@@ -93,8 +95,9 @@ export function createSettler(options: {
               before,
               end,
               runs.filter((other) => other.id !== run.id),
-              at,
+              { at, isAsked: pending !== undefined || wasAnswered },
             )),
+            untaken: run.untaken,
             maxWindows: options.usageWindows,
           },
         })
@@ -113,7 +116,7 @@ export function createSettler(options: {
           continuation:
             decided.continuation ??
             told ??
-            failedChecks(end) ??
+            failedChecks(end, before) ??
             (isFinal(end) ? null : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run)))),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
@@ -171,6 +174,13 @@ export function createSettler(options: {
 
 const goesOnWithSubtasks = ({ event }: Settlement) => event.type === 'task.requeued' && event.data.why === 'subtasks'
 
+/** Nobody could answer it, so the task would wait for ever. */
+const askedNothing = {
+  outcome: 'failed',
+  category: 'protocol_error',
+  message: 'The agent waits for an answer, but no question of it has come to us.',
+} as const
+
 const isFinal = (end: Ended) => end.outcome === 'succeeded' || end.outcome === 'partial' || end.outcome === 'empty'
 
 /** A question that is stored outranks every other end but a cancel: the person's answer decides how it goes on. */
@@ -217,12 +227,19 @@ function decide(
 }
 
 /** What the task itself and its earlier runs say about how it goes on. */
-async function factsOf(tx: Tx, task: LockedTask, end: Ended, earlier: readonly RunRow[], at: Date): Promise<TaskFacts> {
+async function factsOf(
+  tx: Tx,
+  task: LockedTask,
+  end: Ended,
+  earlier: readonly RunRow[],
+  { at, isAsked }: { at: Date; isAsked: boolean },
+): Promise<TaskFacts> {
   const { spec } = task
   const others = earlier.filter((run) => run.started_at !== null)
   const isReviewedAfterSubtasks = task.has_subtasks && spec.subtasks?.whenDone === 'review'
   const isLimited = end.outcome === 'failed' && end.category === 'usage_limit'
-  const failover = isLimited && task.cancel === null ? await failOver(tx, task, at) : undefined
+  // A task that waits for an answer, or goes on with one, is handed over when its turn comes, and says so then.
+  const failover = isLimited && !isAsked && task.cancel === null ? await failOver(tx, task, at) : undefined
   return {
     // Whoever made the subtasks looks at them; a person looks at the whole.
     review: (spec.review === true || isReviewedAfterSubtasks) && task.parent_id === null,
@@ -245,8 +262,14 @@ function inARow(runs: readonly RunRow[], isLike: (run: RunRow) => boolean): numb
 }
 
 /** What did not pass is what the next run is told first. */
-const failedChecks = ({ category, checks }: Ended): Continuation | undefined =>
-  category === 'checks_failed' && checks ? { kind: 'checks', failed: checks.failed.map((failed) => ({ ...failed })) } : undefined
+const failedChecks = ({ category, checks }: Ended, before: TaskRow): Continuation | undefined =>
+  category === 'checks_failed' && checks
+    ? { kind: 'checks', failed: checks.failed.map((failed) => ({ ...failed })), ...begun(before) }
+    : undefined
+
+/** The fence of the last run that somebody has looked at before the task went on. */
+const lookedAtAfter = ({ continuation }: TaskRow) => (continuation && 'after' in continuation ? (continuation.after ?? 0) : 0)
+const begun = (task: TaskRow) => (lookedAtAfter(task) === 0 ? {} : { after: lookedAtAfter(task) })
 
 const goesOn: ReadonlySet<MoveName> = new Set(['give_back', 'park', 'block'])
 
@@ -275,7 +298,7 @@ const withHeard = (question: QuestionRow, heard: readonly string[]): QuestionRow
 async function stillToSay(tx: Tx, task: TaskRow, run: RunToSettle): Promise<Continuation | null> {
   const { continuation } = task
   if (continuation?.kind !== 'retry' || !continuation.fresh) return continuation
-  return (await hasNamedSession(tx, run)) ? { kind: 'retry', fresh: false } : continuation
+  return (await hasNamedSession(tx, run)) ? { kind: 'retry', fresh: false, ...begun(task) } : continuation
 }
 
 function endedData(end: Ended, outcome: Ended['outcome'], durationMs: number) {

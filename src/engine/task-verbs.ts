@@ -160,11 +160,12 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
     },
 
     async retryTask(id, { fresh = false, budget, timeoutMs, ...caller }) {
-      const before = await existing(id)
+      await existing(id)
       await guarded(() =>
         journal.transact('task.retry', async (tx, record) => {
           await assertDependenciesDone(tx, id)
           const locked = await tasks.lockTask(tx, id)
+          if (!locked) throw notFound(`Task ${id} was deleted meanwhile.`)
           const asked = await questions.questionsOfTask(tx, id)
           // An answer that no run has worked with yet is not lost by trying again, unless everything is to begin anew.
           const unheard = asked.filter((question) => question.state === 'answered' && !question.heard)
@@ -173,23 +174,25 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
               tx,
               unheard.map((question) => question.id),
             )
-          const unsaid = fresh ? undefined : (newAnswers(asked) ?? (locked && (await stillUnsaid(tx, locked))))
+          const unsaid = fresh ? undefined : (newAnswers(asked) ?? (await stillUnsaid(tx, locked)))
           // Whoever begins anew is told of the subtasks with everything else.
-          if (fresh && locked) await stillUnsaid(tx, locked)
-          const continuation = unsaid ?? ({ kind: 'retry', fresh } as const)
+          if (fresh) await stillUnsaid(tx, locked)
+          const said = unsaid ?? ({ kind: 'retry', fresh } as const)
+          const isCounted = said.kind === 'answer' || said.kind === 'subtasks' || locked.fence === 0
+          const continuation = isCounted ? said : { ...said, after: locked.fence }
           const moving = { tx, record, at: now() }
           const moved = await move(moving, id, 'retry', {
             reason: null,
             continuation,
             attempts: 0,
-            rank: rankOf(clock.now(), before.priority),
+            rank: rankOf(clock.now(), locked.priority),
             result: null,
             event: { type: 'task.requeued', data: { why: 'again', ...(fresh ? { detail: 'with a new conversation' } : {}) } },
           })
-          if (!moved) throw conflict(`Task ${id} is ${before.state}; only a task that has come to rest can be retried.`)
+          if (!moved) throw conflict(`Task ${id} is ${locked.state}; only a task that has come to rest can be retried.`)
           await dropQuestions(moving, id)
           if (budget !== undefined || timeoutMs !== undefined)
-            await changeCaps(tx, before, { budget, timeoutMs }, caller.standing)
+            await changeCaps(tx, locked, { budget, timeoutMs }, caller.standing)
           await insertAudit(
             tx,
             audit.entry(caller, 'task.retry', id, {

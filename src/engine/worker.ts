@@ -172,13 +172,16 @@ export function createWorker(options: {
       return taking
     }
     taking = (async () => {
-      do {
-        takeAgain = false
-        await takeOnce()
-      } while (takeAgain && !stopped)
-    })().finally(() => {
-      taking = undefined
-    })
+      try {
+        do {
+          takeAgain = false
+          await takeOnce()
+        } while (takeAgain && !stopped)
+      } finally {
+        // In the same moment in which nothing more was wanted: whoever comes a moment later begins anew.
+        taking = undefined
+      }
+    })()
     return taking
   }
   const takeQuietly = () =>

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
 import type { AgentUser } from '../process/agent-user.ts'
@@ -45,14 +45,28 @@ export async function writeHomeFiles(
 }
 
 /** The text of a regular file, or undefined if there is none, or it has more than `maxBytes`. */
-export async function readHomeFile({ home, path }: HomeFile, maxBytes: number): Promise<string | undefined> {
+export const readHomeFile = (place: HomeFile, maxBytes: number): Promise<string | undefined> =>
+  withHomeFile(place, async (file, size) => (size <= maxBytes ? file.readFile('utf8') : undefined))
+
+/** The size of a regular file with at most `maxBytes` of its beginning, or undefined if there is none. */
+export const readHomeFileStart = (place: HomeFile, maxBytes: number): Promise<{ size: number; text: string } | undefined> =>
+  withHomeFile(place, async (file, size) => {
+    const start = Buffer.alloc(Math.min(size, maxBytes))
+    const { bytesRead } = await file.read(start, 0, start.length, 0)
+    return { size, text: start.toString('utf8', 0, bytesRead) }
+  })
+
+async function withHomeFile<T>(
+  { home, path }: HomeFile,
+  read: (file: FileHandle, size: number) => Promise<T>,
+): Promise<T | undefined> {
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return undefined
   try {
     const file = await open(folder.at(posix.basename(path)), constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
     try {
       const found = await file.stat()
-      return found.isFile() && found.size <= maxBytes ? await file.readFile('utf8') : undefined
+      return found.isFile() ? await read(file, found.size) : undefined
     } finally {
       await file.close()
     }

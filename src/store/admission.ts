@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Reason } from '../domain/task/task.ts'
-import { isChecking, isClosed, isDue, isToBePutOff, type Taker } from './cooldowns.ts'
+import { isChecking, isClosed, isDue, isServing, isToBePutOff, type Taker } from './cooldowns.ts'
 import type { Db, Tx } from './database.ts'
 
 /** Any number that no other program is likely to lock with. */
@@ -27,6 +27,7 @@ export async function lookAround(db: Db, options: Taker & { running: number; now
   const { rows } = await sql<Around>`
     select exists (select 1 from pawl.tasks t where ${isDue(now, options)}) as "hasDue",
       exists (select 1 from pawl.cooldowns c where (select true from pawl.tasks t where ${isToBePutOff(now)} limit 1)) as "hasCooling",
+      exists (select 1 from pawl.cooldowns c where ${isServing(now)}) as "hasServing",
       exists (select 1 from pawl.tasks where state = 'queued') and not exists (select 1 from pawl.halt where is_set) as "hasQueued",
       (select count(*) from pawl.tasks where state = 'running') >= ${options.running} as "isFull"
   `.execute(db)
@@ -37,6 +38,8 @@ export interface Around {
   readonly hasDue: boolean
   /** Somebody is queued whose account is at its limit. */
   readonly hasCooling: boolean
+  /** An account works again, as the run shows that was let through to see. */
+  readonly hasServing: boolean
   readonly hasQueued: boolean
   readonly isFull: boolean
 }

@@ -13,6 +13,16 @@ export const isClosed = (now: Date) =>
 /** The one run that shows whether the limit is over is under way. */
 export const isChecking = sql`exists (select 1 from pawl.runs r where r.id = c.probe and r.state <> 'ended')`
 
+/**
+ * That run is under way and has been served: it has an answer or calls tools, or has gone on for so long that it would have been refused by now. Its end may be hours away,
+ * and nobody has to wait for it.
+ */
+export const isServing = (now: Date) => sql`exists (select 1 from pawl.runs r where r.id = c.probe and r.state = 'running' and (
+  r.started_at < ${now}::timestamptz - interval '10 minutes'
+  or exists (select 1 from pawl.ledger l where l.run_id = r.id and l.output_tokens > 0)
+  or exists (select 1 from pawl.events e where e.run_id = r.id and e.run_no is not null and e.type = 'agent.tool_called')
+))`
+
 /** The process that asks: one that takes everybody's tasks, or only those that are kept for it. */
 export interface Taker {
   readonly worker: string
@@ -73,6 +83,21 @@ export async function endCooldown(tx: Tx, task: { account: string; id: string; f
   if (rows.length > 0) await makeDue(tx, [task.account], at)
 }
 
+/** The limits of accounts that work again are over. */
+export async function endServing(tx: Tx, at: Date): Promise<void> {
+  const { rows } = await sql<{ account: string }>`
+    delete from pawl.cooldowns c where c.account in (
+      select c.account from pawl.cooldowns c where ${isServing(at)} order by c.account for update of c skip locked
+    ) returning c.account
+  `.execute(tx)
+  if (rows.length > 0)
+    await makeDue(
+      tx,
+      rows.map((row) => row.account),
+      at,
+    )
+}
+
 /** What somebody moves at this moment is left to them, so nobody waits here for a lock. */
 async function makeDue(tx: Tx, accounts: readonly string[], at: Date): Promise<void> {
   await sql`
@@ -90,11 +115,11 @@ export async function setProbes(tx: Tx, probes: readonly { account: string; run:
   `.execute(tx)
 }
 
-/** Which of these accounts cool down. */
-export async function coolingOf(tx: Tx, accounts: readonly string[]): Promise<Set<string>> {
-  const { rows } = await sql<{
-    account: string
-  }>`select account from pawl.cooldowns where account = any(${[...accounts]}::text[])`.execute(tx)
+/** At which of these accounts nothing can begin now. One whose time is over can be tried, and nobody else may ever come to try it. */
+export async function coolingOf(tx: Tx, accounts: readonly string[], now: Date): Promise<Set<string>> {
+  const { rows } = await sql<{ account: string }>`
+    select c.account from pawl.cooldowns c where c.account = any(${[...accounts]}::text[]) and (${isClosed(now)} or ${isChecking})
+  `.execute(tx)
   return new Set(rows.map((row) => row.account))
 }
 

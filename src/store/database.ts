@@ -23,6 +23,8 @@ export interface Database {
 }
 
 const maxConnections = 6
+/** Longer than anything we do between two statements of one transaction, also on a machine that has far too much to do. */
+const longestPauseMs = 30_000
 
 /**
  * One pool for everything of this process, pg-boss included, and one connection that listens. Both connect again by themselves when the server was away; it
@@ -45,7 +47,8 @@ export async function openDatabase(options: {
     connectionTimeoutMillis: 10_000,
     async onConnect(client) {
       // A kept plan may be from a time when its table was small. What we ask goes by an index, so no plan may read a whole table instead.
-      await client.query('set enable_seqscan = off')
+      // And a process that is stopped in the middle of a transaction must not hold its locks for ever: all others wait for the one of admission.
+      await client.query(`set enable_seqscan = off; set idle_in_transaction_session_timeout = ${longestPauseMs}`)
       for (const statement of statements) await client.query(statement)
     },
   })
@@ -126,7 +129,7 @@ function createListener(config: pg.ClientConfig, log: Log) {
 export function isConnectionLoss(error: unknown): boolean {
   if (!isFromDatabase(error)) return false
   const code = (error as { code?: unknown }).code
-  if (typeof code === 'string' && /^(08|57P0|ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code)) return true
+  if (typeof code === 'string' && /^(08|57P0|25P03|ECONN|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code)) return true
   return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client (has encountered|was closed)/i.test(
     error.message,
   )
@@ -136,6 +139,26 @@ export function isConnectionLoss(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (isConnectionLoss(error)) return true
   return isFromDatabase(error) && /^(53|57|40001$|40P01$)/.test(String((error as { code?: unknown }).code))
+}
+
+/** True when other transactions were in the way of this one: it is undone, and may be begun again at once. */
+const isInTheWay = (error: unknown) =>
+  isFromDatabase(error) && ['40001', '40P01'].includes(String((error as { code?: unknown }).code))
+
+const mostTries = 5
+const waitMs = 20
+
+/** One transaction, begun again if the server has undone it because others were in its way. `work` may do nothing but what is undone with it. */
+export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (tries === mostTries || !isInTheWay(error)) throw error
+      // Two that met would meet again if they came back in the same moment.
+      await new Promise((again) => setTimeout(again, Math.random() * waitMs * tries))
+    }
+  }
 }
 
 /** True when the server has no room left: new work is refused, reading and finishing go on. */

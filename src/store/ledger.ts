@@ -31,6 +31,14 @@ export interface Booked {
   readonly lines: number
 }
 
+export const nothingBooked: Booked = {
+  usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, turns: 0 },
+  costUsd: null,
+  countedUsd: 0,
+  known: 'reported',
+  lines: 0,
+}
+
 interface SumRow {
   input_tokens: number | null
   output_tokens: number | null

@@ -78,6 +78,18 @@ export async function releaseOutbox(db: Db, now: Date): Promise<number> {
   return rows.length
 }
 
+/** What a worker has claimed and does not send: it was never told that it had it, or could not even begin. */
+export async function releaseStrays(
+  db: Db,
+  target: string,
+  { worker, sending, now }: { worker: string; sending: readonly string[]; now: Date },
+): Promise<void> {
+  await sql`
+    update pawl.outbox set state = 'pending', claimed_by = null, next_at = ${now}
+    where state = 'sending' and claimed_by = ${worker} and target = ${target} and id <> all(${[...sending]}::text[])
+  `.execute(db)
+}
+
 export type Tried =
   | { readonly state: 'sent'; readonly at: Date }
   | { readonly state: 'pending'; readonly nextAt: Date; readonly error: string; readonly isFree?: true }

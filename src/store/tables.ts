@@ -70,11 +70,16 @@ export interface SessionFileRow {
 /** What the next run says instead of the task's prompt. */
 export type Continuation =
   | { kind: 'answer'; answers: Answered[] }
-  | { kind: 'retry'; fresh: boolean }
-  | { kind: 'checks'; failed: { name: string; exitCode: number | null; output: string }[] }
+  | ({ kind: 'retry'; fresh: boolean } & Begun)
+  | ({ kind: 'checks'; failed: { name: string; exitCode: number | null; output: string }[] } & Begun)
   /** `results` of subtasks that no run has heard of yet. */
-  | { kind: 'rejected'; comment: string; results?: SubtaskResult[] }
+  | ({ kind: 'rejected'; comment: string; results?: SubtaskResult[] } & Begun)
   | { kind: 'subtasks'; results: SubtaskResult[] }
+
+/** Somebody has looked at the task after the run with this fence and wants it to go on: what is counted of its runs is counted anew. */
+interface Begun {
+  after?: number
+}
 
 /** What became of a subtask, for the agent that made it. */
 export interface SubtaskResult {

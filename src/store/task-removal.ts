@@ -18,12 +18,12 @@ export const belongings = [
 ] as const satisfies readonly { table: string; column: 'task_id' | 'run_id' }[]
 
 /** The task with everything below it, locked from the leaves up, as a subtask that ends locks its parent. */
-export async function lockSubtree(tx: Tx, id: string): Promise<Pick<TaskRow, 'id' | 'state'>[]> {
-  const { rows } = await sql<Pick<TaskRow, 'id' | 'state'>>`
+export async function lockSubtree(tx: Tx, id: string): Promise<Pick<TaskRow, 'id' | 'state' | 'user_name'>[]> {
+  const { rows } = await sql<Pick<TaskRow, 'id' | 'state' | 'user_name'>>`
     with recursive down as (
       select id from pawl.tasks where id = ${id}
       union select t.id from pawl.tasks t join down on t.parent_id = down.id
-    ) select id, state from pawl.tasks where id in (select id from down) order by depth desc, id for update
+    ) select id, state, user_name from pawl.tasks where id in (select id from down) order by depth desc, id for update
   `.execute(tx)
   return rows
 }

@@ -56,6 +56,7 @@ describe('a task that depends on others', () => {
     expect((await verbs.cancelTask(other.id, { ...caller, now: false })).state).toBe('cancelled')
     await verbs.cancelTask(first.id, { ...caller, now: false })
     expect(await stateOf(second.id)).toBe('failed')
+    expect((await verbs.getTask(second.id)).reason?.detail).toBe(`Task ${first.id}, which it depends on, is cancelled.`)
     expect(await stateOf(other.id)).toBe('cancelled')
   })
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { NewEvent } from '../../src/domain/event.ts'
+import { lockTask } from '../../src/store/tasks.ts'
 import { until } from './home.ts'
 import { makeParts } from './store.ts'
 
@@ -72,4 +73,25 @@ it('a notification that nobody can read makes everybody look, and harms nothing'
     await until(() => told.length > 0)
     expect(told.splice(0)).toEqual(['*'])
   }
+})
+
+it('two transactions that wait for each other are both done, one after the other, and each event of them is stored once', async () => {
+  const { journal, addTask } = await makeParts()
+  const [one, other] = [await addTask(), await addTask()]
+  const bothHold = Promise.withResolvers<void>()
+  let holding = 0
+  let tries = 0
+  const inOrder = (first: string, second: string) =>
+    journal.transact('test.cross', async (tx, record) => {
+      tries++
+      await lockTask(tx, first)
+      if (++holding === 2) bothHold.resolve()
+      await bothHold.promise
+      await lockTask(tx, second)
+      record({ task: first, event: say(`from ${first}`) })
+    })
+  await Promise.all([inOrder(one.id, other.id), inOrder(other.id, one.id)])
+  expect(tries).toBe(3)
+  for (const { id } of [one, other])
+    expect((await journal.read(id, { after: 1, limit: 10 })).map(({ data }) => data)).toEqual([{ text: `from ${id}` }])
 })

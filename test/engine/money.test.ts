@@ -116,9 +116,12 @@ it('a task that has used up its budget is stopped, keeps what it said and cost, 
 it('tokens, turns and time of a task are held too', async () => {
   const tokens = await finish([message(1, text('one')), { hang: true }], { budget: { tokens: 500_000 } })
   expect(tokens.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('1000000 tokens') } })
-  const turns = await finish([message(0, text('one')), message(0, text('two')), message(0.1, text('three')), { hang: true }], {
-    budget: { turns: 2 },
-  })
+  const turns = await finish(
+    [message(0.1, text('one')), message(0.1, text('two')), message(0.1, text('three')), { hang: true }],
+    {
+      budget: { turns: 2 },
+    },
+  )
   expect(turns.task).toMatchObject({ state: 'failed', reason: { kind: 'max_turns', detail: expect.stringContaining('2 turns') } })
   const time = await finish([{ say: 'begun' }, { hang: true }], { budget: { wallMs: 1_500 } })
   expect(time.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('budget.wallMs') } })
@@ -199,6 +202,9 @@ it('a task whose tries come to the same end three times waits for somebody, who 
     reason: { kind: 'no_progress', detail: expect.stringMatching(/^3 runs in a row came to the same end/) },
   })
   expect(task.runs).toHaveLength(3)
+  // Whoever has looked at it lets it try as often again.
+  const tried = await again(task.id, { by: 'test', fresh: false })
+  expect([tried.state, tried.runs.length]).toEqual(['blocked', 6])
   await writeFile(join(task.workspace, 'proof'), '')
   expect(await again(task.id, { by: 'test', fresh: false })).toMatchObject({ state: 'completed' })
 }, 60_000)

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, openRuntime } from '../../src/daemon.ts'
 import type { NotificationView } from '../../src/domain/notification.ts'
+import { armFailpoint } from '../../src/failpoint.ts'
 import { silentLog } from '../../src/log.ts'
 import { type Receiver, startReceiver } from '../receiver/receiver.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, startEngine, until } from './home.ts'
@@ -118,6 +119,16 @@ describe('notifications', () => {
       ['silent', 'pending', expect.stringMatching(/gave no answer in time/)],
       ['slow', 'sent', null],
     ])
+  })
+
+  it('what was claimed and could not even be begun is sent all the same, by the process that lives', async () => {
+    const daemon = await home.start({ ops: webhook('/ok') })
+    armFailpoint('outbox.send', () => {
+      throw new Error('not begun')
+    })
+    await finish(daemon, 'echo fine')
+    await reached(daemon, 'sent')
+    expect(receiver.received).toHaveLength(1)
   })
 
   it('a receiver that asks to be left alone for a while is', async () => {

@@ -99,9 +99,9 @@ describe('schedules', () => {
     await world.pass(3 * hour + 10 * minute, minute)
     const { ticks } = await world.verbs.getSchedule(id)
     expect(ticks.map(({ dueAt }) => dueAt.slice(11, 16)).toReversed()).toEqual(['13:30', '14:30', '15:30'])
-    expect(ticks.toReversed().map(({ firedAt }) => firedAt.slice(0, 15))).toEqual(
-      next.slice(0, 3).map(({ at }) => at.slice(0, 15)),
-    )
+    // Somebody looks every minute.
+    const late = ticks.toReversed().map(({ firedAt }, index) => Date.parse(firedAt) - Date.parse(next[index]!.at))
+    expect(late.every((ms) => ms >= 0 && ms <= minute)).toBe(true)
     expect(
       next.every(({ at }, index) => Date.parse(at) % hour >= 30 * minute && Date.parse(at) % hour < 40 * minute && index >= 0),
     ).toBe(true)

@@ -91,3 +91,37 @@ it('a worker whose own queue somebody else has dropped already can be buried', a
   await parts.recovery.bury(worker)
   await parts.dispatch.stop()
 })
+
+it('one run that cannot be given back does not keep others of the same worker from it', async () => {
+  const parts = await makeParts()
+  await parts.dispatch.start()
+  const dead = await parts.addWorker()
+  const [bad, good] = [await parts.addTask(), await parts.addTask()]
+  for (const task of [bad, good]) await parts.lease(await parts.admit(task, 1, dead), dead)
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$`.execute(
+    parts.db,
+  )
+  await sql
+    .raw(
+      `create trigger refuse before update on pawl.tasks for each row when (old.id = '${bad.id}' and old.state <> new.state) execute function refuse()`,
+    )
+    .execute(parts.db)
+  await sql`update pawl.workers set ended_at = now() where id = ${dead}`.execute(parts.db)
+  await expect(parts.recovery.look()).rejects.toThrow('not this one')
+  expect((await findTask(parts.db, good.id))?.state).toBe('queued')
+  expect((await findTask(parts.db, bad.id))?.state).toBe('running')
+  await sql`drop trigger refuse on pawl.tasks`.execute(parts.db)
+  await parts.recovery.look()
+  expect((await findTask(parts.db, bad.id))?.state).toBe('queued')
+  await parts.dispatch.stop()
+})
+
+it('a run that waits for an answer without having asked anything fails, because nobody could ever answer', async () => {
+  const parts = await makeParts()
+  const worker = await parts.addWorker()
+  const task = await parts.addTask()
+  const run = await parts.admit(task, 1, worker)
+  await parts.lease(run, worker)
+  await parts.settler.settleRun(run, { outcome: 'blocked', text: '' })
+  expect(await findTask(parts.db, task.id)).toMatchObject({ state: 'failed', reason: { kind: 'protocol_error' } })
+})

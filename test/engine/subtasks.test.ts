@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { commandAgent, makeHome, startEngine, until } from './home.ts'
 
@@ -45,6 +46,15 @@ const subtasksOf = async (id: string) => Promise.all((await get(id)).subtasks.ma
 const typesOf = async (id: string) => (await daemon.runtime.readEvents(id, { after: 0, limit: 500 })).map((event) => event.type)
 
 describe('a task that its agent splits', () => {
+  it('has no commands run as checks that its agent would have to ask for', async () => {
+    const rights = resolveProfile('asking', { asking: { extends: 'unattended-open', rules: { ask: ['Bash'] } } })
+    const agent = splitting(post({ prompt: 'do true', checks: ['touch /tmp/never'] }), { profile: 'asking', rights })
+    const { id } = await begin(agent)
+    const done = await inState(id, 'completed')
+    expect(done.subtasks).toEqual([])
+    expect(done.result?.text).toContain('without anybody being asked')
+  })
+
   it('waits for its subtasks, goes on with what they came to, and is completed', async () => {
     const agent = splitting(
       [

@@ -72,6 +72,13 @@ describe('what a task says', () => {
     expect(rightsOf(spec.failover![0]!).rules.deny).toContain('Bash')
   })
 
+  const limits = { most: 1, depth: 1, budgetShare: 0.1, whenDone: 'continue' as const }
+  const unanswered = (to: { agent?: string; webhook?: string }): Partial<NewTask> => ({
+    questions: { deadlineMs: 1_000, afterDeadline: { kind: 'escalate', ...to } },
+  })
+  const mayAnswer = (...named: string[]): Partial<NewTask> => ({
+    questions: { mayAnswer: named, afterDeadline: { kind: 'deny' } },
+  })
   const refusals: [what: string, task: Partial<NewTask>, says: string | RegExp][] = [
     ['an agent to go on that is not there', { failover: ['codx'] }, 'There is no agent "codx"; did you mean "codex"?'],
     ['one that cannot be told a conversation', { failover: ['helper'] }, /Agent "helper" cannot go on with a conversation/],
@@ -100,7 +107,17 @@ describe('what a task says', () => {
       { parent: 't_000000000000000000' },
       'There is no task t_000000000000000000 that this one could be a part of',
     ],
+    ['an agent for subtasks that is not there', { subtasks: { ...limits, agents: ['codx'] } }, 'did you mean "codex"?'],
+    ['an agent to escalate to that is not there', unanswered({ agent: 'codx' }), 'There is no agent "codx"'],
+    ['a notification that is not there', unanswered({ webhook: 'opps' }), /no notification "opps".*did you mean "ops"\?/],
+    ['nobody to escalate to', unanswered({}), 'nobody is named'],
+    ['a user who is not there', mayAnswer('nobody'), 'There is no user "nobody"'],
+    ['a role that is not there', mayAnswer('role:admn'), 'did you mean "admin"?'],
   ]
+  it('may name those who are there', async () => {
+    await add(unanswered({ agent: 'codex', webhook: 'ops' }))
+    await add(mayAnswer('local', 'role:operator'))
+  })
   it.each(refusals)('is refused if it names %s', async (_, task, says) => {
     await expect(add(task)).rejects.toThrow(says)
   })

@@ -80,6 +80,18 @@ describe('deleting a task', () => {
     expect((await verbs.removeTask(waiting.id, caller)).removed).toHaveLength(2)
   })
 
+  it('is for the user whose task it is, and for admins', async () => {
+    const { verbs, caller, add, end } = parts
+    const { id } = await add()
+    await end(id, 'succeeded')
+    const other = { by: 'test', user: 'bert', standing: 'operator' } as const
+    await expect(verbs.removeTask(id, other)).rejects.toThrow('is a task of the user "local"; only they themselves or an admin')
+    expect((await verbs.removeTask(id, { ...caller, user: 'local', standing: 'operator' })).removed).toEqual([id])
+    const second = await add()
+    await end(second.id, 'succeeded')
+    expect((await verbs.removeTask(second.id, { ...other, standing: 'admin' })).removed).toEqual([second.id])
+  })
+
   it('lets those that depended on a completed one go on waiting for the others', async () => {
     const { verbs, caller, add, end, stateOf } = parts
     const [one, two] = [await add(), await add()]

@@ -1,6 +1,7 @@
 import { adapterNamed } from '../../src/agents/index.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { defaultQuestions } from '../../src/domain/question/settings.ts'
 import type { NewTask } from '../../src/domain/view.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { taskVerbs } from '../../src/engine/task-verbs.ts'
@@ -8,9 +9,16 @@ import { findTask } from '../../src/store/tasks.ts'
 import { commandAgent } from './home.ts'
 import { makeParts } from './store.ts'
 
+const way = { kind: 'webhook' as const, url: 'https://ops.example', secret: { env: 'OPS' }, allowPrivate: false }
+const ops = { name: 'ops', events: [], attempts: 1, way }
+
 /** The verbs of tasks over a real store, with nobody who runs anything: a test itself is the worker. */
 export async function makeVerbs(
-  options: { agents?: readonly ResolvedAgent[]; onEnd?: (close: () => Promise<void>) => void } = {},
+  options: {
+    agents?: readonly ResolvedAgent[]
+    mayAnswer?: readonly string[]
+    onEnd?: (close: () => Promise<void>) => void
+  } = {},
 ) {
   const parts = await makeParts(options.onEnd)
   const { db, journal, bus, log, home } = parts
@@ -19,6 +27,8 @@ export async function makeVerbs(
   const audit = createAudit({ db, clock, log })
   const verbs = taskVerbs({
     ...{ db, journal, bus, clock, audit, agents, home: home.path, adapterNamed },
+    notifications: [ops],
+    questions: { ...defaultQuestions, mayAnswer: options.mayAnswer },
     defaultAgent: async () => agents[0]!.name,
     probe: async () => ({ installed: true, healthy: true, detail: 'ok' }),
     boundTo: null,

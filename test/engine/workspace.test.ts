@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
@@ -38,6 +38,22 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     return { events, task: await daemon.runtime.getTask(id) }
   }
   const copies = () => join(home.path, 'workspaces')
+
+  it('is the folder that was named: a link that somebody put there since is not followed', async () => {
+    const [workspace, other] = [await folder('was-here', {}), await folder('not-for-agents', { key: 'SECRET' })]
+    const before = { prompt: 'x', review: true, agentConfig: commandAgent(['echo', 'done']) }
+    const { task: first } = await daemon.runtime.createTask(before, { by: 'test' })
+    const waiting = { prompt: 'x', workspace, dependsOn: [first.id], agentConfig: commandAgent(['cat', 'key']) }
+    const { task } = await daemon.runtime.createTask(waiting, { by: 'test' })
+    await rmdir(workspace)
+    await symlink(other, workspace)
+    await until(async () => (await daemon.runtime.getTask(first.id)).state === 'review')
+    await daemon.runtime.acceptTask(first.id, { by: 'test' })
+    const { task: ended } = await finished(task.id)
+    expect(ended).toMatchObject({ state: 'failed', reason: { kind: 'workspace_error' } })
+    expect(JSON.stringify(ended)).toContain('is a link by now')
+    expect(JSON.stringify(ended)).not.toContain('SECRET')
+  })
 
   it('gets every file but the one that was changed on both sides, and that is no plain success', async () => {
     const workspace = await folder('both', { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' })

@@ -30,7 +30,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--digest <digest>', 'only if the question is the one with this digest ("pawl questions --json" shows it)')
     .option('--if-text <text>', 'only if the question says exactly this')
     .option('--wait', 'stay and show how it goes on; without a daemon it is run here')
-    .addHelpText('after', '\nExamples:\n  pawl answer last "use port 8080"\n  pawl answer q_01h… --option 1 --digest sha256:…\n')
+    .addHelpText('after', '\nExamples\n  pawl answer last "use port 8080"\n  pawl answer q_01h… --option 1 --digest sha256:…\n')
     .action(async (named: string, words: string[], options: AnswerOptions) => {
       const typed = await typedAnswer(words, options)
       cli.exitCode = await withConnection(cli, { work: options.wait ? 'own' : 'none' }, (connection) =>

@@ -20,7 +20,7 @@ export function define(command: Command, cli: Cli): void {
     .addOption(new Option('--by <what>', 'one line for each').choices(costGroups).default('agent'))
     .option('--since <time>', 'how far back, as in 7d or 12h, or a date such as 2026-11-01; today if left out')
     .option('--until <time>', 'up to this, written the same way')
-    .addHelpText('after', '\nExample: pawl cost --since 30d --by model')
+    .addHelpText('after', '\nExample\n  pawl cost --since 30d --by model')
     .action((options: CostOptions) => show(cli, options))
 }
 

@@ -43,7 +43,11 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
       runtime.listTasks({ states, agent, tag, session, parent, ...part }),
     )
     if (cli.globals.json) return cli.json(page)
-    if (page.items.length === 0) return cli.say('There are no tasks; start one with: pawl run "…"')
+    const isNarrowed = [states, agent, tag, session, parent].some((only) => only !== undefined)
+    if (page.items.length === 0)
+      return cli.say(
+        isNarrowed ? 'No task is like that; "pawl ls" lists all.' : 'There are no tasks; start one with: pawl run "…"',
+      )
     const rows = page.items.map((task) => [
       shortId(task.id),
       stateOf(task),

@@ -4,7 +4,8 @@ import type { NotificationState } from '../../domain/notification.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
-import { formatTime } from '../format.ts'
+import { formatTime, shortId } from '../format.ts'
+import { parseCount, takePages } from '../pages.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
@@ -12,7 +13,8 @@ interface ListOptions {
   state?: NotificationState
   target?: string
   task?: string
-  limit: string
+  limit: number
+  all?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -21,30 +23,39 @@ export function define(command: Command, cli: Cli): void {
     .addOption(new Option('--state <state>', 'only those in this state').choices(['pending', 'sending', 'sent', 'dead']))
     .option('--target <name>', 'only those for this notification of the settings')
     .option('--task <task>', 'only those of this task: its id, the end of it, or "last"')
-    .addOption(new Option('--limit <number>', 'at most so many').default('50'))
-    .addHelpText('after', '\nExample:\n  pawl notifications ls --state dead')
+    .option('-n, --limit <count>', 'at most so many', parseCount, 50)
+    .option('--all', 'every one, however many')
+    .addHelpText('after', '\nExample\n  pawl notifications ls --state dead')
     .action((options: ListOptions) => list(cli, options))
 }
 
-async function list(cli: Cli, { state, target, task, limit }: ListOptions): Promise<void> {
+async function list(cli: Cli, { state, target, task, limit, all }: ListOptions): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
-    const most = Math.min(Math.max(Number.parseInt(limit, 10) || 50, 1), 200)
     const found = task === undefined ? undefined : await findTask(runtime, task)
-    const page = await runtime.listNotifications({ state, target, task: found, limit: most })
+    const page = await takePages(all ? Number.POSITIVE_INFINITY : limit, (part) =>
+      runtime.listNotifications({ state, target, task: found, ...part }),
+    )
     if (cli.globals.json) return cli.json(page)
-    if (page.items.length === 0) return cli.say('There are none. Whom to tell stands under "notifications" in the settings.')
+    const isNarrowed = [state, target, task].some((only) => only !== undefined)
+    if (page.items.length === 0)
+      return cli.say(
+        isNarrowed ? 'None is like that.' : 'There are none. Whom to tell stands under "notifications" in the settings.',
+      )
     const rows = page.items.map((item) => [
       item.id,
       oneLine(item.target),
       item.event,
-      item.task,
+      shortId(item.task),
       item.state,
       String(item.attempts),
       formatTime(item.sentAt ?? item.createdAt),
       oneLine(item.lastError ?? '', 80),
     ])
     const width = process.stdout.isTTY ? process.stdout.columns : undefined
-    cli.out(table(['NOTIFICATION', 'TARGET', 'EVENT', 'TASK', 'STATE', 'TRIES', 'AT', 'LAST ERROR'], rows, width))
+    cli.out(
+      table(['NOTIFICATION', 'TARGET', 'EVENT', 'TASK', 'STATE', 'TRIES', 'AT', 'LAST ERROR'], rows, width, ['TRIES', 'AT']),
+    )
+    if (page.next !== null) cli.say(`More: add -n ${limit * 5}, or --all.`)
     if (page.items.some((item) => item.state === 'dead'))
       cli.say('Send what was given up once more: pawl notifications retry --all')
   })

@@ -14,7 +14,7 @@ export function define(command: Command, cli: Cli): void {
     .argument('[notification]', 'its id')
     .option('--all', 'all that were given up')
     .option('--target <name>', 'all that were given up for this notification of the settings')
-    .addHelpText('after', '\nExample:\n  pawl notifications retry --target ops')
+    .addHelpText('after', '\nExample\n  pawl notifications retry --target ops')
     .action((id: string | undefined, options: RetryOptions) => retry(cli, id, options))
 }
 

@@ -7,7 +7,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Send a made-up notification now and say what came of it. Ends with 1 if it was not delivered.')
     .argument('<name>', 'of the notification in the settings')
-    .addHelpText('after', '\nExample:\n  pawl notifications test ops')
+    .addHelpText('after', '\nExample\n  pawl notifications test ops')
     .action(async (name: string) => {
       cli.exitCode = await test(cli, name)
     })

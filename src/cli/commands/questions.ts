@@ -12,7 +12,7 @@ export function define(command: Command, cli: Cli): void {
     .description('List the questions that wait for an answer, the oldest first.')
     .option('--task <task>', 'only those of this task: its id, the end of it, or "last"')
     .option('--all', 'also those that were answered or need no answer any more')
-    .addHelpText('after', '\nExample:\n  pawl questions && pawl answer last "yes"\n')
+    .addHelpText('after', '\nExample\n  pawl questions && pawl answer last "yes"\n')
     .action((options: { task?: string; all?: boolean }) => list(cli, options))
 }
 
@@ -32,7 +32,7 @@ async function list(cli: Cli, options: { task?: string; all?: boolean }): Promis
     ])
     const width = process.stdout.isTTY ? process.stdout.columns : undefined
     cli.out(table(['QUESTION', 'TASK', 'AGE', 'THEN', 'TEXT'], rows, width, ['AGE', 'TASK']))
-    cli.say('Answer with: pawl answer <question> "…"')
+    if (items.some(({ state }) => state === 'pending')) cli.say('Answer with: pawl answer <question> "…"')
   })
 }
 

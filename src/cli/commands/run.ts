@@ -33,7 +33,7 @@ Examples
   git diff | pawl run "review this" -
   pawl run --session s_0123456789abcdefgh "and now the other one"
 
-Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked by a question, 4 over budget,
+Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked, 4 over budget,
 5 checks failed, 75 parked, 124 timed out, 130 cancelled. Ctrl-C cancels with grace, twice at once.`
 
 async function detach(cli: Cli, words: string[], options: RunOptions): Promise<number> {

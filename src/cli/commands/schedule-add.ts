@@ -52,8 +52,12 @@ export async function makeSchedule(
 }
 
 /** Without what is not said; refuses what a task that comes again cannot have. */
-function templateOf(request: object): TaskTemplate {
-  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined && value !== false))
+export function templateOf(request: object): TaskTemplate {
+  const isSaid = ([key, value]: [string, unknown]) =>
+    value !== undefined && !(value === false && (key === 'attended' || key === 'resetSession'))
+  const given = Object.fromEntries(Object.entries(request).filter(isSaid))
+  const once = Object.keys(given).find((key) => key === 'dependsOn' || key === 'parent' || key === 'resetSession')
+  if (once !== undefined) throw invalid(`"${once}" is for a task that comes once, not for a schedule; leave it out.`)
   const read = TaskTemplate.safeParse(given)
   if (read.success) return read.data
   const faults = read.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

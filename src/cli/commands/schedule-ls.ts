@@ -9,6 +9,7 @@ import { table } from '../table.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('List schedules, those that are due next first. One whose last tick failed or brought nothing is shown in red.')
+    .addHelpText('after', '\nExample\n  pawl schedule ls --json')
     .action(() => list(cli))
 }
 

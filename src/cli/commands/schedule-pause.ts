@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Fire nothing until it is resumed; what runs goes on.')
     .argument('<schedule>', 'its name, its id, or the end of that')
+    .addHelpText('after', '\nExample\n  pawl schedule pause morning')
     .action((named: string) =>
       withConnection(cli, { work: 'none' }, async (connection) => {
         const { runtime } = connection

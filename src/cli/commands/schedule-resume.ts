@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Let a paused schedule go on. Nothing of the pause is made up for.')
     .argument('<schedule>', 'its name, its id, or the end of that')
+    .addHelpText('after', '\nExample\n  pawl schedule resume morning')
     .action((named: string) =>
       withConnection(cli, { work: 'none' }, async (connection) => {
         const { runtime } = connection

@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Fire a schedule now, out of turn, and print the id of the task. When it is due next stays as it is.')
     .argument('<schedule>', 'its name, its id, or the end of that')
+    .addHelpText('after', '\nExample\n  pawl schedule run morning')
     .action((named: string) => run(cli, named))
 }
 

@@ -9,6 +9,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Show one schedule: when it is due next, and what came of its last ticks.')
     .argument('<schedule>', 'its name, its id, or the end of that')
+    .addHelpText('after', '\nExample\n  pawl schedule show morning')
     .action((named: string) =>
       withConnection(cli, { work: 'none' }, async ({ runtime }) => {
         const schedule = await runtime.getSchedule(await findSchedule(runtime, named))

@@ -93,10 +93,10 @@ function tell(cli: Cli, verdict: VerifyView): void {
   const word = verdict.verified ? cli.style('good', 'verified', process.stdout) : cli.style('bad', 'NOT VERIFIED', process.stdout)
   cli.out(`${word}: ${oneLine(verdict.why)}`)
   for (const check of verdict.items) cli.out(`  ${lineOf(check)}`)
-  if (verdict.tree.proved !== null) cli.out(`tree   ${verdict.tree.proved}${sameness[String(verdict.tree.isSame)]}`)
+  if (verdict.tree.proved !== null) cli.out(`tree   ${oneLine(verdict.tree.proved)}${sameness[String(verdict.tree.isSame)]}`)
   if (verdict.chain.head !== null)
     cli.out(
-      `chain  ${verdict.chain.isWhole ? 'whole' : 'BROKEN'}, ${verdict.chain.checks === 1 ? '1 check' : `${verdict.chain.checks} checks`}, head ${verdict.chain.head}`,
+      `chain  ${verdict.chain.isWhole ? 'whole' : 'BROKEN'}, ${verdict.chain.checks === 1 ? '1 check' : `${verdict.chain.checks} checks`}, head ${oneLine(verdict.chain.head)}`,
     )
 }
 

@@ -30,7 +30,7 @@ export function milliseconds(value: unknown): number {
 }
 
 const lines = (value: unknown) => (typeof value === 'string' ? [value] : value)
-/** No money is no cap, as it is in files of Claudomator. */
+/** No money says nothing, as in files of Claudomator: the agent's own cap holds. */
 const dollars = (value: unknown) => (value === 0 ? undefined : value)
 
 const budget = {
@@ -61,9 +61,18 @@ const checks = {
 const questions = {
   deadline: read(to('deadlineMs'), milliseconds),
   deadlineMs: to('deadlineMs'),
-  afterDeadline: read(to('afterDeadline'), (value) => (typeof value === 'string' ? { kind: value } : value)),
+  afterDeadline: read(to('afterDeadline'), afterDeadlineOf),
   mayAnswer: to('mayAnswer'),
 }
+/** As in settings: a word, `{ proceed: ANSWER }`, `{ escalate: { agent | webhook } }`; or as the API has it. */
+function afterDeadlineOf(value: unknown): unknown {
+  if (typeof value === 'string') return { kind: value }
+  if (typeof value !== 'object' || value === null || 'kind' in value) return value
+  if ('proceed' in value) return { kind: 'proceed', answer: value.proceed }
+  if ('escalate' in value && typeof value.escalate === 'object') return { kind: 'escalate', ...value.escalate }
+  throw new WrongValue('must be deny, fail, {proceed: ANSWER}, {escalate: {agent: NAME}} or {escalate: {webhook: NOTIFICATION}}')
+}
+
 const subtasks = {
   most: to('most'),
   depth: to('depth'),

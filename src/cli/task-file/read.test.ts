@@ -111,6 +111,16 @@ output_schema: {type: object}
   })
 })
 
+test.each([
+  ['deny', { kind: 'deny' }],
+  ['{proceed: yes please}', { kind: 'proceed', answer: 'yes please' }],
+  ['{escalate: {webhook: ops}}', { kind: 'escalate', webhook: 'ops' }],
+  ['{kind: escalate, agent: judge}', { kind: 'escalate', agent: 'judge' }],
+])('an unanswered question ends as settings or the API write it: %s', async (written, meant) => {
+  const [task] = await read(`prompt: a\nquestions: {deadline: 1h, after_deadline: ${written}}`)
+  expect(task?.questions?.afterDeadline).toEqual(meant)
+})
+
 const faults: [what: string, text: string, says: string][] = [
   ['an unknown key', 'prompt: a\npromt: b', 'tasks.yaml:2 "promt" is not known here; did you mean "prompt"?'],
   [
@@ -146,10 +156,21 @@ const faults: [what: string, text: string, says: string][] = [
   ['a schedule', 'prompt: a\nschedule: daily', 'tasks.yaml:2 "schedule" must be right'],
   ['a task that is no map', '- prompt: a\n- just words', 'tasks.yaml:2 A task must be a map of keys and values.'],
   ['a list of nothing', '[]', 'There is no task in tasks.yaml'],
+  ['no list of tasks', 'tasks:\n', 'tasks.yaml:1 "tasks" must be a list of tasks.'],
+  [
+    'an end of a question that is not known',
+    'prompt: a\nquestions:\n  after_deadline: {procede: x}',
+    'tasks.yaml:3 "afterDeadline" must be deny, fail, {proceed: ANSWER}',
+  ],
+  [
+    'a kind that is not known',
+    'prompt: a\nquestions:\n  after_deadline: ignore',
+    'must be one of deny, proceed, escalate, fail.',
+  ],
   ['nothing', '', 'There is no task in tasks.yaml'],
-  ['broken YAML', 'prompt: a\ntags: [\n', 'tasks.yaml:3 is not YAML: '],
-  ['a key that is there twice', 'prompt: a\nprompt: b', 'tasks.yaml:2 is not YAML: Map keys must be unique'],
-  ['broken JSON', '{"prompt": "a"', 'tasks.yaml:1 is not YAML: '],
+  ['broken YAML', 'prompt: a\ntags: [\n', 'tasks.yaml:3:1 is not YAML: '],
+  ['a key that is there twice', 'prompt: a\nprompt: b', 'tasks.yaml:2:1 is not YAML: Map keys must be unique'],
+  ['broken JSON', '{"prompt": "a"', 'tasks.yaml:1:15 is not YAML: '],
   ['an alias that names nothing', 'prompt: *x', 'tasks.yaml:1 '],
 ]
 

@@ -29,16 +29,21 @@ export async function readSource(file: string, shown: string): Promise<string> {
 /** Every task in it: YAML documents, lists of tasks, or a map with nothing but `tasks`. JSON is YAML. */
 export function tasksIn(source: string, shown: string): Written[] {
   const lines = new LineCounter()
+  const exactly = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${shown}:${Math.max(line, 1)}:${Math.max(col, 1)}`
+  }
   const at = (offset: number) => `${shown}:${Math.max(lines.linePos(offset).line, 1)}`
   const documents = parseAllDocuments(source, { lineCounter: lines, prettyErrors: false })
   if (!Array.isArray(documents)) return none(shown)
   const tasks = documents.flatMap((document) => {
     const [fault] = [...document.errors, ...document.warnings]
-    if (fault) throw invalid(`${at(fault.pos[0])} is not YAML: ${fault.message.split('\n')[0]}.`)
+    if (fault) throw invalid(`${exactly(fault.pos[0])} is not YAML: ${fault.message.split('\n')[0]}.`)
     const root = document.contents as Node | null
     if (root === null) return []
     const list =
       isMap(root) && root.items.length === 1 && root.has('tasks') ? (root.get('tasks', true) as Node | undefined) : root
+    if (list !== root && !isSeq(list)) throw invalid(`${at(offsetOf(root, ['tasks']))} "tasks" must be a list of tasks.`)
     const nodes = isSeq(list) ? (list.items as Node[]) : [root]
     return nodes.map((node): Written => ({ value: plain(node, document, at), where: (path) => at(offsetOf(node, path)) }))
   })

@@ -18,6 +18,15 @@ export function withCaps(agent: ResolvedAgent, { budget, timeoutMs, retry }: Cap
   }
 }
 
+/** The agent with no more to spend than that: whoever goes on for another spends what is the task's. How many turns it needs is its own matter. */
+export function withinBudget(agent: ResolvedAgent, most: Budget): ResolvedAgent {
+  const caps = (['usd', 'tokens', 'wallMs', 'perRunUsd'] as const).flatMap((cap) => {
+    const value = Math.min(agent.budget[cap] ?? Number.POSITIVE_INFINITY, most[cap] ?? Number.POSITIVE_INFINITY)
+    return value === Number.POSITIVE_INFINITY ? [] : [[cap, value] as const]
+  })
+  return { ...agent, budget: { ...agent.budget, ...Object.fromEntries(caps) } }
+}
+
 /** The parts of a budget that are larger than those in force. What has no cap cannot be raised. */
 export const raisedIn = (wanted: Caps['budget'], inForce: Budget): string[] =>
   Object.entries(wanted ?? {}).flatMap(([cap, value]) => {

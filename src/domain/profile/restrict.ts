@@ -27,9 +27,13 @@ export function restricted(profile: Profile, { disallowedTools = [], contextDirs
   }
 }
 
+/** Of these the real place is stored, and no other is meant. */
+export const isOfTask = ({ name, description }: Pick<ProfileMount, 'name' | 'description'>) =>
+  name === ofTask.name && description === ofTask.description
+
+const ofTask = { name: 'context', description: 'for this task' }
 const contextMount = (folder: string): ProfileMount => ({
-  name: 'context',
-  description: 'for this task',
+  ...ofTask,
   source: folder,
   path: folder,
   mode: 'ro',

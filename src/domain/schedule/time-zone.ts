@@ -1,4 +1,5 @@
 import { invalid } from '../error.ts'
+import { nearest } from '../nearest.ts'
 
 /**
  * What clocks on the wall show in a time zone. A wall time is counted in milliseconds as if it were shown in Greenwich, so that it can be reckoned with;
@@ -75,6 +76,9 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     return format
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw invalid(`"${zone}" is no time zone; name one as in "Europe/Berlin", "America/New_York" or "UTC".`)
+    const meant = nearest(zone, Intl.supportedValuesOf('timeZone'))
+    throw invalid(
+      `"${zone}" is no time zone; ${meant === undefined ? 'name one as in "Europe/Berlin", "America/New_York" or "UTC".' : `did you mean "${meant}"?`}`,
+    )
   }
 }

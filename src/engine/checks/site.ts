@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError, unavailable } from '../../domain/error.ts'
+import { isWithin } from '../../domain/profile/mounts.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
@@ -10,6 +11,7 @@ import { wallsOf } from '../program/walls.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import type { RunParts } from '../run.ts'
 import { gitInside } from '../workspace/git.ts'
+import { leadsElsewhere } from '../workspace/same-place.ts'
 import { type TreeHash, treeHash } from '../workspace/tree-hash.ts'
 import type { ProveParts, Site } from './prove.ts'
 
@@ -26,6 +28,8 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
   const last = runs.at(-1)
   if (!last || !(await isFolder(folder)))
     throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)
+  if (!isWithin(folder, home) && (await leadsElsewhere(folder)) !== undefined)
+    throw unavailable(`The work of task ${task.id} is not there any more: ${folder} is a link by now, or lies behind one.`)
   const profile = rightsOf(task.agent_config)
   const { sandbox, health } = await proving.wallsFor(profile)
   if (last.enforced && !health.enforced)

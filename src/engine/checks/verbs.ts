@@ -5,6 +5,7 @@ import { conflict, invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { newId } from '../../domain/id.ts'
 import { judgeProof, type ProofView, type VerifyView } from '../../domain/task/check.ts'
+import { createGate } from '../../gate.ts'
 import { type CheckRow, checksOfTask } from '../../store/checks.ts'
 import type { TaskRow } from '../../store/tables.ts'
 import { findTask, lockTask, setVerified } from '../../store/tasks.ts'
@@ -31,15 +32,19 @@ export interface CheckVerbParts extends SiteParts {
   readonly clock: Clock
 }
 
+const atOnce = 2
+
 export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
   const { db, journal, clock, home, proving } = parts
   /** Those that are being run again here, or the sentence that says why that ended. */
   const again = new Map<string, 'going' | { readonly trouble: string }>()
 
+  /** Whoever may look may ask for all workspaces at once, and none of it takes a slot: the machine is for the runs. */
+  const [reading, checking] = [createGate(atOnce), createGate(atOnce)]
   /** However many ask at once, a workspace is read once at a time. */
   const hashing = new Map<string, Promise<TreeHash | undefined>>()
   const hashOnce = (task: TaskRow, folder: string) => {
-    const going = hashing.get(task.id) ?? hashAt(parts, task, folder).finally(() => hashing.delete(task.id))
+    const going = hashing.get(task.id) ?? reading(() => hashAt(parts, task, folder)).finally(() => hashing.delete(task.id))
     hashing.set(task.id, going)
     return going
   }
@@ -84,7 +89,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
       const folder = rows.at(-1)?.folder ?? task.workspace
       const site = await siteOf(parts, task, folder)
       again.set(id, 'going')
-      void recheck(task, { site, folder, checks, caller }).then(
+      void checking(() => recheck(task, { site, folder, checks, caller })).then(
         () => again.delete(id),
         (error: unknown) => again.set(id, { trouble: `The checks could not be run again: ${messageOf(error)}` }),
       )

@@ -1,7 +1,8 @@
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { raisedIn, withCaps } from '../../domain/money/caps.ts'
+import { raisedIn, withCaps, withinBudget } from '../../domain/money/caps.ts'
 import { didYouMean } from '../../domain/nearest.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
 import { rightsNamed, rightsOf } from '../../domain/profile/resolve.ts'
 import { type Restrictions, restricted } from '../../domain/profile/restrict.ts'
 import { widerIn } from '../../domain/profile/width.ts'
@@ -15,6 +16,8 @@ import type { TaskCreatorParts } from './parts.ts'
 export interface AgentsOfTask {
   readonly agent: ResolvedAgent
   readonly failover: readonly ResolvedAgent[]
+  /** The profile of the agent, before the task takes anything away. */
+  readonly profile: Profile
 }
 
 export async function agentsOfTask(
@@ -37,8 +40,23 @@ export async function agentsOfTask(
   if (chosen) assertNotWider(standing, rightsOf(chosen), rightsOf(named))
   assertMayRaise(standing, raisedIn(task.budget, named.budget))
   const agent = { ...named, ...(task.model === undefined ? {} : { model: task.model }), ...chosen }
+  assertSameWalls(parts, task, { profile: rightsOf(agent), standing })
   const held = (one: ResolvedAgent) => withCaps(withRestrictions(one, { ...task, contextDirs }), task)
-  return { agent: held(agent), failover: failoverOf(parts, task, { agent, chosen, standing }).map(held) }
+  const own = held(agent)
+  return {
+    agent: own,
+    failover: failoverOf(parts, task, { agent, chosen, standing }).map((one) => withinBudget(held(one), own.budget)),
+    profile: rightsOf(agent),
+  }
+}
+
+/** Subtasks have the profile of their task, whoever does them: another agent, with its own login and variables, is not to be had by this with wider rights than its own. */
+function assertSameWalls(
+  parts: TaskCreatorParts,
+  { subtasks }: NewTask,
+  { profile, standing }: { profile: Profile; standing: Standing | undefined },
+): void {
+  for (const name of subtasks?.agents ?? []) assertNotWider(standing, profile, rightsOf(agentNamed(parts.agents, name)))
 }
 
 /** The profile that was asked for by name, instead of the agent's own. */
@@ -55,7 +73,7 @@ const withRestrictions = (agent: ResolvedAgent, restrictions: Restrictions): Res
 /** Whoever goes on for another is told the conversation from the journal, and may do no more than the one before. */
 function failoverOf(
   parts: TaskCreatorParts,
-  { failover = [] }: NewTask,
+  { failover = [], budget }: NewTask,
   {
     agent,
     chosen,
@@ -73,6 +91,7 @@ function failoverOf(
       throw invalid(`Agent "${name}" is named twice for this task; each agent goes on once.`)
     const known = agentNamed(parts.agents, name)
     if (chosen) assertNotWider(standing, rightsOf(chosen), rightsOf(known))
+    assertMayRaise(standing, raisedIn(budget, known.budget))
     const next = { ...known, ...chosen }
     assertOptions(parts, next)
     if (!parts.adapterNamed(next.adapter).sessions?.rebuild)

@@ -1,6 +1,8 @@
 import type { Adapter } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import type { Notification } from '../../domain/notification.ts'
+import type { QuestionSettings } from '../../domain/question/settings.ts'
 import type { Db } from '../../store/database.ts'
 import type { Audit } from '../entrance/audit.ts'
 import type { Probe } from '../program/probes.ts'
@@ -13,6 +15,10 @@ export interface TaskCreatorParts extends ProfileVerbParts {
   readonly home: string
   readonly adapterNamed: (name: string) => Adapter
   readonly agents: readonly ResolvedAgent[]
+  /** Whom questions can be escalated to. */
+  readonly notifications?: readonly Notification[] | undefined
+  /** Who may answer questions, where the settings say so. */
+  readonly questions?: QuestionSettings
   readonly defaultAgent: () => Promise<string>
   readonly probe: Probe
   /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */

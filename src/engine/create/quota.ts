@@ -1,6 +1,6 @@
 import { denied, limited } from '../../domain/error.ts'
 import { localUser } from '../../domain/role.ts'
-import type { Db, Tx } from '../../store/database.ts'
+import { type Db, inTransaction, type Tx } from '../../store/database.ts'
 import { takeQuota } from '../../store/quotas.ts'
 import { findUser } from '../../store/users.ts'
 import { dayOf } from '../entrance/entrance.ts'
@@ -17,23 +17,20 @@ export async function withinQuota<T>(
 ): Promise<T | undefined> {
   const most = user === localUser ? null : await dailyTasks(db, user)
   if (most === null && !together) return insert(db)
-  return db
-    .transaction()
-    .execute(async (tx) => {
-      for (let counted = 0; most !== null && counted < tasks; counted++)
-        if (!(await takeQuota(tx, user, dayOf(clock.now()), most)))
-          throw limited(
-            `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
-            secondsOfDayLeft(clock.now()),
-          )
-      const made = await insert(tx)
-      if (made === undefined) throw new NotCounted()
-      return made
-    })
-    .catch((error: unknown) => {
-      if (error instanceof NotCounted) return undefined
-      throw error
-    })
+  return inTransaction(db, async (tx) => {
+    for (let counted = 0; most !== null && counted < tasks; counted++)
+      if (!(await takeQuota(tx, user, dayOf(clock.now()), most)))
+        throw limited(
+          `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
+          secondsOfDayLeft(clock.now()),
+        )
+    const made = await insert(tx)
+    if (made === undefined) throw new NotCounted()
+    return made
+  }).catch((error: unknown) => {
+    if (error instanceof NotCounted) return undefined
+    throw error
+  })
 }
 
 async function dailyTasks(db: Db, user: string): Promise<number | null> {

@@ -9,10 +9,18 @@ import type { NewTask } from '../../domain/view.ts'
 /**
  * What of a task only admins may choose. A whole agent names commands, variables and key files of this machine, so it is worth as much as the settings file; arguments
  * can take a program's own permissions away; and who says that somebody watches may run without walls. A hook stands in somebody else's system and only says what is
- * to be done.
+ * to be done: it runs no commands, and answers no questions, by saying beforehand what the answer is.
  */
 const kept = ['agentConfig', 'extraArgs', 'attended'] as const satisfies (keyof NewTask)[]
-const keptFromHooks = [...kept, 'profile', 'workspace', 'contextDirs', 'parent'] as const satisfies (keyof NewTask)[]
+const keptFromHooks = [
+  ...kept,
+  'profile',
+  'workspace',
+  'contextDirs',
+  'parent',
+  'checks',
+  'questions',
+] as const satisfies (keyof NewTask)[]
 
 export function assertMayAsk(standing: Standing | undefined, task: Partial<NewTask>): void {
   if (mayAll(standing)) return
@@ -54,5 +62,5 @@ export async function assertMayWorkIn(standing: Standing | undefined, path: stri
 }
 
 /** The owner of the home, where nobody is named. */
-const mayAll = (standing: Standing | undefined) => standing === undefined || standing === 'admin'
-const nameOf = (standing: Standing | undefined) => (standing === 'hook' ? 'kind hook' : `the role ${standing}`)
+export const mayAll = (standing: Standing | undefined) => standing === undefined || standing === 'admin'
+export const nameOf = (standing: Standing | undefined) => (standing === 'hook' ? 'kind hook' : `the role ${standing}`)

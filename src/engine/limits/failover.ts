@@ -14,7 +14,7 @@ export async function failOver(tx: Tx, task: TaskRow, at: Date): Promise<{ from:
   const { spec, agent_config: current } = task
   if (!spec.failover?.length || spec.once) return undefined
   const able = spec.failover.filter((agent) => understands(agent, task) && accountOf(agent) !== task.account)
-  const cooling = able.length === 0 ? new Set() : await coolingOf(tx, able.map(accountOf))
+  const cooling = able.length === 0 ? new Set() : await coolingOf(tx, able.map(accountOf), at)
   const next = able.find((agent) => !cooling.has(accountOf(agent)))
   if (!next) return undefined
   const others = spec.failover.slice(spec.failover.indexOf(next) + 1)

@@ -44,7 +44,8 @@ async function meet(
 }
 
 /** The provider has served it, however it ended. */
-const hasReachedTheModel = ({ outcome, category }: Ended) => served.has(outcome) || servedCategories.has(category)
+const hasReachedTheModel = ({ outcome, category, usage }: Ended) =>
+  served.has(outcome) || servedCategories.has(category) || (usage?.outputTokens ?? 0) > 0
 const served: ReadonlySet<Outcome> = new Set<Outcome>(['succeeded', 'partial', 'blocked', 'denied', 'tripped', 'over_budget'])
 const servedCategories: ReadonlySet<Category | undefined> = new Set<Category>([
   'checks_failed',

@@ -1,6 +1,14 @@
 import type { Reason } from '../../domain/task/task.ts'
 import { lockAdmission } from '../../store/admission.ts'
-import { type Due, dueTasks, putOffParked, putOffQueued, queuedWithFailover, type Taker } from '../../store/cooldowns.ts'
+import {
+  type Due,
+  dueTasks,
+  endServing,
+  putOffParked,
+  putOffQueued,
+  queuedWithFailover,
+  type Taker,
+} from '../../store/cooldowns.ts'
 import { lockTask } from '../../store/tasks.ts'
 import { type Moving, move } from '../move.ts'
 import { failoverEvent } from '../retry.ts'
@@ -37,6 +45,7 @@ export const wake = (moving: Moving, id: string, detail?: string) =>
 
 /** Queued tasks of an account that is at its limit go to another agent if they may, or wait for its end where everybody can see until when, and hold nobody up. */
 export async function putOffCooling({ tx, record, at }: Moving): Promise<number> {
+  await endServing(tx, at)
   for (const id of await queuedWithFailover(tx, at)) {
     const task = await lockTask(tx, id)
     const over = task?.state === 'queued' ? await failOver(tx, task, at) : undefined

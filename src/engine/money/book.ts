@@ -2,7 +2,7 @@ import { addUsage, type CostKnowledge, costKnowledge, isNothing } from '../../do
 import type { Usage } from '../../domain/usage.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'
-import { type Booked, type Booking, bookedOf, bookRest } from '../../store/ledger.ts'
+import { type Booked, type Booking, bookedOf, bookRest, nothingBooked } from '../../store/ledger.ts'
 import type { LockedTask } from '../../store/tasks.ts'
 import type { Ended } from '../retry.ts'
 
@@ -34,7 +34,7 @@ export async function bookRun(
     return { usage: end.usage, costUsd: end.costUsd, task: { costUsd, known: 'reported' }, said }
   }
   const place = { id: run.id, taskId: task.id }
-  const known = await bookedOf(tx, place)
+  const known = task.has_ledger ? await bookedOf(tx, place) : { run: nothingBooked, others: nothingBooked }
   const sofar = last.reduce(addBooking, known.run)
   const rest = restOf(sofar, end)
   if (rest) {

@@ -7,6 +7,7 @@ import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { type Booking, spentOfTrees, spentSince } from '../../store/ledger.ts'
 import type { TakenRun } from '../../store/runs.ts'
+import { isSoundCost, soundUsage } from '../figures.ts'
 import type { StopReason } from '../watch.ts'
 import { type Capped, leftMs, leftUsd, type OthersSpent, overCap, type SharedCaps } from './caps.ts'
 import { periodStarts } from './day.ts'
@@ -106,7 +107,10 @@ export function createMeter(options: {
       cancelTimer = clock.after(Math.min(mayTakeMs, 2_000_000_000), () => onOver(reason))
       return undefined
     },
-    take(used) {
+    take(told) {
+      // One figure that cannot be must not keep the others from being booked; the end of the run says which was left out.
+      const isSound = told.costUsd === undefined || isSoundCost(told.costUsd)
+      const used = { ...told, usage: soundUsage(told.usage), costUsd: isSound ? told.costUsd : undefined }
       const model = used.model ?? agent.model
       const cost = money.prices.cost(model, used.usage, used.costUsd)
       isTold = true

@@ -2,13 +2,15 @@ import { createWriteStream } from 'node:fs'
 import { chown, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { defaultProfile, resolveProfile } from '../../domain/profile/resolve.ts'
+import { isWithin } from '../../domain/profile/mounts.ts'
+import { defaultProfile, resolveProfile, rightsOf } from '../../domain/profile/resolve.ts'
 import type { Sandbox, SandboxHealth } from '../../sandbox.ts'
 import type { Db } from '../../store/database.ts'
 import { findTask } from '../../store/tasks.ts'
 import { wallsOf } from '../program/walls.ts'
 import { cloneOf } from '../workspace/clone.ts'
 import { differenceInside } from '../workspace/git.ts'
+import { leadsElsewhere } from '../workspace/same-place.ts'
 
 /** Where the work of a task is, for somebody who goes on with it. */
 export interface Work {
@@ -41,6 +43,8 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
     if (!task) return { workspace: '', why: 'The task was deleted.' }
     const clone = task.workspace_how?.mode === 'clone' ? cloneOf(join(parts.home, 'workspaces'), id) : undefined
     const workspace = clone?.path ?? task.workspace
+    if (!isWithin(workspace, parts.home) && (await leadsElsewhere(workspace)) !== undefined)
+      return { workspace, why: 'The workspace is a link by now, or lies behind one.' }
     const isRepository = await stat(join(workspace, '.git')).then(
       () => true,
       () => false,
@@ -51,6 +55,9 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
     await mkdir(scratch, { mode: 0o700 })
     try {
       const { sandbox, health } = await parts.wallsFor()
+      // Git would have the programs run that a hostile tree names.
+      if (rightsOf(task.agent_config).walls && !health.enforced)
+        return { workspace, why: `Git cannot look at the workspace safely: no walls can be built here. ${health.detail}` }
       const user = health.enforced ? health.user : undefined
       if (user) await chown(scratch, user.uid, user.gid)
       const walls = wallsOf(resolveProfile(defaultProfile, {}), {

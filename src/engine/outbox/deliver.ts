@@ -4,7 +4,7 @@ import type { Notification } from '../../domain/notification.ts'
 import { fp } from '../../failpoint.ts'
 import type { Log } from '../../log.ts'
 import { type Db, isPassing } from '../../store/database.ts'
-import { claimOutbox, forgetSent, releaseOutbox, settleOutbox, type Tried } from '../../store/outbox.ts'
+import { claimOutbox, forgetSent, releaseOutbox, releaseStrays, settleOutbox, type Tried } from '../../store/outbox.ts'
 import type { OutboxRow } from '../../store/tables.ts'
 import type { Bus } from '../bus.ts'
 import type { Journal } from '../journal.ts'
@@ -47,7 +47,11 @@ export function createDelivery(options: {
   let unhear = () => {}
   const leaving = new AbortController()
   const cancels = new Set<() => void>()
-  const underWay = new Map<string, Set<Promise<void>>>(targets.map(({ name }) => [name, new Set()]))
+  const underWay = new Map<string, Map<string, Promise<void>>>(targets.map(({ name }) => [name, new Map()]))
+  /** Targets of which we may have claimed what we do not send: nobody else may touch that while we live. */
+  const mayHoldStrays = new Set<string>()
+  /** Then rounds of a target may meet, and one cannot tell what the other has claimed from what nobody sends. */
+  let isDraining = false
   /** Rounds of a target go one after another. */
   const rounds = new Map<string, { running: Promise<void>; again: boolean }>()
   let forgotAt = Number.NEGATIVE_INFINITY
@@ -114,16 +118,27 @@ export function createDelivery(options: {
     if (limit <= 0) return 0
     const now = new Date(clock.now())
     const latest = new Date(clock.now() + longestBackoffMs)
-    const rows = await claimOutbox(db, target.name, { worker, now, latest, limit })
+    if (mayHoldStrays.has(target.name) && !isDraining) {
+      await releaseStrays(db, target.name, { worker, sending: [...sending.keys()], now })
+      mayHoldStrays.delete(target.name)
+    }
+    const rows = await claimOutbox(db, target.name, { worker, now, latest, limit }).catch((error: unknown) => {
+      // The answer may be what was lost, and not the claim.
+      mayHoldStrays.add(target.name)
+      throw error
+    })
     for (const row of rows) {
       const work = deliver(target, row)
-        .catch((error: unknown) => log.error('a notification was not sent', { notification: row.id, error: sentenceOf(error) }))
+        .catch((error: unknown) => {
+          mayHoldStrays.add(target.name)
+          log.error('a notification was not sent', { notification: row.id, error: sentenceOf(error) })
+        })
         .finally(() => {
-          sending.delete(work)
+          sending.delete(row.id)
           // The next of its task may go now.
           if (!stopped) look(target)
         })
-      sending.add(work)
+      sending.set(row.id, work)
     }
     return rows.length
   }
@@ -137,13 +152,16 @@ export function createDelivery(options: {
     const mine = { again: false, running: Promise.resolve() }
     rounds.set(target.name, mine)
     mine.running = (async () => {
-      do {
-        mine.again = false
-        await round(target)
-      } while (mine.again && !stopped)
-    })()
-      .catch((error: unknown) => log.debug('the outbox will be looked at again', { error: sentenceOf(error) }))
-      .finally(() => rounds.delete(target.name))
+      try {
+        do {
+          mine.again = false
+          await round(target)
+        } while (mine.again && !stopped)
+      } finally {
+        // In the same moment in which nothing more was wanted: whoever comes a moment later begins anew.
+        rounds.delete(target.name)
+      }
+    })().catch((error: unknown) => log.debug('the outbox will be looked at again', { error: sentenceOf(error) }))
   }
   const lookAll = () => {
     for (const target of targets) look(target)
@@ -185,17 +203,19 @@ export function createDelivery(options: {
       for (const cancel of cancels) cancel()
       cancels.clear()
       await Promise.all([...rounds.values()].map(({ running }) => running))
-      await Promise.all([...underWay.values()].flatMap((works) => [...works]))
+      await Promise.all([...underWay.values()].flatMap((works) => [...works.values()]))
     },
   }
 
   /** What is due, each once, for a while: what fails and what is left is for whoever comes next. */
   async function drain(): Promise<void> {
+    isDraining = true
+    await Promise.all([...rounds.values()].map(({ running }) => running))
     const until = clock.monotonic() + drainMs
     for (const target of targets) {
       const sending = underWay.get(target.name)!
       try {
-        while ((clock.monotonic() < until && (await round(target)) > 0) || sending.size > 0) await Promise.all(sending)
+        while ((clock.monotonic() < until && (await round(target)) > 0) || sending.size > 0) await Promise.all(sending.values())
       } catch (error) {
         log.warn('notifications wait for the next Pawl of this home', { target: target.name, error: sentenceOf(error) })
       }

@@ -4,6 +4,7 @@ import { backoffMs, longestBackoffMs } from './backoff.ts'
 import { bounded } from './bounded.ts'
 import { messageOf } from './message.ts'
 import { signedHeaders } from './sign.ts'
+import { toTell } from './write.ts'
 
 describe('the wait for the next try', () => {
   it('doubles, is spread over its half, and ends at six hours', () => {
@@ -36,6 +37,16 @@ describe('a signature', () => {
 })
 
 describe('what is told', () => {
+  it('is not that a task waits for its own subtasks or a moment for others: it goes on by itself', () => {
+    const way = { kind: 'webhook', url: 'https://ops.example', secret: { env: 'OPS' }, allowPrivate: false } as const
+    const ops = { name: 'ops', events: ['task.blocked', 'task.parked'], attempts: 1, way } as const
+    const told = (event: Parameters<typeof toTell>[0]['event']) => toTell({ task: 't_1', at: new Date(0), event }, ops).length
+    const until = new Date(0).toISOString()
+    expect(told({ type: 'task.blocked', data: { kind: 'no_progress' } })).toBe(1)
+    expect(told({ type: 'task.blocked', data: { kind: 'subtasks' } })).toBe(0)
+    expect(told({ type: 'task.parked', data: { kind: 'usage_limit', until } })).toBe(1)
+    expect(told({ type: 'task.parked', data: { kind: 'staggered', until } })).toBe(0)
+  })
   it('has a bound, whatever an agent asked', () => {
     const data = bounded({
       text: 'x'.repeat(10_000),

@@ -19,8 +19,9 @@ export function outboxWriter(targets: readonly Notification[], bus: Pick<Bus, 't
   }
 }
 
-function toTell({ task, run, at, event }: Entry, { name, way, events, agents, tags }: Notification): ToTell[] {
+export function toTell({ task, run, at, event }: Entry, { name, way, events, agents, tags }: Notification): ToTell[] {
   if (!isNotifiable(event.type)) return []
+  if (needsNobody(event)) return []
   // A question that is put to a target by name is for that target, whatever else it wants to hear of.
   const isNamed = event.type === 'question.escalated' && event.data.webhook === name
   if (!isNamed && !events.includes(event.type)) return []
@@ -28,5 +29,10 @@ function toTell({ task, run, at, event }: Entry, { name, way, events, agents, ta
   const id = newId('notification', at.getTime())
   return [{ id, target: name, kind: way.kind, task, run, event: event.type, data: bounded(event.data), at, ...filters }]
 }
+
+/** A task that waits for its own subtasks, or a moment for others of its account, goes on by itself. */
+const needsNobody = (event: Entry['event']) =>
+  (event.type === 'task.blocked' && event.data.kind === 'subtasks') ||
+  (event.type === 'task.parked' && event.data.kind === 'staggered')
 
 const isNotifiable = (type: string): type is Notifiable => (notifiable as readonly string[]).includes(type)

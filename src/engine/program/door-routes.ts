@@ -11,10 +11,11 @@ const Message = z.strictObject({ text: z.string().min(1).max(65_536) })
 
 const routes: Record<string, Route> = {
   'GET /v1/run': async (_, verbs) => ({ status: 200, body: verbs.describe() }),
-  'POST /v1/questions': async (request, verbs) => ({
-    status: 202,
-    body: await verbs.ask(await readBody(request, QuestionAsked, 'question')),
-  }),
+  'POST /v1/questions': async (request, verbs) => {
+    const question = await readBody(request, QuestionAsked, 'question')
+    // Permission is asked for by Pawl, about what is really to be done; whoever may write the question could make it look like something else.
+    return { status: 202, body: await verbs.ask({ ...question, kind: 'free' }) }
+  },
   'POST /v1/messages': async (request, verbs) => {
     await verbs.notify((await readBody(request, Message, 'message')).text)
     return { status: 202, body: { sent: true } }

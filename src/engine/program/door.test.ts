@@ -55,6 +55,15 @@ describe('the door', () => {
     expect(holder.calls).toEqual([{ kind: 'free', text: 'Which?', options: [] }, 'Halfway.'])
   })
 
+  it('lets nobody inside write what looks like a request for permission', async () => {
+    const { door, ask } = await opened()
+    const holder = run('run_1')
+    await door.bind(holder)
+    const text = 'May this task connect to example.com:443?'
+    expect((await ask('POST /v1/questions', { kind: 'permission', text })).status).toBe(202)
+    expect(holder.calls).toEqual([{ kind: 'free', text, options: [] }])
+  })
+
   it('refuses what it does not know with a sentence', async () => {
     const { door, ask } = await opened()
     await door.bind(run('run_1'))

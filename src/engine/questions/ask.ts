@@ -1,8 +1,10 @@
+import { canonicalJson } from '../../domain/canonical-json.ts'
 import { PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
 import { holdQuestion, insertQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { TakenRun } from '../../store/runs.ts'
+import type { QuestionRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
 import type { RunParts } from '../run.ts'
 import { policyOf } from './settings.ts'
@@ -28,9 +30,9 @@ export async function askQuestions(
     const policy = policyOf(task.spec.questions, parts.questions, clock.now())
     const stored: string[] = []
     for (const question of questions) {
-      // An agent that was not told whether its question is stored asks it again.
+      // An agent that was not told whether its question is stored asks it again. The same words about another call, or with other options, ask something else.
       const same = asked.find(
-        (earlier) => earlier.run_id === run.id && earlier.state === 'pending' && earlier.text === question.text,
+        (earlier) => earlier.run_id === run.id && earlier.state === 'pending' && isSame(earlier, question, options.call),
       )
       if (same && options.isHeld) await holdQuestion(tx, same.id, run.fence)
       stored.push(same?.id ?? question.id)
@@ -44,6 +46,12 @@ export async function askQuestions(
   if (ids.length > 0) parts.questions.tellAsked()
   return ids
 }
+
+const isSame = (earlier: QuestionRow, { kind, text, options }: QuestionAsked, call: ExactCall | undefined) =>
+  earlier.kind === kind &&
+  earlier.text === text &&
+  canonicalJson([earlier.options, earlier.call?.tool, earlier.call?.inputDigest]) ===
+    canonicalJson([options, call?.tool, call?.inputDigest])
 
 const told = (question: QuestionAsked & { id: string }, { deadline }: ReturnType<typeof policyOf>) => ({
   questionId: question.id,

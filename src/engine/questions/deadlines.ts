@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
 import type { Log } from '../../log.ts'
-import type { Db } from '../../store/database.ts'
+import { type Db, isPassing } from '../../store/database.ts'
 import { dueQuestions, endedEscalations, lockQuestion, nextDeadline } from '../../store/deadlines.ts'
 import { expireQuestion, findQuestion } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
@@ -91,27 +91,33 @@ export function createDeadlines(parts: DeadlineParts): Deadlines {
     }
   }
 
+  /** One that cannot be dealt with now does not hold up the others: the queue may be full for days. */
+  const dealtWith = async (id: string, work: () => Promise<boolean>): Promise<number> => {
+    try {
+      if (!(await work())) return 0
+    } catch (error) {
+      if (isPassing(error)) throw error
+      log.warn('a question will be looked at again', { question: id, error: messageOf(error) })
+      return 0
+    }
+    bus.tell('answered', id)
+    return 1
+  }
   const collect = async (): Promise<number> => {
     let count = 0
     for (const { question: id, task, text } of await endedEscalations(db)) {
       const question = await findQuestion(db, id)
       if (!question) continue
       const answer = answerFrom(question, text)
-      if (await answered(id, question.task_id, answer ?? nobodyAnswered(question), answer ? task : 'deadline', false)) {
-        bus.tell('answered', id)
-        count++
-      }
+      const by = answer ? task : 'deadline'
+      count += await dealtWith(id, () => answered(id, question.task_id, answer ?? nobodyAnswered(question), by, false))
     }
     return count
   }
 
   const lookOnce = async (): Promise<number> => {
     let count = 0
-    for (const id of await dueQuestions(db, new Date(clock.now()))) {
-      if (!(await handle(id))) continue
-      bus.tell('answered', id)
-      count++
-    }
+    for (const id of await dueQuestions(db, new Date(clock.now()))) count += await dealtWith(id, () => handle(id))
     count += await collect()
     if (count > 0) bus.tell('admission')
     return count

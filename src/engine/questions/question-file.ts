@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { QuestionAsked } from '../../domain/question/question.ts'
-import { readHomeFile, removeHomeFile } from '../../files/home-files.ts'
+import { readHomeFileStart, removeHomeFile } from '../../files/home-files.ts'
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'
 import type { DoorVerbs } from '../program/door.ts'
 import type { RunParts, Voice } from '../run.ts'
@@ -26,9 +26,13 @@ export type Left =
   | { readonly broken: string }
 
 export async function readQuestionFile(home: string): Promise<Left | undefined> {
-  const text = await readHomeFile({ home, path: name }, maxBytes)
-  if (text === undefined || text.trim() === '') return undefined
-  return readQuestion(text.trim())
+  const left = await readHomeFileStart({ home, path: name }, maxBytes)
+  const text = left?.text.trim() ?? ''
+  if (left && left.size > maxBytes)
+    return {
+      broken: `The question file has more than ${maxBytes / 1024} KiB, so it is not asked. It begins: ${text.slice(0, maxNoted)}`,
+    }
+  return text === '' ? undefined : readQuestion(text)
 }
 
 /**

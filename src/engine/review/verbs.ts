@@ -74,7 +74,7 @@ export function reviewVerbs(parts: ReviewVerbParts, view: (id: string) => Promis
             attempts: 0,
             result: null,
             rank: rankOf(task.created_at.getTime(), task.priority),
-            continuation: { kind: 'rejected', comment, ...(results.length === 0 ? {} : { results }) },
+            continuation: { kind: 'rejected', comment, after: task.fence, ...(results.length === 0 ? {} : { results }) },
             event: { type: 'task.requeued', data: { why: 'rejected', detail: comment } },
           })
           await insertAudit(tx, audit.entry(caller, 'task.reject', id))

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { ProfileMount } from '../../domain/profile/profile.ts'
+import { restricted } from '../../domain/profile/restrict.ts'
 import { readyMounts } from './mounts.ts'
 
 function place() {
@@ -38,6 +40,15 @@ test('mounts are ready as real places; optional ones that are missing are told; 
     there: [expect.objectContaining({ name: 'link' }), expect.objectContaining({ name: 'kept/deep' })],
     missing: [missing],
   })
+})
+
+test('a folder that a task may read is that folder: a link that was put there since ends the run', async () => {
+  const { root, mount, ready } = place()
+  const context = (name: string) =>
+    restricted(builtinProfiles.guarded, { contextDirs: [join(root, name)] }).mounts.find(({ source }) => source.endsWith(name))!
+  expect((await ready(context('data'))).mounts).toEqual([{ source: join(root, 'data'), path: join(root, 'data'), mode: 'ro' }])
+  await expect(ready(context('link'))).rejects.toThrow('is a link by now')
+  expect((await ready(mount('link'))).mounts).toHaveLength(1)
 })
 
 test('a required mount that is missing ends the run, with its name and what to do', async () => {

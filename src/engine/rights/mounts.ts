@@ -1,6 +1,7 @@
 import { chown, mkdir, realpath, stat } from 'node:fs/promises'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
+import { isOfTask } from '../../domain/profile/restrict.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { RunFailure } from '../failure.ts'
 
@@ -46,6 +47,11 @@ export async function readyMounts(
       missing.push(mount)
       continue
     }
+    if (isOfTask(mount) && source !== mount.source)
+      throw new RunFailure(
+        'workspace_error',
+        `${described(mount, name)} was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew.`,
+      )
     if (hidden.some((path) => isWithin(path, source) || isWithin(source, path)))
       throw new RunFailure(
         'workspace_error',

@@ -196,6 +196,27 @@ test('a yes of a person counts for the call, whether or not the program asked be
   expect(await allowed(['permit', 'admit', 'permit'])).toEqual([true, true, false])
 })
 
+test('a yes that waits for its call is not used up by another call about the same file', async () => {
+  const writing = (content: string) => ({ tool: 'mcp__pawl__Write', input: { file_path: '/w/a', content } })
+  const asking: ProfileSettings = { rules: { ask: ['Write'] } }
+  const { permissions } = run(asking, [{ call: exactCall(writing('good')), answer: 'Allow once' }])
+  expect(await permissions.permit(writing('good'))).toEqual({ allow: true })
+  expect((await permissions.admit(writing('bad'))).allow).toBe(false)
+  expect(await permissions.admit(writing('good'))).toEqual({ allow: true })
+})
+
+test('a person sees where a command would be run, and how much of it is not shown', async () => {
+  const { permissions, asked } = run()
+  await permissions.permit({ tool: 'shell', input: { command: 'git push', cwd: '/elsewhere' } })
+  await permissions.permit({ tool: 'shell', input: { command: 'git push', cwd: '/w' } })
+  await permissions.permit(bash(`git push ${'a'.repeat(5_000)}`))
+  expect(asked.map(({ text }) => text)).toEqual([
+    expect.stringContaining('Bash(git push [in the folder /elsewhere])'),
+    expect.stringContaining('Bash(git push)'),
+    expect.stringContaining('…) [1009 more characters are not shown; sha256 '),
+  ])
+})
+
 test('refusals, and what a person allowed, are told to the journal', async () => {
   const first = run()
   await first.permissions.permit(bash('ls'))

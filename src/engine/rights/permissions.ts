@@ -5,7 +5,7 @@ import type { Profile } from '../../domain/profile/profile.ts'
 import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
 import { type Decision, decide, whatIsAllowed } from '../../domain/rule/decide.ts'
 import { partsOf } from '../../domain/rule/parts.ts'
-import { toolNamed } from '../../domain/rule/tools.ts'
+import { toolFacts, toolNamed } from '../../domain/rule/tools.ts'
 import { choices } from './answers.ts'
 import { exactCall } from './exact-call.ts'
 import type { Grants } from './grants.ts'
@@ -117,7 +117,7 @@ export function createPermissions(parts: PermissionParts): Permissions {
     const decision = decide(profile, request, { workspace })
     if (decision.verdict === 'allow') return { allow: true }
     if (decision.verdict === 'deny') return deny(request, decision)
-    const call = callText(request, workspace)
+    const call = `${callText(request, workspace)} ${restDigest(request)}`
     const expected = awaited.get(call) ?? 0
     if (isCalled && expected > 0) {
       awaited.set(call, expected - 1)
@@ -163,8 +163,32 @@ function callText(request: PermissionRequest, workspace: string): string {
   const parts = partsOf(request, { workspace }).map((part) => part.text)
   const isReadable = parts.every((text) => text !== undefined)
   const whole =
-    tool === 'Bash' && typeof command === 'string' ? command : isReadable ? parts.join(', ') : canonicalJson(request.input ?? {})
-  // Two long calls that begin alike must not be taken for one another.
+    tool === 'Bash' && typeof command === 'string'
+      ? `${command}${elsewhere(request.input, workspace)}`
+      : isReadable
+        ? parts.join(', ')
+        : canonicalJson(request.input ?? {})
+  // Two long calls that begin alike must not be taken for one another, and nobody must think that they have seen all of one.
   const digest = () => createHash('sha256').update(whole).digest('hex')
-  return whole.length > longestShown ? `${tool}(${whole.slice(0, longestShown)}…) [sha256 ${digest()}]` : `${tool}(${whole})`
+  return whole.length > longestShown
+    ? `${tool}(${whole.slice(0, longestShown)}…) [${whole.length - longestShown} more characters are not shown; sha256 ${digest()}]`
+    : `${tool}(${whole})`
+}
+
+/**
+ * Of what a call does beyond what is shown of it: another content for the same path is another call. Paths are left out, as our tools name them whole; and of a command
+ * nothing is left that our own tool would do with.
+ */
+function restDigest(request: PermissionRequest): string {
+  const tool = nameOf(request)
+  if (tool === 'Bash') return ''
+  const shown: readonly string[] = toolFacts(tool)?.fields ?? []
+  const input = Object.entries(request.input ?? {}).filter(([field]) => !shown.includes(field))
+  return exactCall({ ...request, input: Object.fromEntries(input) }).inputDigest
+}
+
+/** The same command does something else in another folder. */
+function elsewhere(input: unknown, workspace: string): string {
+  const { cwd } = input as { cwd?: unknown }
+  return typeof cwd === 'string' && cwd !== workspace ? ` [in the folder ${cwd}]` : ''
 }

@@ -1,7 +1,8 @@
-import { messageOf, PawlError } from '../../domain/error.ts'
+import { messageOf } from '../../domain/error.ts'
 import { dueBetween } from '../../domain/schedule/next-time.ts'
 import type { TickState } from '../../domain/schedule/schedule.ts'
 import type { Tx } from '../../store/database.ts'
+import { isFromDatabase } from '../../store/prepared.ts'
 import * as store from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
 import { fireTime, planOf } from './plan.ts'
@@ -25,7 +26,7 @@ export async function fireSchedule(tx: Tx, row: ScheduleRow, nowMs: number): Pro
     await store.updateSchedule(tx, { ...row, ...planOf(row, last), last_due_at: new Date(last) })
   } catch (error) {
     // Its zone or expression cannot be read any more: others must not wait for it, and it must not look healthy.
-    if (!(error instanceof PawlError)) throw error
+    if (isFromDatabase(error)) throw error
     const detail = `${messageOf(error)} It is paused until it is changed.`
     await store.insertTick(tx, { schedule: row.id, due: row.next_due_at, state: 'failed', detail, at })
     await store.updateSchedule(tx, { ...row, state: 'paused', next_due_at: null, next_at: null })

@@ -67,13 +67,16 @@ export function createTicker(parts: MakeTasksParts & { bus: Bus; clock: Clock; l
       return looking
     }
     looking = (async () => {
-      do {
-        isWanted = false
-        await round()
-      } while (isWanted && !isStopped)
-    })().finally(() => {
-      looking = undefined
-    })
+      try {
+        do {
+          isWanted = false
+          await round()
+        } while (isWanted && !isStopped)
+      } finally {
+        // In the same moment in which nothing more was wanted: whoever comes a moment later begins anew.
+        looking = undefined
+      }
+    })()
     return looking
   }
 

@@ -2,6 +2,7 @@ import type { Adapter } from '../../agent.ts'
 import { accountOf } from '../../domain/account.ts'
 import type { Budget, ResolvedAgent } from '../../domain/agent-config.ts'
 import { conflict, denied, invalid } from '../../domain/error.ts'
+import { rightsOf } from '../../domain/profile/resolve.ts'
 import { SubtaskLimits, type TaskSpec } from '../../domain/task/spec.ts'
 import type { SubtaskAsked } from '../../domain/task/subtask.ts'
 import { rankOf } from '../../domain/task/task.ts'
@@ -9,6 +10,7 @@ import type { Tx } from '../../store/database.ts'
 import { costOfTask } from '../../store/runs.ts'
 import { capsGiven, countTree, subtasksOf } from '../../store/subtasks.ts'
 import { type LockedTask, lockTask, type TaskToInsert } from '../../store/tasks.ts'
+import { refusedCheck } from '../entrance/may-decide.ts'
 import { tokensFor, usdFor } from './share.ts'
 
 export const limitsOf = (spec: TaskSpec): SubtaskLimits => spec.subtasks ?? SubtaskLimits.parse({})
@@ -58,6 +60,11 @@ export async function partOf(
   const base = asked.agent === undefined || asked.agent === own.name ? own : agentFor(parent, asked.agent, known.agents)
   if (asked.model !== undefined && !known.adapterNamed(base.adapter).can.model)
     throw invalid(`Agent "${base.name}" takes no model; leave it out.`)
+  const refused = asked.checks && refusedCheck(asked.checks, rightsOf(own), { mayAllow: false, workspace: parent.workspace })
+  if (refused)
+    throw denied(
+      `The check "${refused.run.slice(0, 200)}" would be run for you without anybody being asked, and you may not run it like that yourself: ${refused.why} Leave it out.`,
+    )
   const { rights: _, ...plain } = base
   const agent: ResolvedAgent = {
     ...plain,

@@ -27,6 +27,11 @@ it('only what has ended is told, why it failed first, and all of it together sta
   expect(told.map(({ text }) => text.length).reduce((sum, length) => sum + length)).toBeLessThan(45_000)
 })
 
+it('what the machine or the provider said stays with those who work on it', () => {
+  const failed = row({ state: 'failed', reason: { kind: 'sandbox_error', detail: 'no room in /srv/pawl' }, result: null })
+  expect(resultsOf([failed])[0]?.text).toBe('The walls around the agent could not be built.')
+})
+
 it('a subtask without a name is called by how its prompt begins', () => {
   expect(titleOf(row({ name: 'mine' }))).toBe('mine')
   expect(titleOf(row({ prompt: `${'a'.repeat(100)}\nrest` }))).toBe(`${'a'.repeat(79)}…`)

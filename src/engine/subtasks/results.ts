@@ -1,3 +1,4 @@
+import { type Category, categories } from '../../domain/outcome.ts'
 import type { SubtaskView } from '../../domain/task/subtask.ts'
 import { isEnded } from '../../domain/task/task.ts'
 import type { TaskView } from '../../domain/view.ts'
@@ -46,10 +47,28 @@ export function titleOf({ name, prompt }: Pick<SubtaskRow, 'name' | 'prompt'>): 
 }
 
 /** Why it did not end well comes first, and what it said of its work after it. */
-function textOf({ state, reason, result }: SubtaskRow): string {
-  const why = state === 'completed' && reason === null ? undefined : reason?.detail
+function textOf({ reason, result }: SubtaskRow): string {
+  const why = reason === null ? undefined : whyOf(reason)
   return [why, result?.text].filter((part) => part !== undefined && part.trim() !== '').join('\n\n')
 }
+
+/** An agent is told what kind of trouble the machine or the provider had, not what they said: that names places, hosts and accounts. */
+function whyOf({ kind, detail }: NonNullable<SubtaskRow['reason']>): string | undefined {
+  const category = ofTheMachine.find((one) => one === kind)
+  return category === undefined ? detail : categories[category].says
+}
+const ofTheMachine = [
+  'rate_limited',
+  'overloaded',
+  'usage_limit',
+  'network',
+  'auth_failed',
+  'bad_config',
+  'binary_missing',
+  'sandbox_error',
+  'workspace_error',
+  'internal',
+] as const satisfies Category[]
 
 /** The beginning, up to the end of a paragraph, a line or a word, and how much is missing. */
 export function cutWell(text: string, maxChars: number): string {

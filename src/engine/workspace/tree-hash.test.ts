@@ -107,6 +107,8 @@ describe('the hash of a tree', () => {
       hash: null,
       why: expect.stringContaining('1000 bytes'),
     })
+    await mkdir(join(folder, 'empty/inner'), { recursive: true })
+    expect(await treeHash(join(folder, 'empty'), { limits: { ...limits, ms: -1 } })).toMatchObject({ hash: null })
     await expect(treeHash(folder, { signal: AbortSignal.abort() })).rejects.toThrow()
   })
 

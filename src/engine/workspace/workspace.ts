@@ -5,6 +5,7 @@ import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
+import { leadsElsewhere } from './same-place.ts'
 
 /** A workspace made ready for one run. */
 export interface PreparedWorkspace {
@@ -51,6 +52,11 @@ export async function prepareWorkspace(
     if (user) await chown(path, user.uid, user.gid)
   }
   await assertUsable(path)
+  if (!own && (await leadsElsewhere(path)) !== undefined)
+    throw new PawlError(
+      'invalid',
+      `The workspace ${path} was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew.`,
+    )
   if (mode === 'clone' && !own) return prepareClone({ ...plan, original: path, owner: user }, bringBackBranch ?? false)
   const isDirect = !user || own || (await isWritableBy(path, user))
   if (mode === 'direct' && !isDirect)

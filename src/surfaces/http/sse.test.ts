@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { bearer, exchange, type Listening, listening, request } from '../../../test/http-peer.ts'
+import { fakeEntrance } from '../../../test/fake-entrance.ts'
+import { bearer, exchange, type Listening, listening, request, token } from '../../../test/http-peer.ts'
 import { SseParser } from '../../client/sse-parser.ts'
-import type { Clock } from '../../clock.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { silentLog } from '../../log.ts'
 import { EventStreams } from './sse.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-async function peerWithTask(options: { clock?: Clock } = {}) {
+async function peerWithTask(options: Parameters<typeof listening>[0] = {}) {
   const peer = await listening(options)
   stops.push(peer.surface.stop)
   const { task } = await peer.runtime.createTask({ prompt: 'p' }, { by: 'test' })
@@ -124,6 +124,24 @@ test('until=rest on a task at rest ends after what is left to read', async () =>
     const answer = await exchange(peer.port, streamRequest(peer, `/api/v1/tasks/${peer.task}/events?until=rest&after=${after}`))
     expect(eventsIn(answer.text)).toEqual(expected)
   }
+})
+
+test.for([
+  ['viewer', false],
+  ['operator', true],
+] as const)('a run waits for somebody who attends only if they can answer: a %s', async ([standing, attends]) => {
+  const authenticate = async () => ({ user: 'ann', standing, token: 't' })
+  const peer = await peerWithTask({ entrance: { ...fakeEntrance(token), authenticate } })
+  const follow = peer.runtime.followEvents
+  const asked: unknown[] = []
+  Object.assign(peer.runtime, {
+    followEvents: (task: string, options: Parameters<typeof follow>[1]) => {
+      asked.push(options.attends)
+      return follow(task, options)
+    },
+  })
+  openStream(peer, `/api/v1/tasks/${peer.task}/events?attends=true`)
+  await expect.poll(() => asked).toEqual([attends])
 })
 
 test('a reader that goes away ends its follow', async () => {

@@ -72,6 +72,16 @@ it('a question file that cannot be asked is a note with its text, and the run en
   })
 })
 
+it('a question file that is too long is a note with its beginning', async () => {
+  const script = 'cat > /dev/null; head -c 300000 /dev/zero | tr "\\0" Q > "$PAWL_QUESTION_FILE"; echo done'
+  const id = await begin({ agentConfig: shell(script) })
+  expect(await rest(id)).toMatchObject({ state: 'completed', questions: [] })
+  const events = await daemon.runtime.readEvents(id, { after: 0, limit: 100 })
+  expect(events.find((event) => event.type === 'run.noted' && event.data.code === 'question_file_broken')?.data).toMatchObject({
+    detail: expect.stringMatching(/^The question file has more than 256 KiB, so it is not asked\. It begins: QQQ/),
+  })
+})
+
 it('both names of the question file lead to the same place', async () => {
   const agentConfig = shell('cat > /dev/null; [ "$PAWL_QUESTION_FILE" = "$CLAUDOMATOR_QUESTION_FILE" ] && echo same')
   expect((await rest(await begin({ agentConfig }))).result?.text).toContain('same')
@@ -100,6 +110,7 @@ it('only one option of a question that is no list may be chosen', async () => {
 })
 
 it('only those who are named may answer', async () => {
+  await daemon.entrance.createUser({ name: 'alice' }, { by: 'test' })
   const questions = { mayAnswer: ['alice', 'role:viewer'], afterDeadline: { kind: 'deny' as const } }
   const id = await begin({ agentConfig: leaving('Which?'), questions })
   const [question] = (await rest(id)).questions

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../src/domain/id.ts'
 import type { ExactCall } from '../../../src/domain/question/question.ts'
 import { defaultQuestions } from '../../../src/domain/question/settings.ts'
+import type { Redactor } from '../../../src/domain/redact/redactor.ts'
 import { createAudit } from '../../../src/engine/entrance/audit.ts'
+import { askQuestions } from '../../../src/engine/questions/ask.ts'
 import { questionVerbs } from '../../../src/engine/questions/verbs.ts'
 import { useGrant } from '../../../src/store/grants.ts'
 import { insertQuestion } from '../../../src/store/questions.ts'
+import type { TakenRun } from '../../../src/store/runs.ts'
 import { findTask } from '../../../src/store/tasks.ts'
 import { makeParts } from '../store.ts'
 import { HandClock } from '../test-clock.ts'
@@ -72,6 +75,30 @@ it('it is for that input, for as long as it lasts, and for the run that has the 
   expect(await use(push, 1)).toBeUndefined()
   clock.jump(defaultQuestions.grantsLastMs + 1)
   expect(await use()).toBeUndefined()
+})
+
+it('the same words ask something else if they are about another call, or offer something else', async () => {
+  const task = await parts.addTask()
+  const run = await parts.admit(task, 1, worker)
+  await parts.lease(run, worker)
+  const taken = { run: { id: run.id, fence: 1 }, task: { id: task.id, spec: {} } } as unknown as TakenRun
+  const questions = { ...defaultQuestions, tellAsked: () => undefined, onAnswer: () => () => undefined }
+  const redactor = { value: <T>(value: T) => value } as unknown as Redactor
+  const asking = (options: string[], call?: ExactCall) =>
+    askQuestions(
+      taken,
+      { journal: parts.journal, clock, redactor, questions },
+      [{ kind: 'permission', text: 'May it?', options }],
+      {
+        ...{ isHeld: false, call },
+      },
+    )
+  const [planted] = await asking(['Deny'])
+  const [first] = await asking([], push)
+  const [again] = await asking([], { ...push })
+  const [other] = await asking([], { ...push, inputDigest: 'of git push -f' })
+  expect(again).toBe(first)
+  expect(new Set([planted, first, other]).size).toBe(3)
 })
 
 it('what is allowed for the task, and what is denied, stays so', async () => {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { accountOf } from '../../../src/domain/account.ts'
+import { newId } from '../../../src/domain/id.ts'
+import { insertQuestion } from '../../../src/store/questions.ts'
 import { findSession } from '../../../src/store/runs.ts'
-import { agentWith, hour, makeWorld, minute, usageLimit } from './world.ts'
+import { agentWith, hour, makeWorld, minute, second, usageLimit } from './world.ts'
 
 it('a task whose agent is at its limit goes on with the next agent whose account is free, and stays there', async () => {
   const world = await makeWorld()
@@ -62,5 +64,36 @@ it('a session that another task waits for is not taken to another agent, nor is 
   expect(await world.task(first)).toMatchObject({ state: 'parked', agent: 'claude' })
   expect(await world.task(once)).toMatchObject({ state: 'failed', agent: 'claude' })
   expect(await world.task(strange)).toMatchObject({ state: 'parked', agent: 'claude' })
+  await world.stop()
+}, 60_000)
+
+it('an account whose time is over is gone back to, although nobody else has tried it since', async () => {
+  const world = await makeWorld()
+  const [claude, codex] = [agentWith('claude'), agentWith('codex', 'codex', { adapter: 'demo' })]
+  const resetMs = world.clock.now() + 5 * hour
+  world.provide('claude', (nowMs) => (nowMs < resetMs ? usageLimit(resetMs) : undefined))
+  world.provide('codex', (nowMs) => usageLimit(nowMs + 5 * hour))
+  const id = await world.add(claude, { spec: { failover: [codex] } })
+  await world.pass(90_000)
+  expect(await world.task(id)).toMatchObject({ state: 'running', agent: 'codex' })
+  // It works for long, and meets the limit of its own account when that of the first is over.
+  for (const one of world.live) one.endsAt += 6 * hour
+  await world.pass(7 * hour)
+  expect(await world.task(id)).toMatchObject({ state: 'completed', agent: 'claude' })
+  await world.stop()
+}, 60_000)
+
+it('a task that waits for an answer is not handed over without a word', async () => {
+  const world = await makeWorld()
+  const [claude, codex] = [agentWith('claude'), agentWith('codex', 'codex', { adapter: 'demo' })]
+  world.provide('claude', (nowMs) => usageLimit(nowMs + 5 * hour))
+  const id = await world.add(claude, { spec: { failover: [codex] } })
+  await world.pass(second)
+  const { run } = world.live[0]!
+  const question = { id: newId('question', world.clock.now()), kind: 'free' as const, text: 'Which?', options: [], isHeld: false }
+  const by = { task: id, run: run.id, fence: run.fence, at: new Date(world.clock.now()) }
+  await world.db.transaction().execute((tx) => insertQuestion(tx, { ...question, ...by }))
+  await world.pass(2 * minute)
+  expect(await world.task(id)).toMatchObject({ state: 'blocked', agent: 'claude', reason: { kind: 'question' } })
   await world.stop()
 }, 60_000)

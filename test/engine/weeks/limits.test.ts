@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { accountOf } from '../../../src/domain/account.ts'
 import { agentWith, day, hour, makeWorld, minute, overload, second, usageLimit } from './world.ts'
@@ -191,3 +192,75 @@ it.each([
   },
   120_000,
 )
+
+it('an account is free as soon as the first run of it is served, and not only when that has ended', async () => {
+  const world = await makeWorld()
+  const resetMs = world.clock.now() + 5 * hour
+  world.provide('claude', (nowMs) => (nowMs < resetMs ? usageLimit(resetMs) : undefined))
+  const ids = []
+  for (let n = 0; n < 3; n++) ids.push(await world.add(agentWith('claude')))
+  await world.pass(2 * minute)
+  world.runsTake(9 * hour)
+  await world.pass(5 * hour)
+  const { run } = world.live[0]!
+  const waiting = ids.filter((id) => id !== run.taskId)
+  expect(world.live).toHaveLength(1)
+  const event = { type: 'agent.tool_called', data: { callId: 'c', tool: 'Bash', input: {} } } as const
+  world.journal.append({ task: run.taskId, run: run.id, runNo: 0, fence: run.fence, at: new Date(world.clock.now()), event })
+  await world.journal.flush()
+  await world.pass(minute, 5 * second)
+  expect(world.live.map((one) => one.run.taskId).toSorted()).toEqual([run.taskId, ...waiting].toSorted())
+  expect(await world.cooldowns()).toEqual([])
+  await world.stop()
+}, 60_000)
+
+it('a first run that tells nothing of what it does is waited for no longer than a refusal takes', async () => {
+  const world = await makeWorld()
+  world.provide('claude', (nowMs) => usageLimit(nowMs + hour))
+  await world.add(agentWith('claude'))
+  await world.add(agentWith('claude'))
+  await world.pass(2 * minute)
+  world.runsTake(9 * hour)
+  await world.pass(hour + 5 * minute, minute)
+  expect(world.live).toHaveLength(1)
+  await world.pass(10 * minute, minute)
+  expect(world.live).toHaveLength(2)
+  await world.stop()
+}, 60_000)
+
+it('tasks that cannot be woken do not keep others from running', async () => {
+  const world = await makeWorld()
+  world.provide('claude', (nowMs) => usageLimit(nowMs + hour))
+  const stuck = await world.add(agentWith('claude'))
+  await world.pass(2 * minute)
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$`.execute(
+    world.db,
+  )
+  await sql`create trigger refuse before update on pawl.tasks for each row when (old.state = 'parked') execute function refuse()`.execute(
+    world.db,
+  )
+  world.clock.advance(2 * hour)
+  const other = await world.add(agentWith('codex'))
+  await world.pass(0)
+  expect(await world.task(other)).toMatchObject({ state: 'running' })
+  expect(await world.task(stuck)).toMatchObject({ state: 'parked' })
+  await world.stop()
+}, 60_000)
+
+it('whoever retries a task that has waited often enough has it wait as often again', async () => {
+  const world = await makeWorld({ usageWindows: 2 })
+  world.provide('claude', (nowMs) => usageLimit(nowMs + 5 * hour))
+  const id = await world.add(agentWith('claude'))
+  await world.pass(day)
+  const failed = await world.task(id)
+  expect(failed.state).toBe('failed')
+  const continuation = JSON.stringify({ kind: 'retry', fresh: false, after: failed.fence })
+  await sql`update pawl.tasks set state = 'queued', ended_at = null, continuation = ${continuation}::jsonb where id = ${id}`.execute(
+    world.db,
+  )
+  await world.pass(6 * hour)
+  expect(await world.task(id)).toMatchObject({ state: 'parked', fence: failed.fence + 2 })
+  await world.pass(day)
+  expect(await world.task(id)).toMatchObject({ state: 'failed', fence: failed.fence + 3 })
+  await world.stop()
+}, 60_000)

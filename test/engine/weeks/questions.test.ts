@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { unavailable } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/domain/id.ts'
 import { defaultQuestions } from '../../../src/domain/question/settings.ts'
 import type { QuestionPolicy } from '../../../src/domain/task/spec.ts'
@@ -204,4 +205,16 @@ it('it wakes by itself when the next one is due, also one that was asked meanwhi
   })
   await deadlines.stop()
   await deadlines.stop()
+})
+
+it('a question that cannot be passed on for now does not hold up those after it', async () => {
+  const { asking, db, journal, bus, log, state } = world()
+  const first = await asking({ deadlineMs: hour, afterDeadline: { kind: 'escalate', agent: 'helper' } })
+  const second = await asking({ deadlineMs: 2 * hour, afterDeadline: { kind: 'proceed', answer: 'that' } })
+  const createTask = async () => Promise.reject(unavailable('The queue is full.'))
+  const deadlines = createDeadlines({ db, journal, bus, clock, log, settings: defaultQuestions, createTask })
+  clock.advance(3 * hour)
+  await deadlines.look()
+  expect([await state(first.task), await state(second.task)]).toEqual(['blocked', 'queued'])
+  await db.deleteFrom('pawl.questions').where('id', '=', first.id).execute()
 })

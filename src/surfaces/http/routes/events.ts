@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createRoute, z } from '@hono/zod-openapi'
 import { eventWithoutDetail, seesDetail } from '../../../domain/detail.ts'
 import { PawlError } from '../../../domain/error.ts'
+import { mayUse } from '../../../domain/role.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
@@ -63,7 +64,8 @@ export function eventRoutes(app: App, { runtime, streams }: Parts): void {
       after,
       shown,
       untilRest: until === 'rest',
-      attends: attends === 'true',
+      // A run waits for whoever attends it, so it must be somebody who can answer.
+      attends: attends === 'true' && mayUse('work', c.get('principal').standing),
       isStillIn: c.get('isStillIn'),
     })
     return new Response(null, RESPONSE_ALREADY_SENT)

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { type App, api, type Parts } from '../app.ts'
+import { healthWithoutDetail, seesDetail } from '../../../domain/detail.ts'
+import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'
 
@@ -31,7 +32,10 @@ const ready = createRoute({
 })
 
 export function healthRoutes(app: App, { runtime }: Parts): void {
-  app.openapi(health, async (c) => c.json(await runtime.health(), 200))
+  app.openapi(health, async (c) => {
+    const found = await runtime.health()
+    return c.json(seesDetail(callerOf(c).standing) ? found : healthWithoutDetail(found), 200)
+  })
   app.openapi(live, (c) => c.text('ok', 200))
   app.openapi(ready, async (c) => {
     await runtime.ready()

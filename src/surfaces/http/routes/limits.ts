@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { limitWithoutDetail, seesDetail } from '../../../domain/detail.ts'
 import { LimitView } from '../../../domain/limit-view.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
@@ -40,7 +41,10 @@ const wake = createRoute({
 })
 
 export function limitRoutes(app: App, { runtime }: Parts): void {
-  app.openapi(list, async (c) => c.json({ items: await runtime.listLimits(), next: null }, 200))
+  app.openapi(list, async (c) => {
+    const items = await runtime.listLimits()
+    return c.json({ items: seesDetail(callerOf(c).standing) ? items : items.map(limitWithoutDetail), next: null }, 200)
+  })
   app.openapi(clear, async (c) => {
     const { agent } = c.req.valid('json')
     return c.json({ items: await runtime.clearLimits(agent, callerOf(c)), next: null }, 200)

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { notificationWithoutDetail, seesDetail } from '../../../domain/detail.ts'
 import { NotificationId, TaskId } from '../../../domain/id.ts'
 import { NotificationTest, NotificationView, notificationStates } from '../../../domain/notification.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
@@ -61,7 +62,10 @@ const test = createRoute({
 })
 
 export function notificationRoutes(app: App, { runtime }: Parts): void {
-  app.openapi(list, async (c) => c.json(await runtime.listNotifications(c.req.valid('query')), 200))
+  app.openapi(list, async (c) => {
+    const { items, next } = await runtime.listNotifications(c.req.valid('query'))
+    return c.json({ items: seesDetail(callerOf(c).standing) ? items : items.map(notificationWithoutDetail), next }, 200)
+  })
   app.openapi(retryAll, async (c) => {
     const { target } = c.req.valid('json')
     return c.json(await runtime.retryNotifications({ target }, callerOf(c)), 200)

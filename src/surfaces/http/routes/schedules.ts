@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { scheduleWithoutDetail, seesDetail } from '../../../domain/detail.ts'
 import { Name } from '../../../domain/id.ts'
 import { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView, TaskTemplate } from '../../../domain/schedule/schedule.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
@@ -75,12 +76,18 @@ const resume = act('resume', 'Let it go on; nothing of the pause is made up for.
 const run = act('run', 'One tick now, out of turn.')
 
 export function scheduleRoutes(app: App, { runtime }: Parts): void {
-  app.openapi(list, async (c) => c.json({ items: await runtime.listSchedules(), next: null }, 200))
+  app.openapi(list, async (c) => {
+    const items = await runtime.listSchedules()
+    return c.json({ items: seesDetail(callerOf(c).standing) ? items : items.map(scheduleWithoutDetail), next: null }, 200)
+  })
   app.openapi(create, async (c) => {
     const schedule = await runtime.createSchedule(c.req.valid('json'), callerOf(c))
     return c.json(schedule, 201, { Location: `${api}/schedules/${schedule.id}` })
   })
-  app.openapi(show, async (c) => c.json(await runtime.getSchedule(c.req.valid('param').id), 200))
+  app.openapi(show, async (c) => {
+    const schedule = await runtime.getSchedule(c.req.valid('param').id)
+    return c.json(seesDetail(callerOf(c).standing) ? schedule : scheduleWithoutDetail(schedule), 200)
+  })
   app.openapi(change, async (c) =>
     c.json(await runtime.changeSchedule(c.req.valid('param').id, c.req.valid('json'), callerOf(c)), 200),
   )
