@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 const realAgents = 'test/real-agents/**/*.test.ts'
@@ -5,6 +6,8 @@ const realAgents = 'test/real-agents/**/*.test.ts'
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Most of a test is waiting for programs: left to itself, vitest would use one of two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
