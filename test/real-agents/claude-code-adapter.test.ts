@@ -56,7 +56,7 @@ test('it answers under the id it was given, warm for the next turn, and can be r
     vendorSession: id,
     mayGoOn: true,
   })
-  expect(one.events.map((event) => event.type)).toEqual(['agent.session', 'agent.message'])
+  expect(one.events.map((event) => event.type)).toEqual(['agent.session', 'agent.usage', 'agent.message', 'agent.usage'])
   const two = await first.turn('and the pear')
   expect(two.verdict).toEqual({ ...one.verdict, text: '2 prompts: remember the apple | and the pear' })
   expect(await first.end()).toEqual({ code: 0, signal: null })
