@@ -39,8 +39,9 @@ export interface OutputLimits {
 export const usualTimeoutMs = 600_000
 const usual: OutputLimits = { keptBytes: 10_000_000, mostBytes: 200_000_000, tailBytes: 8_000 }
 const graceMs = 2_000
+const longestLine = 65_536
 
-/** Runs one command to its end, whatever it does. Both outputs go into one file, as they come and without secrets. */
+/** Runs one command to its end, whatever it does. Both outputs go into one file, line by line as they come and without secrets. */
 export async function runCheck(options: CheckOptions): Promise<CheckEnd> {
   const { command, timeoutMs, signal, clock, limits = usual } = options
   // Without its settings: bash takes the pipe that it reads from for a network and would read ~/.bashrc.
@@ -96,12 +97,21 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
   return {
     async take(stream: AsyncIterable<Buffer>): Promise<void> {
       const clean = redactor.stream()
+      let line: Buffer = Buffer.alloc(0)
+      // Whole lines, so that what comes on the other output does not fall into the middle of one.
+      const add = async (bytes: Buffer): Promise<void> => {
+        const said = Buffer.concat([line, bytes])
+        const end = said.length > longestLine ? said.length : said.lastIndexOf('\n') + 1
+        line = said.subarray(end)
+        await write(said.subarray(0, end))
+      }
       for await (const chunk of stream) {
         printed += chunk.length
         if (printed > limits.mostBytes) onFlood()
-        else await write(clean.write(chunk))
+        else await add(clean.write(chunk))
       }
-      await write(clean.end())
+      await add(clean.end())
+      await write(line)
     },
     close() {
       closing ??= (async () => {
