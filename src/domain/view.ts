@@ -6,7 +6,7 @@ import { TaskCost } from './money/cost-view.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question/question.ts'
 import { proofs } from './task/check.ts'
-import { AfterDeadline, Checks, QuestionPolicy, SubtaskLimits } from './task/spec.ts'
+import { AfterDeadline, Checks, QuestionPolicy, SubtaskLimits, TaskSpec } from './task/spec.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task/task.ts'
 import { Usage } from './usage.ts'
 
@@ -135,24 +135,14 @@ export const TaskEdit = z.strictObject({
 export type TaskEdit = z.infer<typeof TaskEdit>
 
 /** What a task is held to, as it was decided when it was made. */
-export const TaskSettings = z.object({
+export const TaskSettings = TaskSpec.omit({ failover: true }).extend({
   model: z.string().nullable(),
   profile: z.string(),
   budget: Budget,
   timeoutMs: z.number().nullable(),
   retry: ResolvedAgent.shape.retry.unwrap(),
   extraArgs: z.array(z.string()),
-  contextDirs: z.array(z.string()).optional(),
-  allowedTools: z.array(z.string()).optional(),
-  disallowedTools: z.array(z.string()).optional(),
-  appendSystemPrompt: z.string().optional(),
-  skipPlanning: z.boolean().optional(),
-  review: z.boolean().optional(),
-  checks: Checks.optional(),
-  once: z.boolean().optional(),
   failover: z.array(z.string()).optional().describe('Names of agents.'),
-  questions: QuestionPolicy.optional(),
-  subtasks: SubtaskLimits.optional(),
 })
 export type TaskSettings = z.infer<typeof TaskSettings>
 

@@ -10,11 +10,11 @@ const called = (tool: string, input: unknown): LastAction => ({
 it('a call is told by what says most of it, in one line', () => {
   const cases: [LastAction, string | null][] = [
     [called('Bash', { description: 'runs it', command: 'npm  test\n--all' }), 'Bash: npm test --all'],
-    [called('Edit', { old: 'x', file_path: '/work/a.ts' }), 'Edit: /work/a.ts'],
+    [called('Edit', { old: 'x', file_path: '/srv/a.ts' }), 'Edit: /srv/a.ts'],
     [called('shell', { command: ['ls', '-l'] }), 'shell: ls -l'],
     [called('Todo', { items: [] }), 'Todo'],
     [called('raw', 'some text'), 'raw: some text'],
-    [called('Write', `{"content":"${'x'.repeat(10)}","path":"/work/b.ts","more":"cut`), 'Write: /work/b.ts'],
+    [called('Write', `{"content":"${'x'.repeat(10)}","path":"/srv/b.ts","more":"cut`), 'Write: /srv/b.ts'],
     [called('Bash', { command: 'a'.repeat(300) }), `Bash: ${'a'.repeat(73)}…`],
     [{ type: 'agent.message', text: '## I look\nat it', tool: null, input: null }, 'I look'],
     [{ type: 'agent.message', text: '```', tool: null, input: null }, null],

@@ -111,7 +111,7 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
         else await add(clean.write(chunk))
       }
       await add(clean.end())
-      await write(line)
+      if (line.length > 0) await write(Buffer.concat([line, Buffer.from('\n')]))
     },
     close() {
       closing ??= (async () => {
