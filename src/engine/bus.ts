@@ -95,7 +95,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
   const receive = (payload: string) => {
     const message = payload === '' ? undefined : readMessage(payload)
     if (!message) {
-      for (const topic of ['admission', 'dispatch', 'halt', 'outbox'] as const) deliver(topic, undefined)
+      for (const topic of ['admission', 'dispatch', 'halt', 'outbox', 'asked', 'schedules'] as const) deliver(topic, undefined)
       deliver('cancel', '*')
       deliver('answered', '*')
       deliver('events', '*')

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../../src/domain/event.ts'
+import { isEnded } from '../../src/domain/task/task.ts'
 import type { TaskView } from '../../src/domain/view.ts'
 import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
@@ -197,11 +198,23 @@ async function checkStore(home: CrashHome, tasks: readonly string[]): Promise<st
   return wrong.map((row) => row.what)
 }
 
-/** Everything a second recovery could change, as one text. */
-export async function fingerprint(home: CrashHome): Promise<string> {
-  const rows = await home.query(`
+/** Everything of the tasks at rest that another recovery could change, by their ids. */
+export async function tasksAtRest(home: CrashHome): Promise<Map<string, string>> {
+  const ended = (await tasksOf(home)).filter(({ state }) => isEnded(state))
+  return new Map(ended.map((task) => [task.id, JSON.stringify(task)]))
+}
+
+/** What has become different of tasks that were at rest; that some were deleted is nothing. */
+export async function changedSince(home: CrashHome, before: ReadonlyMap<string, string>): Promise<string[]> {
+  return (await tasksOf(home)).flatMap((task) => {
+    const was = before.get(task.id)
+    const is = JSON.stringify(task)
+    return was === undefined || is === was ? [] : [`another recovery changed a task at rest:\n${was}\n${is}`]
+  })
+}
+
+const tasksOf = (home: CrashHome) =>
+  home.query<{ id: string; state: TaskView['state'] }>(`
     select t.id, t.state, t.fence, t.attempts, t.updated_at, (select count(*) from pawl.events e where e.task_id = t.id) as events,
       (select count(*) from pawl.runs r where r.task_id = t.id) as runs
-    from pawl.tasks t order by t.id`)
-  return JSON.stringify(rows)
-}
+    from pawl.tasks t`)

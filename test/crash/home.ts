@@ -23,6 +23,8 @@ export class CrashHome {
   /** Failpoints that the next starts of the daemon hold from their first moment, one per start. */
   readonly nextStarts: Arm[] = []
   starts = 0
+  /** What the tasks of earlier crashes looked like when they had come to rest. */
+  atRest: ReadonlyMap<string, string> = new Map()
   /** What the next starts find in their environment besides what every process has. */
   readonly environment: Record<string, string> = {}
   /** False while a test wants to see what others make of a dead daemon. */
@@ -61,13 +63,14 @@ export class CrashHome {
       await this.settled()
       const daemon = this.#current
       if (!daemon?.connected) continue
-      const armed = new Promise<boolean>((resolve) => {
-        const hear = (told: Told) => 'armed' in told && resolve(true)
-        daemon.on('message', hear)
-        daemon.once('exit', () => resolve(false))
-      })
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const hear = (told: Told) => 'armed' in told && resolve(true)
+      const gone = () => resolve(false)
+      daemon.on('message', hear).once('exit', gone)
       daemon.send(point)
-      if (await armed) return
+      const isArmed = await promise
+      daemon.off('message', hear).off('exit', gone)
+      if (isArmed) return
     }
   }
 

@@ -1,3 +1,4 @@
+import { recoverTwice } from './cells.ts'
 import { CrashHome } from './home.ts'
 
 /** A few homes that serve many crashes one after another: a fresh one for each would cost more than the crash. */
@@ -26,7 +27,8 @@ export class Homes {
     }
     if (wrong.length === 0) this.#free.push(home)
     else {
-      wrong.push(this.#keep ? `home: ${home.dir}` : lastWarnings(home))
+      // What is wrong comes last: of a long output the end is read.
+      wrong.unshift(this.#keep ? `home: ${home.dir}` : lastWarnings(home))
       await home.close({ keep: this.#keep })
     }
     this.#left++
@@ -34,8 +36,12 @@ export class Homes {
     return wrong
   }
 
+  /** Each home recovers once more: for the last of what it served nothing else has shown that this changes nothing. */
   async close(): Promise<void> {
-    await Promise.all(this.#free.splice(0).map((home) => home.close()))
+    const homes = this.#free.splice(0)
+    const wrong = await Promise.all(homes.map(recoverTwice))
+    await Promise.all(homes.map((home) => home.close()))
+    if (wrong.flat().length > 0) throw new Error(wrong.flat().join('\n'))
   }
 }
 

@@ -26,6 +26,7 @@ export async function playEscalation(home: CrashHome, tag: string): Promise<Ackn
     const tasks = await count(home, `pawl.idempotency_keys where key like '%escalation of ${id}'`)
     if (tasks !== 1 || escalatedTo === null) throw new Error(`C8: ${tasks} tasks were made to answer ${id}`)
     await home.ask((client) => client.cancelTask(escalatedTo))
+    await untilDone(home, escalatedTo, 'cancelled')
   }
   return made
 }
@@ -45,7 +46,7 @@ export async function playGrant(home: CrashHome, tag: string): Promise<Acknowled
   const body = { prompt: JSON.stringify(again(6)), agentConfig, tags: [tag], skipPlanning: true }
   const made = await begin(home, body, tag)
   let answered = 0
-  const task = await untilDone(home, made.id, async ({ state, questions }) => {
+  const task = await untilDone(home, made.id, 'completed', async ({ state, questions }) => {
     const open = questions.find((question) => question.state === 'pending')
     if (state !== 'blocked' || !open) return
     await home.ask((client) => client.answerQuestion(open.id, 'Allow once'))
@@ -73,11 +74,12 @@ async function begin(home: CrashHome, body: NewTask, tag: string): Promise<Ackno
 async function untilDone(
   home: CrashHome,
   id: string,
+  wanted: TaskView['state'] = 'completed',
   step: (task: TaskView) => Promise<void> = async () => undefined,
 ): Promise<TaskView> {
   for (let tries = 0; tries < 1_600; tries++) {
     const task = await home.ask((client) => client.getTask(id))
-    if (task.state === 'completed') return task
+    if (task.state === wanted) return task
     await step(task)
     await pause(25)
   }
