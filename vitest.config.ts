@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-const realAgents = 'test/real-agents/**/*.test.ts'
+const realAgents = ['test/real-agents/**/*.test.ts', 'test/gateway/sdk-*.test.ts']
 
 export default defineConfig({
   test: {
@@ -16,11 +16,11 @@ export default defineConfig({
         test: {
           name: 'pawl',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, realAgents],
+          exclude: [...configDefaults.exclude, ...realAgents],
         },
       },
       // Of their own, because only they need the programs: a run of other tests downloads nothing.
-      { extends: true, test: { name: 'real-agents', include: [realAgents], globalSetup: 'test/real-agents/global-setup.ts' } },
+      { extends: true, test: { name: 'real-agents', include: realAgents, globalSetup: 'test/real-agents/global-setup.ts' } },
     ],
   },
 })

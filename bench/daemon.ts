@@ -39,6 +39,9 @@ export interface DaemonUnderTest {
 }
 
 export interface DaemonSettings {
+  readonly providers?: Record<string, object>
+  readonly models?: Record<string, object>
+  readonly prices?: Record<string, object>
   readonly agents?: Record<string, { command: string | string[]; [key: string]: unknown }>
   readonly limits?: { running?: number; perAgent?: Record<string, number>; warm?: number }
 }
@@ -154,10 +157,10 @@ export async function startDaemon(
 /** Wall time with fractions. */
 export const wallMs = () => performance.timeOrigin + performance.now()
 
-function settingsText({ agents = {}, limits }: DaemonSettings): string {
+function settingsText({ agents = {}, ...more }: DaemonSettings): string {
   const custom = Object.entries(agents).map(([name, agent]) => [name, { adapter: 'custom', retries: 0, ...agent }])
   // JSON is YAML too.
-  return JSON.stringify({ agents: Object.fromEntries(custom), ...(limits ? { limits } : {}) })
+  return JSON.stringify({ agents: Object.fromEntries(custom), ...more })
 }
 
 async function firstLine(child: ChildProcess, place: Place): Promise<string> {

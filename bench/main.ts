@@ -15,11 +15,13 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   start: () => import('./start.ts'),
   idle: () => import('./idle.ts'),
   sse: () => import('./sse.ts'),
+  'slow-clients': () => import('./slow-clients.ts'),
   'session-archive': () => import('./session-archive.ts'),
   translate: () => import('./translate.ts'),
   redaction: () => import('./redaction.ts'),
   turns: () => import('./turns.ts'),
   memory: () => import('./agent-memory.ts'),
+  gateway: () => import('./gateway/gateway.ts'),
   walls: () => import('./walls.ts'),
   'workspace-copy': () => import('./workspace-copy.ts'),
 }

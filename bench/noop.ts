@@ -169,6 +169,7 @@ async function startEngine(place: Place, width: number) {
       warm: createWarm({ clock, log, most: 0, idleMs: 0 }),
       leftovers: createLeftovers({ home, worker: self }),
       money: { prices: createPrices({}, {}), caps: { timeZone: 'UTC' } },
+      recordings: { maxMb: 1 },
       guardrails: { ...defaultGuardrails, models: {} },
     },
   })

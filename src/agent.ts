@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { CodePath } from './domain/code-paths.ts'
 import type { AgentEvent } from './domain/event.ts'
+import type { WireName } from './domain/models.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
 import type { QuestionAsked } from './domain/question/question.ts'
 import type { ToolAccess } from './domain/rule/access.ts'
@@ -24,6 +25,8 @@ export interface Adapter<Options = unknown> {
   readonly sessions?: SessionFiles | undefined
   /** How the program proves who pays for the model. Undefined: it needs no key and no login. */
   readonly login?: Login | undefined
+  /** How the program asks for its model, if it can be told where. Undefined: it has none, or nobody knows. */
+  models?(options: Options): ModelUse | undefined
   /** Where the program itself talks to while no `baseUrl` is set, as network rules: its model and whoever renews its login. */
   readonly hosts?: readonly string[] | undefined
   /** What of a workspace the program obeys, be it as configuration or as instructions. */
@@ -111,6 +114,8 @@ export interface LaunchSpec<Options = unknown> {
   readonly version?: string | undefined
   /** The model endpoint to talk to instead of the program's own. */
   readonly baseUrl?: string | undefined
+  /** The only models that are served there; undefined if it may ask for any. Its own `model` is one of them. */
+  readonly servedModels?: readonly string[] | undefined
   /** How the program will be let in. Keys themselves never pass through here. */
   readonly access?: Access | undefined
   /** The answer must be JSON of this schema. Only for those who can give `structuredOutput`. */
@@ -200,6 +205,17 @@ export interface Login {
   readonly files: readonly CredentialFile[]
   /** Takes its key from a script as well. */
   readonly script?: boolean | undefined
+}
+
+/** How a program asks for its model. */
+export interface ModelUse {
+  readonly wire: WireName
+  /** Its maker's own service, for agents that name no other. */
+  readonly endpoint: string
+  /** What the program wants behind the address that it is given, such as `/v1`. */
+  readonly suffix?: string | undefined
+  /** Which of the login's variables hold a key that anybody may use in its place. What the others hold, such as a token of a subscription, is for the program alone. */
+  readonly keys: readonly string[]
 }
 
 export interface CredentialFile {

@@ -7,7 +7,7 @@ import { adapterNamed, agentCodePaths } from './agents/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import type { Ground } from './daemon/ground.ts'
-import { capsOf } from './daemon/money.ts'
+import { capsOf, moneyOf } from './daemon/money.ts'
 import { openSender } from './daemon/notifications.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { createStarted, type Started } from './daemon/started.ts'
@@ -29,6 +29,7 @@ import { outboxWriter } from './engine/outbox/write.ts'
 import { createProbes } from './engine/program/probes.ts'
 import { createWarm } from './engine/program/warm.ts'
 import { assertRoom } from './engine/room.ts'
+import { rememberRefused } from './engine/schedules/refused.ts'
 import { createRuntime, type Runtime } from './engine/runtime.ts'
 import { createSecrets, type Secrets } from './engine/secrets.ts'
 import { armFailpoints } from './failpoint.ts'
@@ -148,6 +149,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const stopping = new AbortController()
     started.add(async () => stopping.abort())
     const sender = openSender({ config, clock, redactor, secrets, database, walls, userHome })
+    const refusedSchedules = rememberRefused()
     const runtime = createRuntime({
       db: database.db,
       journal,
@@ -185,12 +187,19 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
           warm: warm.list(),
         }
       },
+      refusedSchedules,
       limits: config.limits,
       caps: capsOf(config),
+      prices: moneyOf(config).prices,
+      modelTable: { providers: config.providers, models: config.models },
+      environment: environmentOf,
+      secretsFor: secrets.resolve,
       questions: config.questions,
       boundTo: options.work && !options.serveShared ? self : null,
       maxQueued: config.limits.maxQueued,
       sharedWorkspaces: config.server.workspaces,
+      mountBases: config.mounts,
+      userMounts: (user) => config.users[user]?.mounts ?? [],
       assertRoom: () => assertRoom(config.home),
       notifications: config.notifications,
       sender,
@@ -224,6 +233,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       probe,
       warm,
       runtime,
+      refusedSchedules,
       userHome,
       self,
       shared: options.serveShared,

@@ -3,6 +3,7 @@ import { abilities, type ProbePlace } from './agent.ts'
 import { adapterNamed } from './agents/index.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import type { ResolvedAgent } from './domain/agent-config.ts'
+import { findModel } from './domain/models.ts'
 import type { AgentView } from './domain/view.ts'
 
 /** The configured agents with what they can do and how they are. Programs are asked in parallel. */
@@ -12,6 +13,7 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
     config.agents.map(async (agent) => {
       const adapter = adapterNamed(agent.adapter)
       const health = await adapter.probe(agent.options, placeOf(agent, config))
+      const provider = providerOf(agent)
       return {
         name: agent.name,
         adapter: agent.adapter,
@@ -25,14 +27,18 @@ export async function describeAgents(config: Config): Promise<AgentView[]> {
           healthy: health.healthy,
           version: health.version ?? null,
           // What lies in a key file of the settings is looked at by a run only.
-          loggedIn: agent.auth?.file !== undefined && !health.loggedIn ? null : (health.loggedIn ?? null),
-          detail: health.detail,
-          fix: health.fix ?? null,
+          loggedIn: (agent.auth?.file !== undefined || provider) && !health.loggedIn ? null : (health.loggedIn ?? null),
+          detail: provider ? `${health.detail}; its model is served by provider "${provider}"` : health.detail,
+          fix: provider && health.healthy ? null : (health.fix ?? null),
         },
       }
     }),
   )
 }
+
+/** Who serves its model, if the settings list it: then the program needs no login of its own. */
+const providerOf = ({ model, models, gateway }: ResolvedAgent): string | undefined =>
+  model === undefined || gateway === false ? undefined : findModel(models, model)?.provider
 
 /** A key in a variable that the agent's settings name or fix lets the program in as well as one that it knows by itself. */
 function placeOf({ auth, env }: ResolvedAgent, { home }: Config): ProbePlace {

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { systemClock } from './clock.ts'
-import { type Config, searchPath } from './config.ts'
+import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents } from './describe.ts'
 import { messageOf } from './domain/error.ts'
 import { rightsOf } from './domain/profile/resolve.ts'
 import { openReceiver } from './egress/post.ts'
+import { keyReader } from './engine/models/provider-key.ts'
+import { reachProvider } from './engine/models/reach.ts'
 import { findProgram } from './process/program.ts'
 import { type FoundDaemon, findDaemon } from './run-file.ts'
 import { embeddedStatus } from './store/embedded/server.ts'
@@ -38,6 +40,7 @@ export async function inspect(config: Config): Promise<DoctorReport> {
     ['walls', () => walls(config)],
     ['daemon', () => daemon(config)],
     ['schedules', () => schedules(config)],
+    ['limits', () => limits(config)],
     ['settings', () => settings(config)],
   ]
   const findings = await Promise.all(
@@ -52,7 +55,7 @@ export async function inspect(config: Config): Promise<DoctorReport> {
   return {
     home: config.home,
     sizeBytes: await sizeOf(config.home),
-    rows: [...findings, ...(await notifications(config)), ...(await agents(config))],
+    rows: [...findings, ...(await notifications(config)), ...(await providers(config)), ...(await agents(config))],
   }
 }
 
@@ -172,11 +175,38 @@ async function schedules(config: Config): Promise<Omit<Finding, 'name'>> {
   const { createClient } = await import('./client/index.ts')
   const client = createClient({ ...found, signal: AbortSignal.timeout(2_000) })
   try {
-    const { active, paused, unhealthy } = (await client.health()).schedules
+    const { active, paused, unhealthy, refused } = (await client.health()).schedules
+    const [bad] = refused
+    if (bad)
+      return {
+        level: 'fail',
+        detail: refused.map(({ name, detail }) => `${name} of the settings is not in force: ${detail}`).join('; '),
+        fix: `correct it in ${bad.source}, then start the daemon again`,
+      }
     const failing = unhealthy.map(({ id, name, detail }) => `${name ?? id}: ${detail}`)
     const [first] = unhealthy
     if (first) return { level: 'fail', detail: failing.join('; '), fix: `pawl schedule show ${first.name ?? first.id}` }
     return { level: 'ok', detail: `${active} active, ${paused} paused` }
+  } finally {
+    client.close()
+  }
+}
+
+/** Tasks that wait for an account look as if nothing happened. */
+async function limits(config: Config): Promise<Omit<Finding, 'name'>> {
+  const found = await findDaemon(config.home)
+  if (!found) return { level: 'ok', detail: 'nobody asks a model while no daemon runs' }
+  const { createClient } = await import('./client/index.ts')
+  const client = createClient({ ...found, signal: AbortSignal.timeout(2_000) })
+  try {
+    const cooling = await client.listLimits()
+    const told = cooling.map(
+      ({ agents, until, why, waiting }) =>
+        `${agents.join(', ')} until ${until}: ${why} (${waiting} ${waiting === 1 ? 'task waits' : 'tasks wait'})`,
+    )
+    return told.length === 0
+      ? { level: 'ok', detail: 'no account is at a limit' }
+      : { level: 'warn', detail: told.join('; '), fix: 'they go on by themselves; pawl limits ls, pawl limits clear AGENT' }
   } finally {
     client.close()
   }
@@ -224,6 +254,27 @@ async function notifications(config: Config): Promise<Finding[]> {
       return { name: row, level: 'ok', detail: `${new URL(way.url).host} can be reached` }
     } catch (error) {
       return { name: row, level: 'fail', detail: messageOf(error), fix: `correct it, then: pawl notifications test ${name}` }
+    }
+  })
+  return Promise.all(findings)
+}
+
+/** Is the key of each provider where it is said to be, and does the provider take it? One that is kept among the secrets is not looked at: that would need the database. */
+async function providers(config: Config): Promise<Finding[]> {
+  const findings = Object.entries(config.providers).map(async ([provider, settings]): Promise<Finding> => {
+    const name = `provider ${provider}`
+    const { key } = settings
+    if (key && 'secret' in key)
+      return { name, level: 'ok', detail: `its key is the secret "${key.secret}"; "pawl models --check" tries it` }
+    const parts = { environment: environmentOf, secretsFor: async () => [], clock: systemClock }
+    const read = keyReader(provider, key, { agent: '', user: '' }, parts)
+    try {
+      const { ok, detail } = await reachProvider(settings, (await read())?.value)
+      return ok
+        ? { name, level: 'ok', detail }
+        : { name, level: 'fail', detail, fix: `correct providers.${provider}, or start it` }
+    } catch (error) {
+      return { name, level: 'fail', detail: messageOf(error), fix: 'put the key there' }
     }
   })
   return Promise.all(findings)

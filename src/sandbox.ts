@@ -31,7 +31,7 @@ export interface SandboxHealth {
 export interface Walls {
   readonly unit: KillUnit
   /** Where the command starts; writable. Its files lie at `source` and are seen at `path`. */
-  readonly workspace: { readonly source: string; readonly path: string }
+  readonly workspace: { readonly source: string; readonly path: string; readonly mark?: Marked }
   /** The session's own home; writable; HOME inside. */
   readonly home: string
   /** Paths that are hidden wherever they would be seen, in a workspace or a mount: our own home and store first of all. */
@@ -44,12 +44,23 @@ export interface Walls {
   readonly door: boolean
   readonly limits: WallLimits
   /** More of the machine: what lies at `source` is seen at `path`. A path asked for twice is laid once, writable if anybody asked for that; a source that is missing is refused. */
-  readonly mounts?: readonly { readonly source: string; readonly path: string; readonly mode: 'ro' | 'rw' }[]
+  readonly mounts?: readonly {
+    readonly source: string
+    readonly path: string
+    readonly mode: 'ro' | 'rw'
+    readonly mark?: Marked
+  }[]
   /** Laid over what the agent sees, after everything else and in this order. What is masked cannot be moved away, nor can the folders that lead to it. */
   readonly masks?: readonly Mask[]
   /** May namespaces be made inside? Programs that bring a sandbox of their own need it. */
   readonly nestedNamespaces?: boolean
 }
+
+/** What was at a source when somebody looked (`markOf`): if anything else is mounted there, nothing starts. */
+export type Marked = string | undefined
+
+/** By which a file or folder is known again, under whatever path it is found, for as long as it exists. */
+export const markOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }) => `${dev}:${ino}`
 
 /** What may not be seen, or not be changed, although it lies in a writable directory. Paths are as seen inside, exist, and lead over no link; others are refused. */
 export type Mask =

@@ -18,18 +18,21 @@ const allowed: Record<string, readonly string[]> = {
   process: [],
   agents: ['agent', 'process'],
   sandboxes: ['sandbox', 'agent', 'process'],
-  config: ['agent', 'egress/host-rule'],
+  config: ['agent', 'egress/host-rule', 'gateway/kinds'],
   egress: [],
+  gateway: [],
+  telemetry: ['gateway/purse', 'gateway/conventional-name'],
   files: ['process/agent-user'],
   secrets: ['store'],
   store: ['process'],
-  engine: ['agent', 'sandbox', 'store', 'process', 'files', 'egress', 'secrets'],
+  engine: ['agent', 'sandbox', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry'],
   tools: ['store', 'version', 'egress', 'process', 'sandbox', 'files'],
   surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets'],
   client: [],
   'run-file': ['process/identity'],
   cli: [
     'client',
+    'gateway/recordings',
     'config',
     'run-file',
     'version',
@@ -123,8 +126,11 @@ describe('the architecture', () => {
   })
 
   it('names no agent program outside agents/', () => {
+    // Some makers call their format as they call their program: the gateway, and the list of formats.
     const names = /claude|codex|gemini|ollama|opencode/i
-    expect(sources.filter((file) => !/^(agents|gateway)\//.test(file) && names.test(textOf(file)))).toEqual([])
+    expect(sources.filter((file) => !/^(agents|gateway)\/|^domain\/models\.ts$/.test(file) && names.test(textOf(file)))).toEqual(
+      [],
+    )
   })
 
   it('lets no test replace what it tests: nothing is mocked', () => {

@@ -267,6 +267,10 @@ export function fakeRuntime(): FakeRuntime {
       note('listLimits')
       return []
     },
+    async listModels(options) {
+      note('listModels', options)
+      return []
+    },
     async clearLimits(agent, caller) {
       note('clearLimits', agent, caller)
       return []
@@ -315,6 +319,14 @@ export function fakeRuntime(): FakeRuntime {
       note('removeSchedule', named, caller)
       findSchedule(named)
       schedules.delete(named)
+    },
+    async listPrices() {
+      note('listPrices')
+      return { asOf: null, sources: [], items: [] }
+    },
+    async listModelFigures(query) {
+      note('listModelFigures', query)
+      return { since: query.since ?? '2026-01-01T00:00:00.000Z', until: query.until ?? null, items: [] }
     },
     async listCosts(query) {
       note('listCosts', query)
@@ -380,6 +392,33 @@ export function fakeRuntime(): FakeRuntime {
       note('removeWorkspace', name, caller)
       return { name, task: name, kind: 'kept', path: `/${name}`, bytes: 0, removable: true }
     },
+    async listRecordings() {
+      note('listRecordings')
+      return []
+    },
+    async getRecording(run) {
+      note('getRecording', run)
+      throw notFound(`Run ${run} was not recorded.`)
+    },
+    async exportRecording(run, caller) {
+      note('exportRecording', run, caller)
+      return '{}\n'
+    },
+    async removeRecording(run, caller) {
+      note('removeRecording', run, caller)
+    },
+    async replayRun(run, how, caller) {
+      note('replayRun', run, how, caller)
+      throw notFound(`Run ${run} was not recorded.`)
+    },
+    async forkRun(run, how, caller) {
+      note('forkRun', run, how, caller)
+      throw notFound(`Run ${run} was not recorded.`)
+    },
+    async getReplay(task) {
+      note('getReplay', task)
+      throw notFound(`Task ${task} is no replay.`)
+    },
     async listAgents() {
       note('listAgents')
       const health = { installed: true, healthy: true, version: '1', loggedIn: null, detail: 'ok', fix: null }
@@ -409,7 +448,7 @@ export function fakeRuntime(): FakeRuntime {
           notifications: { waiting: 0, dead: 0 },
           warm: [],
           halt: null,
-          schedules: { active: 0, paused: 0, unhealthy: [] },
+          schedules: { active: 0, paused: 0, unhealthy: [], refused: [] },
         },
         walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null, selfTests: [] },
       }

@@ -7,7 +7,7 @@ const million = { ...noUsage, inputTokens: 1e6, outputTokens: 1e6, cacheReadToke
 
 test('a well-known model has a price for each kind of token, whoever provides it', () => {
   const prices = createPrices({}, modelPrices)
-  expect(prices.cost('claude-sonnet-4-5-20250929', million)).toEqual({ usd: 22.05, countedUsd: 22.05, known: 'priced' })
+  expect(prices.cost('claude-haiku-4-5-20251001', million)).toEqual({ usd: 7.35, countedUsd: 7.35, known: 'priced' })
   expect(prices.of('anthropic/claude-sonnet-4-5')).toEqual(prices.of('claude-sonnet-4-5'))
   expect(prices.of('gpt-5-mini')?.input).toBe(0.25)
   expect(prices.of('gpt-5.1-codex')?.input).toBe(1.25)
@@ -42,4 +42,45 @@ test('a pattern fits whole names, and its other signs mean themselves', () => {
   expect(modelFits('gpt-4.1*', 'gpt-4x1')).toBe(false)
   expect(modelFits('o3*', 'foo3')).toBe(false)
   expect(modelFits('*', 'anything/at:all')).toBe(true)
+})
+
+test('what is kept for an hour, thought or paid by the piece has its own price where there is one', () => {
+  const prices = createPrices(
+    { 'm*': { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteHour: 2, reasoning: 4, pieces: { search: 0.5 } } },
+    modelPrices,
+  )
+  const usage = { inputTokens: 0, outputTokens: 1e6, cacheReadTokens: 0, cacheWriteTokens: 1e6 }
+  expect(prices.cost('m', { ...usage, cacheWriteHourTokens: 4e5, reasoningTokens: 5e5 }).usd).toBeCloseTo(0.75 + 0.8 + 1 + 2, 9)
+  expect(prices.cost('m', { ...usage, pieces: { search: 3 } }).usd).toBeCloseTo(3.25 + 1.5, 9)
+  // Thinking is a part of the output, and costs the same where nothing else is said.
+  const sonnet = (reasoningTokens: number) => prices.cost('claude-sonnet-4-5', { ...usage, reasoningTokens }).usd
+  expect(sonnet(1e6)).toBe(sonnet(0))
+})
+
+test('a fee that nobody knows makes the cost unknown, and counts as the dearest of its name', () => {
+  const prices = createPrices({}, modelPrices)
+  const cost = prices.cost('gpt-5', { ...noUsage, pieces: { web_search_requests: 2, dances: 1 } })
+  expect(cost).toEqual({ usd: null, countedUsd: 0.02, known: 'unknown' })
+  expect(prices.cost('gpt-5', { ...noUsage, pieces: { dances: 0 } }).known).toBe('priced')
+})
+
+test('no usage costs more than the worst of as many tokens', () => {
+  const prices = createPrices({}, modelPrices)
+  for (const { pattern } of prices.all) {
+    const model = pattern.replaceAll('*', '')
+    const worst = prices.worst(model, { inputTokens: 1e6, outputTokens: 1e6 }).countedUsd
+    for (const input of ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const) {
+      const usage = { ...noUsage, [input]: 1e6, outputTokens: 1e6, reasoningTokens: 1e6 }
+      const hour = input === 'cacheWriteTokens' ? { cacheWriteHourTokens: 1e6 } : {}
+      expect(prices.cost(model, { ...usage, ...hour }).countedUsd).toBeLessThanOrEqual(worst)
+    }
+  }
+})
+
+test('a call into which very much goes has another price for all of it', () => {
+  const prices = createPrices({}, modelPrices)
+  const outputOf = (inputTokens: number, cacheReadTokens: number) =>
+    prices.cost('gemini-2.5-pro', { ...noUsage, inputTokens, cacheReadTokens, outputTokens: 1e6 }).usd
+  expect(outputOf(100_000, 100_000)).toBeCloseTo(0.125 + 0.031 + 10, 9)
+  expect(outputOf(100_000, 100_001)).toBeCloseTo(0.25 + 0.062500625 + 15, 9)
 })

@@ -1,15 +1,31 @@
-import { type PriceList, price } from '../domain/money/prices.ts'
+import { type Price, type PriceList, type PriceOrigin, price } from '../domain/money/prices.ts'
+
+/** Where the list below comes from. */
+export const priceOrigin: PriceOrigin = {
+  asOf: '2025-11',
+  sources: ['claude.com/pricing', 'openai.com/api/pricing', 'ai.google.dev/pricing'],
+}
+
+/** Anthropic asks twice the input for what stays in the cache for an hour, and a cent for a search. */
+const claude = (input: number, output: number): Price => ({
+  ...price(input, output, input / 10, input * 1.25),
+  cacheWriteHour: input * 2,
+  pieces: { web_search_requests: 0.01, web_fetch_requests: 0 },
+})
+
+/** Both ask more for a call into which more than 200000 tokens go. */
+const longer = (short: Price, long: Price): Price => ({ ...short, long: { above: 200_000, price: long } })
 
 /**
  * What makers ask for well-known models, in US dollars for a million tokens, as they listed it in November 2025. Prices change: `prices:` in the settings wins over this.
  */
 export const modelPrices: PriceList = {
-  'claude-opus-4-5*': price(5, 25, 0.5, 6.25),
-  'claude-opus-4*': price(15, 75, 1.5, 18.75),
-  'claude-sonnet-4*': price(3, 15, 0.3, 3.75),
-  'claude-3-7-sonnet*': price(3, 15, 0.3, 3.75),
-  'claude-haiku-4-5*': price(1, 5, 0.1, 1.25),
-  'claude-3-5-haiku*': price(0.8, 4, 0.08, 1),
+  'claude-opus-4-5*': claude(5, 25),
+  'claude-opus-4*': claude(15, 75),
+  'claude-sonnet-4*': longer(claude(3, 15), claude(6, 22.5)),
+  'claude-3-7-sonnet*': claude(3, 15),
+  'claude-haiku-4-5*': claude(1, 5),
+  'claude-3-5-haiku*': claude(0.8, 4),
   'gpt-5*': price(1.25, 10, 0.125),
   'gpt-5-mini*': price(0.25, 2, 0.025),
   'gpt-5-nano*': price(0.05, 0.4, 0.005),
@@ -19,6 +35,6 @@ export const modelPrices: PriceList = {
   'gpt-4.1-mini*': price(0.4, 1.6, 0.1),
   'o3*': price(2, 8, 0.5),
   'o4-mini*': price(1.1, 4.4, 0.275),
-  'gemini-2.5-pro*': price(1.25, 10, 0.31),
+  'gemini-2.5-pro*': longer(price(1.25, 10, 0.31), price(2.5, 15, 0.625)),
   'gemini-2.5-flash*': price(0.3, 2.5, 0.075),
 }

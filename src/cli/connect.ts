@@ -58,7 +58,7 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
     const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state) })
     return {
       runtime,
-      entrance: runtime,
+      entrance: { ...runtime, createSignInCode: (_, how) => runtime.createSignInCode(how) },
       secrets: runtime,
       isDaemon: true,
       url: daemon.url,

@@ -1,15 +1,8 @@
+import { elapsed } from '../domain/elapsed.ts'
 import type { CostKnowledge } from '../domain/money/cost.ts'
 import { oneLine } from './plain.ts'
 
-/** How long something took, for people: "0.4 s", "12 s", "3 m 05 s", "2 h 10 m". */
-export function formatElapsed(ms: number): string {
-  const seconds = ms / 1000
-  if (seconds < 10) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`
-  if (seconds < 60) return `${Math.floor(seconds)} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} m ${pad(Math.floor(seconds % 60))} s`
-  return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`
-}
+export { elapsed as formatElapsed } from '../domain/elapsed.ts'
 
 /** How long ago, in one unit: "now", "40 s", "5 m", "3 h", "2 d". */
 export function formatAge(ms: number): string {
@@ -35,7 +28,7 @@ export function formatUntil(iso: string, nowMs = Date.now()): string {
   if (leftMs <= 0) return 'now'
   const days = Math.floor(leftMs / 86_400_000)
   if (days > 0) return `in ${days} d ${pad(Math.floor((leftMs % 86_400_000) / 3_600_000))} h`
-  return `in ${formatElapsed(Math.ceil(leftMs / 1_000) * 1_000)}`
+  return `in ${elapsed(Math.ceil(leftMs / 1_000) * 1_000)}`
 }
 
 export const formatClock = (iso: string) => {

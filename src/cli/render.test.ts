@@ -54,6 +54,13 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
     { usage: { ...noUsage, inputTokens: 120, outputTokens: 15 }, model: 'gpt-5', costUsd: 0.5, known: 'priced' },
     'used 135 tokens of gpt-5, ~$0.50',
   ],
+  'model.called': [
+    {
+      ...{ number: 1, model: 'fast', provider: 'maker', target: 'gpt-5-mini', status: 200, durationMs: 900 },
+      ...{ usage: { ...noUsage, inputTokens: 120, outputTokens: 15, turns: 1 }, costUsd: 0.5, countedUsd: 0.5, known: 'priced' },
+    },
+    'gpt-5-mini at maker used 135 tokens, ~$0.50',
+  ],
   'agent.session': [{ vendorId: 'abc' }, 'session abc of the agent program'],
   'agent.retrying': [{ attempt: 1, of: 3, detail: 'HTTP 529' }, 'tries the model again (1 of 3): HTTP 529'],
   'agent.compacted': [{ trigger: 'auto' }, 'shortened its memory of the conversation (auto)'],
@@ -125,6 +132,25 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
 test.each(eventTypes)('%s has a line', (type) => {
   const [data, line] = samples[type]
   expect(renderEvent(event({ type, data } as NewEvent))).toEqual(line)
+})
+
+test('the end of a task says what all its runs came to, and a run that goes on what there was before it', () => {
+  const totals = {
+    runs: 2,
+    durationMs: 65_000,
+    usage: { ...noUsage, inputTokens: 900, outputTokens: 100, turns: 3 },
+    costUsd: 0.5,
+  }
+  const line = (part: NewEvent) => renderEvent(event(part))
+  expect(line({ type: 'task.completed', data: { verified: false, totals } })).toBe(
+    'completed (in all 2 runs, 1 m 05 s, 3 turns, 1000 tokens, $0.50)',
+  )
+  expect(line({ type: 'task.cancelled', data: { by: 'ann', totals: { ...totals, known: 'priced' } } })).toMatch(/, ~\$0\.50\)$/)
+  expect(line({ type: 'task.completed', data: { verified: false, totals: { ...totals, runs: 1 } } })).toBe('completed')
+  const started = { attempt: 1, fence: 2, worker: 'w', walls: 'bubblewrap', enforced: true, resumed: true }
+  expect(line({ type: 'run.started', data: { ...started, soFar: { ...totals, runs: 1 } } })).toBe(
+    'started, going on with its session; walls: bubblewrap; so far 1 run, 1 m 05 s, 3 turns, 1000 tokens, $0.50',
+  )
 })
 
 test('an event of a newer program is shown by its name and number', () => {

@@ -1,6 +1,7 @@
 import type { Event, EventType } from '../domain/event.ts'
 import { tokensOf } from '../domain/money/cost.ts'
-import { formatCost, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
+import type { Totals } from '../domain/money/totals.ts'
+import { formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 
 /** What an event says to a person at a terminal. Longer texts keep their lines; whoever prints it indents them. */
@@ -58,19 +59,19 @@ const lines = {
   'task.requeued': ({ data }) => `${requeued[data.why] ?? oneLine(data.why)}${detail(data.detail)}`,
   'task.cancel_requested': ({ data }) => `${oneLine(data.by)} asked to stop${data.now ? ' at once' : ''}`,
   'task.completed': ({ data }) =>
-    `completed${data.verified ? ', checks passed' : ''}${data.by === undefined ? '' : `, accepted by ${oneLine(data.by)}`}`,
-  'task.review': () => 'done, waits for review',
-  'task.failed': ({ data }) => `failed (${oneLine(data.category)}): ${oneLine(data.message)}`,
-  'task.timed_out': ({ data }) => `timed out (${oneLine(data.category)}): ${oneLine(data.message)}`,
-  'task.cancelled': ({ data }) => `cancelled by ${oneLine(data.by)}`,
-  'task.over_budget': ({ data }) => `over budget: ${oneLine(data.message)}`,
+    `completed${data.verified ? ', checks passed' : ''}${data.by === undefined ? '' : `, accepted by ${oneLine(data.by)}`}${inAll(data.totals)}`,
+  'task.review': ({ data }) => `done, waits for review${inAll(data.totals)}`,
+  'task.failed': ({ data }) => `failed (${oneLine(data.category)}): ${oneLine(data.message)}${inAll(data.totals)}`,
+  'task.timed_out': ({ data }) => `timed out (${oneLine(data.category)}): ${oneLine(data.message)}${inAll(data.totals)}`,
+  'task.cancelled': ({ data }) => `cancelled by ${oneLine(data.by)}${inAll(data.totals)}`,
+  'task.over_budget': ({ data }) => `over budget: ${oneLine(data.message)}${inAll(data.totals)}`,
   'task.blocked': ({ data }) => `blocked: waits for ${blockedOn(data.kind)}`,
   'task.parked': ({ data }) => `parked until ${formatTime(data.until)} (${oneLine(data.kind)})${detail(data.detail)}`,
   'subtask.created': ({ data }) => `handed over to subtask ${oneLine(data.task)}${detail(data.name)}`,
   'subtask.ended': ({ data }) => `subtask ${oneLine(data.task)} is ${formatState(oneLine(data.state))}${detail(data.name)}`,
   'run.admitted': ({ data }) => `may run (attempt ${data.attempt})`,
   'run.started': ({ data }) =>
-    `started${data.attempt > 1 ? `, attempt ${data.attempt}` : ''}${data.resumed ? ', going on with its session' : ''}; ${formatWalls(data)}`,
+    `started${data.attempt > 1 ? `, attempt ${data.attempt}` : ''}${data.resumed ? ', going on with its session' : ''}; ${formatWalls(data)}${data.soFar === undefined ? '' : `; so far ${formatTotals(data.soFar)}`}`,
   'run.ended': ({ data }) => {
     const how = data.signal ? ` (${oneLine(data.signal)})` : data.exitCode ? ` (exit code ${data.exitCode})` : ''
     const cost = data.costUsd ? `, ${formatMoney(data.costUsd)}` : ''
@@ -83,6 +84,10 @@ const lines = {
   'agent.tool_returned': ({ data }) => `${data.isError ? 'tool error: ' : '→ '}${firstLine(data.output)}`,
   'agent.usage': ({ data }) =>
     `used ${tokensOf(data.usage)} tokens${data.model === undefined ? '' : ` of ${oneLine(data.model, 60)}`}${data.costUsd === undefined ? '' : `, ${formatCost(data.costUsd, data.known)}`}`,
+  'model.called': ({ data }) =>
+    data.refusal && data.known === undefined
+      ? `${oneLine(data.provider, 60)} did not serve ${oneLine(data.target, 60)}: ${oneLine(data.refusal.message)}`
+      : `${oneLine(data.target, 60)} at ${oneLine(data.provider, 60)} used ${data.usage ? `${tokensOf(data.usage)} tokens` : 'an unknown number of tokens'}, ${data.costUsd === undefined ? 'cost unknown' : formatCost(data.costUsd, data.known)}${data.refusal ? `, and broke off: ${oneLine(data.refusal.message)}` : ''}`,
   'agent.session': ({ data }) => `session ${oneLine(data.vendorId)} of the agent program`,
   'agent.retrying': ({ data }) =>
     `tries the model again (${data.attempt}${data.of === undefined ? '' : ` of ${data.of}`}): ${oneLine(data.detail)}`,
@@ -150,6 +155,21 @@ export const blockedOn = (kind: string) =>
     subtasks: 'its subtasks',
     no_progress: 'somebody: it makes no progress',
   })[kind] ?? oneLine(kind)
+
+/** Of a single run its own end says it. */
+const inAll = (totals: Totals | undefined) => (totals === undefined || totals.runs < 2 ? '' : ` (in all ${formatTotals(totals)})`)
+
+function formatTotals({ runs, durationMs, usage, costUsd, known }: Totals): string {
+  const tokens = tokensOf(usage)
+  const parts = [
+    `${runs} ${runs === 1 ? 'run' : 'runs'}`,
+    formatElapsed(durationMs),
+    ...(usage.turns === 0 ? [] : [`${usage.turns} ${usage.turns === 1 ? 'turn' : 'turns'}`]),
+    ...(tokens === 0 ? [] : [`${tokens} tokens`]),
+    ...(costUsd === undefined ? [] : [formatCost(costUsd, known)]),
+  ]
+  return parts.join(', ')
+}
 
 const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../config/duration.ts'
 import { parseWhen } from '../config/when.ts'
-import { invalid } from '../domain/error.ts'
+import { invalid, notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { catchUps, type NewSchedule, overlaps, type When } from '../domain/schedule/schedule.ts'
 import type { Runtime } from '../engine/runtime.ts'
@@ -99,6 +99,6 @@ export async function findSchedule(runtime: Pick<Runtime, 'listSchedules'>, name
   if (found.length > 1) throw invalid(`"${oneLine(named, 60)}" is the end of ${found.length} ids; name more of it.`)
   const names = all.flatMap(({ name }) => name ?? [])
   if (found.length === 0)
-    throw invalid(`There is no schedule "${oneLine(named, 60)}"${didYouMean(named, names)} "pawl schedule ls" lists them.`)
+    throw notFound(`There is no schedule "${oneLine(named, 60)}"${didYouMean(named, names)} "pawl schedule ls" lists them.`)
   return found[0]!.id
 }

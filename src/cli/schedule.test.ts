@@ -18,6 +18,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
+test('a schedule that there is none of is told as a task that there is none of, with the same exit code', {
+  timeout: 60_000,
+}, () => {
+  const schedule = pawl('schedule', 'show', 'nowhere')
+  const task = pawl('show', 'nowhere')
+  expect(schedule.stderr).toMatch(/^pawl: There is no schedule "nowhere"/)
+  expect(task.stderr).toMatch(/^pawl: There is no task "nowhere"/)
+  expect([schedule.status, task.status]).toEqual([1, 1])
+})
+
 test('a schedule is made, listed, shown, changed, paused and removed, also without a daemon, and says that none runs', {
   timeout: 120_000,
 }, () => {
@@ -48,7 +58,7 @@ test('a schedule is made, listed, shown, changed, paused and removed, also witho
   expect(shown).toMatch(/state +paused\nwhen +every 2h\nagent +demo\n/)
   expect(shown).toMatch(/overlap +queue\n.*\nprompt +look again\n/)
   expect(pawl('schedule', 'rm', 'morning').status).toBe(0)
-  expect(JSON.parse(pawl('schedule', 'ls', '--json').stdout)).toEqual({ items: [], next: null })
+  expect(JSON.parse(pawl('schedule', 'ls', '--json').stdout)).toEqual({ items: [], next: null, refused: [] })
 })
 
 test('what a task that comes again is told is kept, a "no" too, and what is for one that comes once is refused', () => {

@@ -16,9 +16,13 @@ export interface TaskOptions {
   profile?: string
   name?: string
   contextDir?: string[]
+  mount?: string[]
   allowTool?: string[]
   disallowTool?: string[]
   appendSystemPrompt?: string
+  role?: string
+  template?: string
+  context?: string
   budgetUsd?: string
   budgetTokens?: string
   budgetTurns?: string
@@ -31,6 +35,7 @@ export interface TaskOptions {
   dependsOn?: string[]
   parent?: string
   review?: boolean
+  record?: boolean
   check?: string[]
   checkAttempts?: string
   /** False: none, although the settings name some. */
@@ -72,10 +77,14 @@ export function defineTask(command: Command): Command {
     .option('--profile <name>', 'what it may see and do: guarded, strict, trusted-repo, unattended-open, or one of yours')
     .optionsGroup('What it may use:')
     .option('--context-dir <dir>', 'one more folder that it may read; may be repeated', collect)
+    .option('--mount <[alias=]base[/part][:rw]>', 'a folder that the settings offer to tasks; may be repeated', collect)
     .option('--allow-tool <rule>', 'a tool used without asking, as far as the profile allows it; may be repeated', collect)
     .option('--disallow-tool <rule>', 'a tool it does not have: Bash, or Bash(git push:*); may be repeated', collect)
+    .option('--role <name>', 'whose system prompt it has: prompts/NAME.md of the home, with its values put in')
+    .option('--template <name>', 'put the prompt into prompts/tasks/NAME.md of the home')
+    .option('--context <text>', 'what else that template names; @FILE reads it from a file')
     .option('--append-system-prompt <text>', 'added to the system prompt; @FILE reads it from a file')
-    .option('--budget-usd <dollars>', 'what the task may cost, with all its runs and subtasks')
+    .option('--budget-usd <dollars>', 'what the task may cost, with all its runs and subtasks; 0 for nothing')
     .option('--budget-tokens <count>', 'how many tokens it may use')
     .option('--budget-turns <count>', 'how many turns it may take')
     .option('--budget-time <duration>', 'how long all its runs may take together')
@@ -103,6 +112,7 @@ export function defineTask(command: Command): Command {
     .option('--check <command>', 'a command that must pass in the workspace; may be repeated', collect)
     .option('--check-attempts <count>', 'how often the agent is told what did not pass and goes on')
     .option('--no-checks', 'without the checks that the settings name')
+    .option('--record', 'keep what is asked of models, so that the run can be replayed')
     .option('--review', 'a person accepts the work before it counts as completed')
 }
 

@@ -46,12 +46,18 @@ export async function taskRequest(
     extraArgs: options.agentArg,
     name: options.name,
     contextDirs: options.contextDir && (await foldersOf(cli.cwd, options.contextDir)),
+    mounts: options.mount?.map(mountOf),
     allowedTools: options.allowTool,
     disallowedTools: options.disallowTool,
-    appendSystemPrompt: options.appendSystemPrompt === undefined ? undefined : await textOf(cli.cwd, options.appendSystemPrompt),
+    appendSystemPrompt:
+      options.appendSystemPrompt && (await textOf(cli.cwd, '--append-system-prompt', options.appendSystemPrompt)),
+    role: options.role,
+    template: options.template,
+    context: options.context && (await textOf(cli.cwd, '--context', options.context)),
     budget: await budgetOf(options),
     retry: await retryOf(options),
     review: options.review,
+    record: options.record,
     checks: checksOf(options),
     once: options.once,
     skipPlanning: planningOf(options),
@@ -79,11 +85,24 @@ function assertSaid(option: string, value: string | undefined): void {
 export const foldersOf = (cwd: string, folders: readonly string[]): Promise<string[]> =>
   Promise.all(folders.map((folder) => workspaceOf(cwd, folder, { called: 'context folder', option: '--context-dir' })))
 
-async function textOf(cwd: string, given: string): Promise<string> {
+/** `projects`, `projects/shop:rw`, `shop=projects/shop`. */
+function mountOf(written: string): NonNullable<NewTask['mounts']>[number] {
+  const [, alias, base, subpath, mode] = /^(?:([^=/]*)=)?([^/:]+)(?:\/(.+?))?(?::(ro|rw))?$/.exec(written) ?? []
+  if (base === undefined)
+    throw invalid(`--mount ${written}: write BASE, BASE/PART, each with :rw to write there, or ALIAS=BASE/PART.`)
+  return {
+    base,
+    ...(subpath === undefined ? {} : { subpath }),
+    ...(alias === undefined ? {} : { alias }),
+    ...(mode === undefined ? {} : { mode: mode as 'ro' | 'rw' }),
+  }
+}
+
+async function textOf(cwd: string, option: string, given: string): Promise<string> {
   if (!given.startsWith('@')) return given
   const file = resolve(cwd, given.slice(1))
   return readFile(file, 'utf8').catch((error: unknown) => {
-    throw invalid(`The file ${file} of --append-system-prompt cannot be read: ${messageOf(error)}.`)
+    throw invalid(`The file ${file} of ${option} cannot be read: ${messageOf(error)}.`)
   })
 }
 

@@ -29,12 +29,16 @@ export function settingsLines({ settings, dependsOn }: TaskView): [string, strin
       `${retry.attempts}${retry.backoff === 'linear' ? ', linear backoff' : ''}${settings.once ? ', but run once only' : ''}`,
     ],
     ['folders', list(settings.contextDirs)],
+    ['mounts', list(settings.mounts?.map(mountText))],
     ['allowed', list(settings.allowedTools)],
     ['disallowed', list(settings.disallowedTools)],
+    ['role', settings.role],
     ['system', settings.appendSystemPrompt === undefined ? undefined : oneLine(settings.appendSystemPrompt, 100)],
     ['arguments', list(settings.extraArgs)],
     ['failover', list(settings.failover)],
     ['checks', list(checks?.commands.map(({ run, name }) => name ?? run))],
+    ['recorded', settings.record ? 'what it asks of models' : undefined],
+    ['replay', replayText(settings.replay)],
     ['review', settings.review ? 'a person accepts the work' : undefined],
     ['planning', settings.skipPlanning === undefined ? undefined : settings.skipPlanning ? 'skipped' : 'asked for'],
     [
@@ -54,6 +58,12 @@ export function settingsLines({ settings, dependsOn }: TaskView): [string, strin
     ],
   ]
 }
+
+const replayText = (replay: TaskView['settings']['replay']) =>
+  replay && `of run ${replay.run}${replay.until === undefined ? '' : ` up to call ${replay.until}`}`
+
+const mountText = ({ base, subpath, alias, mode }: NonNullable<TaskView['settings']['mounts']>[number]) =>
+  `${alias === undefined ? '' : `${alias}=`}${base}${subpath === undefined ? '' : `/${subpath}`}${mode === 'rw' ? ':rw' : ''}`
 
 const list = (items: readonly string[] | undefined) => (items?.length ? items.map((item) => oneLine(item)).join(', ') : undefined)
 const money = (usd: number | undefined, what: string) => (usd === undefined ? [] : [`${formatMoney(usd)}${what}`])

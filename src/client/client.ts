@@ -1,10 +1,13 @@
 import type { AuditVerdict, AuditView } from '../domain/audit.ts'
 import type { Event } from '../domain/event.ts'
 import type { LimitView } from '../domain/limit-view.ts'
-import type { CostQuery, CostView } from '../domain/money/cost-view.ts'
+import type { ModelFiguresQuery, ModelFiguresView } from '../domain/model-figures.ts'
+import type { ModelView } from '../domain/model-view.ts'
+import type { CostQuery, CostView, PriceListView } from '../domain/money/cost-view.ts'
 import type { NotificationFilter, NotificationTest, NotificationView } from '../domain/notification.ts'
 import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../domain/profile/view.ts'
 import type { AnswerGiven } from '../domain/question/question.ts'
+import type { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../domain/recording-view.ts'
 import type { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView } from '../domain/schedule/schedule.ts'
 import type { SecretView } from '../domain/secret.ts'
 import type { SkillView, SubagentView } from '../domain/skill.ts'
@@ -31,7 +34,7 @@ import type {
 import type { KeptWorkspaceView, QuarantineView } from '../domain/workspace-view.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
 import { problemError } from './problem.ts'
-import type { Transport, WireRequest } from './transport.ts'
+import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 /** The verbs of a daemon, over HTTP. Each rejects with the `PawlError` the daemon refused with, or `unavailable` if none answers. */
 export interface Client {
@@ -75,6 +78,8 @@ export interface Client {
   wakeTask(id: string): Promise<TaskView>
   /** Accounts of model providers that are at a limit. */
   listLimits(): Promise<LimitView[]>
+  /** Models that the settings list; `check` asks each provider. */
+  listModels(options?: { check?: boolean | undefined }): Promise<ModelView[]>
   /** Forgets that the accounts of an agent are at their limit. */
   clearLimits(agent: string): Promise<LimitView[]>
   /** Tasks that come again; each of these takes the id of a schedule or its name. */
@@ -88,7 +93,10 @@ export interface Client {
   runSchedule(named: string): Promise<ScheduleView>
   removeSchedule(named: string): Promise<void>
   /** What was spent: today by agent, if nothing else is said. */
+  listModelFigures(query?: ModelFiguresQuery): Promise<ModelFiguresView>
   listCosts(query?: CostQuery): Promise<CostView>
+  /** What tokens are counted for, and where that comes from. */
+  listPrices(): Promise<PriceListView>
   listAgents(): Promise<AgentView[]>
   listProfiles(): Promise<ProfileSummary[]>
   getProfile(name: string): Promise<ProfileView>
@@ -102,6 +110,18 @@ export interface Client {
   restoreQuarantine(run: string, options?: { path?: string | undefined }): Promise<{ restored: string[] }>
   listWorkspaces(): Promise<KeptWorkspaceView[]>
   removeWorkspace(name: string): Promise<KeptWorkspaceView>
+  /** Recorded runs, newest first. */
+  listRecordings(): Promise<RecordingSummary[]>
+  getRecording(run: string): Promise<RecordingView>
+  /** The file, as docs/recordings.md describes it. */
+  exportRecording(run: string): Promise<string>
+  removeRecording(run: string): Promise<void>
+  /** Makes a task that does once more what a recorded run did. */
+  replayRun(run: string, how?: NewReplay): Promise<TaskView>
+  /** The same up to a call, from which on another model goes on. */
+  forkRun(run: string, how: NewFork): Promise<TaskView>
+  /** How a replay that has ended compares with the run that it repeats. */
+  getReplay(task: string): Promise<ReplayReport>
   listNotifications(filter?: NotificationFilter): Promise<Page<NotificationView>>
   /** Sends what was given up once more: one, all, or all of one target. */
   retryNotifications(which: { id?: string | undefined; target?: string | undefined }): Promise<{ retried: string[] }>
@@ -123,7 +143,7 @@ export interface Client {
   /** The text of the token is in the answer and nowhere else. */
   createToken(token: NewToken): Promise<MadeToken>
   revokeToken(id: string): Promise<TokenView>
-  createSignInCode(): Promise<SignInCode>
+  createSignInCode(how?: { opens?: boolean | undefined }): Promise<SignInCode>
   /** Names and scopes; a value that went in never comes out. Scopes are `global`, `agent:NAME` and `user:NAME`. */
   listSecrets(): Promise<SecretView[]>
   getSecret(scope: string, name: string): Promise<SecretView>
@@ -171,7 +191,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
   const { signal } = options
   const self: Record<string, string> = options.name === undefined ? {} : { 'X-Pawl-Client': options.name }
 
-  async function call<T>(method: WireRequest['method'], path: string, extra: Extra = {}): Promise<{ status: number; value: T }> {
+  async function ask(method: WireRequest['method'], path: string, extra: Extra): Promise<WireAnswer> {
     const answer = await transport.send({
       method,
       path: `${path}${query(extra.query)}`,
@@ -181,12 +201,18 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
       repeatable: extra.repeatable ?? true,
     })
     if (answer.status < 200 || answer.status > 299) throw problemError(answer.status, answer.body)
+    return answer
+  }
+  async function call<T>(method: WireRequest['method'], path: string, extra: Extra = {}): Promise<{ status: number; value: T }> {
+    const answer = await ask(method, path, extra)
     // What a daemon of the same protocol says is trusted, so that no schema has to be loaded here.
     return { status: answer.status, value: (answer.body === '' ? undefined : JSON.parse(answer.body)) as T }
   }
   const get = async <T>(path: string, asked?: Query) => (await call<T>('GET', path, { query: asked })).value
   const post = async <T>(path: string, body: unknown, repeatable = true) =>
     (await call<T>('POST', path, { body, repeatable })).value
+  const text = async (path: string) => (await ask('GET', path, { headers: { Accept: '*/*' } })).body
+  const recordingPath = (run: string) => `${api}/recordings/${encodeURIComponent(run)}`
   const questionPath = (id: string) => `${api}/questions/${encodeURIComponent(id)}`
   const taskPath = (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
   const userPath = (name: string) => `${api}/users/${encodeURIComponent(name)}`
@@ -234,6 +260,8 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     },
     wakeTask: (id) => post(`${taskPath(id)}/wake`, {}, false),
     listLimits: async () => (await get<Page<LimitView>>(`${api}/limits`)).items,
+    listModels: async ({ check = false } = {}) =>
+      (await get<Page<ModelView>>(`${api}/models`, check ? { check: 'true' } : {})).items,
     clearLimits: async (agent) => (await post<Page<LimitView>>(`${api}/limits/clear`, { agent }, false)).items,
     createSchedule: (schedule) => post(`${api}/schedules`, schedule, false),
     listSchedules: async () => (await get<Page<ScheduleSummary>>(`${api}/schedules`)).items,
@@ -244,7 +272,9 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     runSchedule: (named) => post(`${schedulePath(named)}/run`, {}, false),
     removeSchedule: async (named) => void (await call('DELETE', schedulePath(named), { repeatable: false })),
     listAgents: async () => (await get<Page<AgentView>>(`${api}/agents`)).items,
+    listModelFigures: (query = {}) => get(`${api}/models/figures`, { ...query }),
     listCosts: (query = {}) => get(`${api}/costs`, { ...query }),
+    listPrices: () => get(`${api}/prices`),
     listProfiles: async () => (await get<Page<ProfileSummary>>(`${api}/profiles`)).items,
     getProfile: (name) => get(profilePath(name)),
     explainCall: (profile, asked) => post(`${profilePath(profile)}/explain`, asked),
@@ -256,6 +286,14 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     listWorkspaces: async () => (await get<Page<KeptWorkspaceView>>(`${api}/workspaces`)).items,
     removeWorkspace: async (name) =>
       (await call<KeptWorkspaceView>('DELETE', `${api}/workspaces/${encodeURIComponent(name)}`, { repeatable: false })).value,
+    listRecordings: async () => (await get<Page<RecordingSummary>>(`${api}/recordings`)).items,
+    getRecording: (run) => get(recordingPath(run)),
+    exportRecording: (run) => text(`${recordingPath(run)}/export`),
+    removeRecording: async (run) => void (await call('DELETE', recordingPath(run), { repeatable: false })),
+    replayRun: (run, how = {}) =>
+      post(`${recordingPath(run)}/replay`, { until: how.until, prompt: how.prompt, attended: how.attended }, false),
+    forkRun: (run, { at, model, budget, attended }) => post(`${recordingPath(run)}/fork`, { at, model, budget, attended }, false),
+    getReplay: (task) => get(`${taskPath(task)}/replay`),
     listNotifications: (filter = {}) => get(`${api}/notifications`, { ...filter }),
     retryNotifications: ({ id, target }) =>
       id === undefined
@@ -276,7 +314,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
       (await get<Page<TokenView>>(`${api}/tokens`, { user, all: all ? 'true' : undefined })).items,
     createToken: (token) => post(`${api}/tokens`, token, false),
     revokeToken: async (id) => (await call<TokenView>('DELETE', `${api}/tokens/${encodeURIComponent(id)}`)).value,
-    createSignInCode: () => post(`${api}/sign-in-codes`, {}, false),
+    createSignInCode: (how = {}) => post(`${api}/sign-in-codes`, how, false),
     listSecrets: async () => (await get<Page<SecretView>>(`${api}/secrets`)).items,
     getSecret: (scope, name) => get(secretPath(scope, name)),
     setSecret: async (scope, name, value) => (await call<SecretView>('PUT', secretPath(scope, name), { body: { value } })).value,

@@ -3,7 +3,7 @@ import type { Adapter } from '../agent.ts'
 import type { Path } from './problems.ts'
 import { FileSettings } from './schema.ts'
 
-export type ConfigAdapter = Pick<Adapter, 'name' | 'options' | 'builtin'>
+export type ConfigAdapter = Pick<Adapter, 'name' | 'options' | 'builtin' | 'models'>
 
 type Schema = z.core.JSONSchema.BaseSchema
 type Properties = Record<string, Schema>

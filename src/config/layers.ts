@@ -1,9 +1,12 @@
 import { dirname } from 'node:path'
 import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
+import { placeProvider } from './models-entry.ts'
+import { placeBase, placeUser } from './mount-entry.ts'
 import { placeNotification } from './notification-entry.ts'
 import { absolute } from './places.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
+import type { WrittenMount } from './profile-entry.ts'
 import { mountFault, placeProfile } from './profile-settings.ts'
 import { placeSchedule } from './schedule-entry.ts'
 import { agentShape, FileSettings } from './schema.ts'
@@ -54,21 +57,30 @@ export function checkDocument(
   const settings = parsed.data
   for (const [name, entry] of Object.entries(settings.agents ?? {}))
     settings.agents![name] = gatherOptions(name, entry, { document, userHome, problems })
+  const checkMount = (mount: WrittenMount, path: Path) => {
+    const fault = mountFault(mount)
+    const sentence: Fault['sentence'] = (where, shown) => `${formatPath(shown)} in ${where} ${fault}.`
+    if (fault !== undefined) problems.push(locate({ path, sentence }, path, document))
+  }
   for (const [name, entry] of Object.entries(settings.profiles ?? {})) {
     const placed = placeProfile(entry, dirname(document.file), userHome)
     settings.profiles![name] = placed
-    const folders = (placed.directories ?? []).map((path) => ({ path, source: path }))
-    for (const [key, mounts] of [
-      ['mounts', placed.mounts ?? []],
-      ['directories', folders],
-    ] as const)
-      for (const [index, mount] of mounts.entries()) {
-        const fault = mountFault(mount)
-        const path = ['profiles', name, key, index]
-        const sentence: Fault['sentence'] = (where, shown) => `${formatPath(shown)} in ${where} ${fault}.`
-        if (fault !== undefined) problems.push(locate({ path, sentence }, path, document))
-      }
+    for (const [index, mount] of (placed.mounts ?? []).entries()) checkMount(mount, ['profiles', name, 'mounts', index])
+    for (const [index, path] of (placed.directories ?? []).entries())
+      checkMount({ path, source: path }, ['profiles', name, 'directories', index])
   }
+  for (const [name, entry] of Object.entries(settings.users ?? {})) {
+    const placed = placeUser(entry, dirname(document.file), userHome)
+    settings.users![name] = placed
+    for (const [index, mount] of (placed.mounts ?? []).entries()) checkMount(mount, ['users', name, 'mounts', index])
+  }
+  for (const [name, entry] of Object.entries(settings.mounts ?? {})) {
+    const placed = placeBase(entry, dirname(document.file), userHome)
+    settings.mounts![name] = placed
+    checkMount({ path: placed.path, source: placed.path }, ['mounts', name, 'path'])
+  }
+  for (const [name, entry] of Object.entries(settings.providers ?? {}))
+    settings.providers![name] = placeProvider(entry, dirname(document.file), userHome)
   for (const [name, entry] of Object.entries(settings.notifications ?? {}))
     settings.notifications![name] = placeNotification(entry, dirname(document.file), userHome)
   for (const [name, entry] of Object.entries(settings.schedules ?? {}))
@@ -130,7 +142,7 @@ function merge(
 function isWhole(path: Path): boolean {
   if (path[0] === 'providers' || path[0] === 'models' || path[0] === 'profiles' || path[0] === 'notifications')
     return path.length >= 2
-  if (path[0] === 'prices' || path[0] === 'schedules') return path.length >= 2
+  if (path[0] === 'prices' || path[0] === 'schedules' || path[0] === 'mounts') return path.length >= 2
   if (path[0] === 'questions') return path.length >= 2
   if (path[0] === 'checks' || (path[0] === 'agents' && path[2] === 'checks')) return true
   return path[0] === 'agents' && path[2] === 'options' && path.length > 3

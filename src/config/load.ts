@@ -1,9 +1,11 @@
 import { join, resolve } from 'node:path'
 import { notFound, PawlError } from '../domain/error.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
+import type { ModelSettings, ProviderSettings } from '../domain/models.ts'
 import type { Price } from '../domain/money/prices.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { Notification } from '../domain/notification.ts'
+import type { MountBase, ProfileMount } from '../domain/profile/profile.ts'
 import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
 import type { QuestionSettings } from '../domain/question/settings.ts'
 import { readDocument, type SettingsDocument } from './document.ts'
@@ -12,11 +14,14 @@ import { guardProject } from './guard.ts'
 import { guardrailsOf } from './guardrails-entry.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
+import { providersOf } from './models-entry.ts'
 import { pricesOf } from './money-entry.ts'
+import { mountBases, userMounts } from './mount-entry.ts'
 import { notificationsOf } from './notification-entry.ts'
 import { absolute, findProjectFile, openHome, shortName } from './places.ts'
 import { formatPath, type Problem, refuse } from './problems.ts'
 import { questionsOf } from './questions-entry.ts'
+import { type RecordingSettings, recordingsOf } from './recordings-entry.ts'
 import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
 import { type SettledSchedule, schedulesOf } from './schedule-entry.ts'
 import { FileSettings } from './schema.ts'
@@ -70,7 +75,9 @@ export interface Config {
   readonly profiles: UserProfiles
   /** Variables of every run, and those of single users, which win over all others. */
   readonly env: Environment
-  readonly users: Readonly<Record<string, { readonly env: Environment }>>
+  readonly users: Readonly<Record<string, { readonly env: Environment; readonly mounts: readonly ProfileMount[] }>>
+  /** Folders that tasks may name. */
+  readonly mounts: Readonly<Record<string, MountBase>>
   /** What models cost, by pattern, where the settings say so. */
   readonly prices: Readonly<Record<string, Price>>
   /** What everything together may cost; what is missing has no cap. */
@@ -81,6 +88,7 @@ export interface Config {
     readonly timeZone: string
   }
   readonly guardrails: GuardrailSettings
+  readonly recordings: RecordingSettings
   /** Whom to tell of what becomes of tasks. */
   readonly notifications: readonly Notification[]
   /** Tasks that come again. */
@@ -89,8 +97,9 @@ export interface Config {
   readonly questions: QuestionSettings
   /** Where the key that seals the secrets is kept. */
   readonly secrets: NonNullable<FileSettings['secrets']>
-  readonly providers: Readonly<NonNullable<FileSettings['providers']>>
-  readonly models: Readonly<NonNullable<FileSettings['models']>>
+  /** Where models are served, and which. */
+  readonly providers: Readonly<Record<string, ProviderSettings>>
+  readonly models: Readonly<Record<string, ModelSettings>>
   /** `allowedHosts`: names, with port, under which others reach a daemon that listens beyond loopback. */
   readonly server: {
     readonly host: string
@@ -236,12 +245,15 @@ function flagLayer(flags: ConfigFlags, problems: Problem[]): Layer {
 }
 
 function plainSettings({ settings, agents, profiles, ground }: Resolution) {
-  const users = Object.entries(settings.users ?? {}).map(([name, { env }]) => [name, { env: env ?? noVariables }] as const)
+  const users = Object.entries(settings.users ?? {}).map(
+    ([name, entry]) => [name, { env: entry.env ?? noVariables, mounts: userMounts(entry) }] as const,
+  )
   return {
     agents,
     profiles,
     env: ground.env ?? noVariables,
     users: Object.fromEntries(users),
+    mounts: mountBases(settings.mounts),
     defaultAgent: settings.defaultAgent ?? undefined,
     limits: settings.limits,
     retry: { attempts: settings.retry.attempts, baseDelayMs: settings.retry.baseDelay, maxDelayMs: settings.retry.maxDelay },
@@ -251,7 +263,7 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
       graceMs: settings.timeouts.grace,
       warmMs: settings.timeouts.warm,
     },
-    providers: settings.providers ?? {},
+    providers: providersOf(settings.providers),
     models: settings.models ?? {},
     server: settings.server,
     secrets: settings.secrets ?? {},
@@ -261,6 +273,7 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
     prices: pricesOf(settings.prices),
     budget: { ...settings.budget, timeZone: settings.budget?.timeZone ?? 'UTC' },
     guardrails: guardrailsOf(settings.guardrails),
+    recordings: recordingsOf(settings.recordings),
     log: settings.log,
     database: settings.database ?? {},
   }

@@ -16,6 +16,14 @@ export const PriceEntry = z.strictObject({
   output: dollars.describe('For a million tokens that are written.'),
   cacheRead: dollars.optional().describe('For a million tokens that come from the cache; as input if left out.'),
   cacheWrite: dollars.optional().describe('For a million tokens that go into the cache; as input if left out.'),
+  cacheWriteHour: dollars
+    .optional()
+    .describe('For a million tokens that are kept in the cache for an hour; as cacheWrite if left out.'),
+  reasoning: dollars.optional().describe('For a million tokens that are thought and not said; as output if left out.'),
+  pieces: z
+    .record(ModelPattern, dollars)
+    .optional()
+    .describe("For one piece of what is paid by the piece, such as a search, by the provider's name for it."),
 })
 export type PriceEntry = z.output<typeof PriceEntry>
 
@@ -40,8 +48,8 @@ export const BudgetEntry = z.strictObject({
 
 export const pricesOf = (entries: Readonly<Record<string, PriceEntry>> | null | undefined): Record<string, Price> =>
   Object.fromEntries(
-    Object.entries(entries ?? {}).map(([pattern, { input, output, cacheRead = input, cacheWrite = input }]) => [
+    Object.entries(entries ?? {}).map(([pattern, { cacheRead, cacheWrite, ...entry }]) => [
       pattern,
-      { input, output, cacheRead, cacheWrite },
+      { ...entry, cacheRead: cacheRead ?? entry.input, cacheWrite: cacheWrite ?? entry.input },
     ]),
   )

@@ -54,7 +54,7 @@ export interface WrittenMount {
 
 const mountForm = 'must be written /path, /path:ro, /path:rw, or as a map with a path or a source'
 const shortMount = /^(.+?)(?::(ro|rw))?$/s
-const Mount = z.union(
+export const Mount = z.union(
   [
     z
       .string()

@@ -12,16 +12,18 @@ export function placeProfile(entry: ProfileEntry, folder: string, userHome: stri
     ...(entry.directories ? { directories: entry.directories.map(at) } : {}),
     ...(entry.mounts
       ? {
-          mounts: entry.mounts.map((mount) => ({
-            ...mount,
-            source: at((mount.source ?? mount.path)!),
-            path: at((mount.path ?? mount.source)!),
-          })),
+          mounts: entry.mounts.map((mount) => placeMount(mount, at)),
         }
       : {}),
     ...(entry.trust ? { trust: entry.trust.map(({ path, digest }) => ({ path: at(path), digest })) } : {}),
   }
 }
+
+export const placeMount = (mount: WrittenMount, at: (path: string) => string): WrittenMount => ({
+  ...mount,
+  source: at((mount.source ?? mount.path)!),
+  path: at((mount.path ?? mount.source)!),
+})
 
 /** The entry in the words of the domain. */
 export function profileSettings(entry: ProfileEntry): ProfileSettings {
@@ -70,7 +72,7 @@ export function mountFault({ source = '', path = '' }: WrittenMount): string | u
   return undefined
 }
 
-function mountOf(mount: WrittenMount): ProfileMount {
+export function mountOf(mount: WrittenMount): ProfileMount {
   const source = (mount.source ?? mount.path)!
   const persistent = mount.persistent ?? false
   return {

@@ -129,7 +129,7 @@ agents: { demo: { profile: mine } }
   )
   const config = await machine.load()
   expect(rightsOf(findAgent(config, 'demo')).env).toEqual({ pass: ['LANG'], set: { REGION: 'hunter1', MODE: 'hunter4' } })
-  expect(config.users).toEqual({ ann: { env: { pass: [], set: { REGION: 'hunter3' } } } })
+  expect(config.users).toEqual({ ann: { env: { pass: [], set: { REGION: 'hunter3' } }, mounts: [] } })
   const shown = JSON.stringify(showConfig(config))
   expect(shown).not.toContain('hunter')
   expect(shown).toContain('REGION')
@@ -263,3 +263,29 @@ test.for(['env: [API_TOKEN=hunter]', 'env: { DB_PASSWORD: hunter }', 'agents: { 
     expect(refusal).not.toContain('hunter')
   },
 )
+
+test('mounts of a user and folders that tasks may name are seen from their file, checked like those of a profile, and shown', async () => {
+  using machine = new Machine()
+  machine.write(
+    machine.homeFile,
+    `users:
+  ann: { mounts: [/srv/ann:ro, { path: ./notes, persistent: true, description: what was learnt }] }
+mounts:
+  projects: { path: ./projects, mode: rw, description: all of them, users: [ann] }
+`,
+  )
+  const config = await machine.load()
+  const at = (name: string) => join(machine.home, name)
+  expect(config.users.ann?.mounts).toMatchObject([
+    { source: '/srv/ann', path: '/srv/ann', mode: 'ro', required: false, from: 'user' },
+    { source: at('notes'), path: at('notes'), mode: 'rw', persistent: true, description: 'what was learnt', from: 'user' },
+  ])
+  expect(config.mounts).toEqual({
+    projects: { path: at('projects'), mode: 'rw', description: 'all of them', users: ['ann'] },
+  })
+  expect(showConfig(config)).toContainEqual({ path: 'mounts.projects.path', value: at('projects'), source: expect.any(String) })
+  machine.write(machine.homeFile, 'users: { ann: { mounts: [/proc/1] } }\nmounts: { all: { path: / } }\n')
+  await expect(machine.load()).rejects.toThrow(
+    /users\.ann\.mounts\[0\].*cannot lie in \/proc[\s\S]*mounts\.all\.path.*whole machine/,
+  )
+})

@@ -133,13 +133,13 @@ test.for([
   ['a variable of ours in every run', 'env: [PAWL_X]\n', /^env in pawl\.yaml:1:1 must be .*PAWL_\.$/],
   [
     'a key in clear',
-    'providers: { a: { kind: x, key: sk-123 } }\n',
-    'providers.a.key in pawl.yaml:1:28 must name where the key is kept, as { env: NAME } or { file: path }; the key itself does not belong in this file.',
+    'providers: { a: { kind: ollama, key: sk-123 } }\n',
+    'providers.a.key in pawl.yaml:1:33 must name where the key is kept, as { env: NAME }, { file: path } or { secret: NAME }; the key itself does not belong in this file.',
   ],
   [
     'a key in clear in place of the name of a variable',
-    'providers: { a: { kind: x, key: { env: sk-123 } } }\n',
-    'providers.a.key.env in pawl.yaml:1:35 must be the name of an environment variable, in capitals; the key itself does not belong in this file.',
+    'providers: { a: { kind: ollama, key: { env: sk-123 } } }\n',
+    'providers.a.key.env in pawl.yaml:1:40 must be the name of an environment variable, in capitals; the key itself does not belong in this file.',
   ],
   [
     'a variable that is ours',

@@ -1,11 +1,13 @@
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { PawlError } from '../domain/error.ts'
+import { modelNames } from '../domain/models.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { profileNames } from '../domain/profile/profile.ts'
 import { defaultProfile, type Ground, resolveProfile, rightsNamed, type UserProfiles } from '../domain/profile/resolve.ts'
 import { checksOf } from './checks-entry.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
 import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
+import { modelTable } from './models-entry.ts'
 import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
 import { profileSettings } from './profile-settings.ts'
 import { agentShape, type Decided, defaultBudget, defaults, type FileSettings } from './schema.ts'
@@ -158,10 +160,15 @@ function resolveAgent(
     ...present({
       model: entry.model,
       baseUrl: entry.baseUrl,
+      models: adapter.models && modelTable(settings),
+      fallbackModels: entry.fallbackModels,
+      gateway: entry.gateway,
       auth: entry.auth,
       systemPrompt: entry.systemPrompt,
       systemPromptFile: entry.systemPromptFile,
+      role: entry.role,
       checks: checksOf(entry.checks ?? settings.checks),
+      record: entry.record,
     }),
     profile: entry.profile ?? defaultProfile,
     // Stored with each task, so it is what JSON makes of it from the start.
@@ -211,6 +218,27 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
     )
   for (const [name, model] of Object.entries(settings.models ?? {}))
     missing(['models', name, 'provider'], 'a provider', model.provider, Object.keys(settings.providers ?? {}))
+  checkAliases(settings, report)
+  const models = modelNames({ models: settings.models ?? {} })
+  for (const [name, { fallbackModels = [] }] of Object.entries(settings.agents ?? {}))
+    for (const [index, model] of fallbackModels.entries())
+      missing(['agents', name, 'fallbackModels', index], 'a model', model, models)
+}
+
+/** A name that means two models would mean whichever is found first. */
+function checkAliases({ models }: FileSettings, report: Report): void {
+  const owners = new Map(Object.keys(models ?? {}).map((name) => [name, name]))
+  for (const [name, { aliases = [] }] of Object.entries(models ?? {}))
+    for (const [index, alias] of aliases.entries()) {
+      const owner = owners.get(alias)
+      owners.set(alias, owner ?? name)
+      if (owner !== undefined)
+        report(
+          ['models', name, 'aliases', index],
+          (where, shown) =>
+            `${formatPath(shown)}${where && ` in ${where}`}: "${alias}" is already a name of the model "${owner}".`,
+        )
+    }
 }
 
 /** Who decided this path: exactly, or the nearest ancestor somebody spoke about. */

@@ -5,10 +5,13 @@ import { ChecksEntry } from './checks-entry.ts'
 import { Duration, DurationLimit } from './duration.ts'
 import { Env, variable } from './env-schema.ts'
 import { GuardrailsEntry } from './guardrails-entry.ts'
+import { ModelEntry, ProviderEntry } from './models-entry.ts'
 import { BudgetEntry, ModelPattern, PriceEntry } from './money-entry.ts'
+import { MountBaseEntry, UserEntry } from './mount-entry.ts'
 import { NotificationEntry } from './notification-entry.ts'
 import { ProfileEntry, ProfileKey } from './profile-entry.ts'
 import { QuestionsEntry } from './questions-entry.ts'
+import { RecordingsEntry } from './recordings-entry.ts'
 import { ScheduleEntry } from './schedule-entry.ts'
 
 const nameRule = 'must be a name of letters, digits and . _ - : / @, starting with a letter or digit'
@@ -31,6 +34,16 @@ export const agentShape = {
   model: text.optional().describe('The model, as the program calls it.'),
   profile: text.optional().describe('What its runs may see and do: a built-in profile or one of yours; guarded if left out.'),
   baseUrl: httpUrl.optional().describe('The model endpoint its program talks to.'),
+  fallbackModels: z
+    .array(text)
+    .optional()
+    .describe('Models of yours that are asked, in this order, while its own is at a limit or away.'),
+  gateway: z
+    .boolean()
+    .optional()
+    .describe(
+      'false: its program talks to its model past the gateway, with the key itself and no cap that is held before a call.',
+    ),
   env: Env.optional().describe('Variables for its program: names to pass on, or fixed values.'),
   auth: z
     .strictObject({
@@ -48,6 +61,7 @@ export const agentShape = {
     .optional()
     .describe('Where the key for its model is found. Without it: the variables its program knows, then the program’s own login.'),
   checks: ChecksEntry.optional().describe('Commands that prove its work is done; those of all agents if left out, [] for none.'),
+  record: z.boolean().optional().describe('Keep what its runs ask of models, so that they can be replayed.'),
   budget: z.strictObject(Budget.shape).optional().describe('Caps in US dollars, tokens and turns.'),
   timeout: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
   idleTimeout: DurationLimit.optional().describe('How long it may stay silent; 0 for no limit.'),
@@ -58,29 +72,12 @@ export const agentShape = {
     .describe('How often a failed run is tried again.'),
   systemPrompt: text.optional().describe('Instructions given to it before any task.'),
   systemPromptFile: text.optional().describe('A file with such instructions, read anew for each run.'),
+  role: Name.optional().describe('The template of its system prompt, prompts/ROLE.md of the home.'),
   options: z
     .record(z.string(), z.unknown())
     .optional()
     .describe('Settings only its adapter knows; they may also stand beside the others.'),
 }
-
-const keyReference =
-  'must name where the key is kept, as { env: NAME } or { file: path }; the key itself does not belong in this file'
-
-const variableName = 'must be the name of an environment variable, in capitals; the key itself does not belong in this file'
-
-const Provider = z.strictObject({
-  kind: text.describe('The format it speaks.'),
-  baseUrl: httpUrl.optional(),
-  key: z
-    .union(
-      [z.strictObject({ env: z.string().regex(/^[A-Z_][A-Z0-9_]*$/, { error: variableName }) }), z.strictObject({ file: text })],
-      {
-        error: keyReference,
-      },
-    )
-    .optional(),
-})
 
 /** One settings file, project or home. Every block may be left empty. */
 export const FileSettings = z.strictObject({
@@ -116,11 +113,8 @@ export const FileSettings = z.strictObject({
       warm: Duration.optional().describe('How long an idle program is kept for the next turn of its session.'),
     })
     .nullish(),
-  providers: z.record(name, Provider).nullish().describe('Where models are served.'),
-  models: z
-    .record(name, z.strictObject({ provider: text }))
-    .nullish()
-    .describe('Which provider serves a model.'),
+  providers: z.record(name, ProviderEntry).nullish().describe('Where models are served.'),
+  models: z.record(name, ModelEntry).nullish().describe('Which provider serves a model, by the name that agents ask for.'),
   profiles: z
     .record(
       ProfileKey,
@@ -138,6 +132,7 @@ export const FileSettings = z.strictObject({
     .describe('What models cost in US dollars for a million tokens, by name or pattern; wins over the list that Pawl brings.'),
   budget: BudgetEntry.nullish().describe('What everything together may cost.'),
   guardrails: GuardrailsEntry.nullish().describe('When an agent that goes round in circles is stopped.'),
+  recordings: RecordingsEntry.nullish().describe('What holds for the recordings of runs.'),
   checks: ChecksEntry.nullish().describe('Commands that prove the work of every agent is done.'),
   schedules: z
     .record(Name, ScheduleEntry)
@@ -164,10 +159,8 @@ export const FileSettings = z.strictObject({
     })
     .nullish(),
   env: Env.nullish().describe('Variables for the programs of all agents: names to pass on, or fixed values.'),
-  users: z
-    .record(name, z.strictObject({ env: Env.nullish().describe('Variables for this user’s runs; they win over all others.') }))
-    .nullish()
-    .describe('Settings for the runs of single users.'),
+  users: z.record(name, UserEntry).nullish().describe('Settings for the runs of single users.'),
+  mounts: z.record(name, MountBaseEntry).nullish().describe('Folders of this machine that tasks may name.'),
   server: z
     .strictObject({
       host: text.optional(),

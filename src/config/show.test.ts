@@ -11,7 +11,7 @@ const example = `agents:
   helper:  { adapter: custom, command: [./my-agent, --batch], prompt: stdin, output: text, env: { MODE: fast } }
   local:   { adapter: demo, options: { pace: 3 } }
 providers:
-  one: { kind: one, baseUrl: "https://api.example.com", key: { env: ONE_API_KEY } }
+  one: { kind: anthropic, baseUrl: "https://api.example.com", key: { env: ONE_API_KEY } }
 models:
   m1: { provider: one }
 limits: { running: 4, perAgent: { claude: 2 } }

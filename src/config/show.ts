@@ -29,7 +29,18 @@ export function showConfig(config: Config): ConfigRow[] {
   }
   add(['home'], config.home)
   add(['defaultAgent'], config.defaultAgent)
-  for (const { name, source: _, rights: __, checks, timeoutMs, idleTimeoutMs, graceMs, retry, ...agent } of config.agents)
+  for (const {
+    name,
+    source: _,
+    rights: __,
+    models: ___,
+    checks,
+    timeoutMs,
+    idleTimeoutMs,
+    graceMs,
+    retry,
+    ...agent
+  } of config.agents)
     add(['agents', name], {
       ...agent,
       checks: shownChecks(checks),
@@ -55,11 +66,14 @@ export function showConfig(config: Config): ConfigRow[] {
   add(['prices'], config.prices)
   add(['budget'], config.budget)
   add(['guardrails'], config.guardrails)
+  add(['recordings'], config.recordings)
   add(['profiles'], config.profiles)
   for (const { name, way, ...notification } of config.notifications)
     add(['notifications', name], { ...notification, ...wayOf(way) })
   add(['env'], config.env)
-  add(['users'], config.users)
+  for (const [name, { env, mounts }] of Object.entries(config.users))
+    add(['users', name], { env, mounts: mounts.length > 0 ? mounts : undefined })
+  add(['mounts'], config.mounts)
   for (const block of ['secrets', 'providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
   return rows
 }
@@ -100,6 +114,7 @@ function mask(path: Path, value: unknown): unknown {
   if (steps[0] === 'checks' || (steps[0] === 'agents' && steps[2] === 'checks')) return value
   // Names and places, which whoever trusts a file must see.
   if (steps[0] === 'profiles' && ['mounts', 'secrets', 'trust', 'trusted', 'ssh'].includes(steps[2] ?? '')) return value
+  if (steps[0] === 'mounts' || (steps[0] === 'users' && steps[2] === 'mounts')) return value
   // A number (maxTokens) is a limit, not a secret; and an agent may be called "token".
   if (typeof value === 'number') return value
   if (steps.slice(steps[0] === 'agents' ? 2 : 1).some(namesSecret)) return masked

@@ -61,7 +61,7 @@ limits: { running: 2 }
 limits: { running: 3, maxQueued: 5, perAgent: { a: 1 } }
 timeouts: { total: 0, idle: 1m }
 retry: { attempts: 9, baseDelay: 0 }
-providers: { p: { kind: x, baseUrl: "http://evil.example" } }
+providers: { p: { kind: anthropic, baseUrl: "http://evil.example" } }
 models: { m: { provider: p } }
 server: { host: 0.0.0.0, port: 1 }
 database: { url: "postgres://evil.example/x" }

@@ -23,12 +23,24 @@ const deadlines = ({ database, journal, bus, clock, log, config, runtime }: Grou
   createDeadlines({ db: database.db, journal, bus, clock, log, settings: config.questions, createTask: runtime.createTask })
 
 /** Only a daemon fires schedules: a one-shot runs its own task and nobody else's. */
-function schedules({ database, journal, bus, clock, log, runtime, config, shared }: Ground): BackgroundPart[] {
+function schedules({
+  database,
+  journal,
+  bus,
+  clock,
+  log,
+  runtime,
+  config,
+  shared,
+  refusedSchedules: refused,
+}: Ground): BackgroundPart[] {
   if (!shared) return []
   const { db } = database
   const ticker = createTicker({ db, journal, bus, clock, log, tasks: runtime })
   const { files, sources } = config
-  const isOfHome = (name: string) => files.home !== undefined && sources[`schedules.${name}`]?.startsWith(`${files.home}:`)
+  // They say where they stand as people see it from where Pawl was started, which may be a part of the path.
+  const fileOf = (name: string) => sources[`schedules.${name}`]?.replace(/:\d+$/, '')
+  const isOfHome = (name: string) => files.home?.endsWith(fileOf(name) ?? '\0') === true
   return [
     {
       async start() {
@@ -36,7 +48,7 @@ function schedules({ database, journal, bus, clock, log, runtime, config, shared
         for (const source of [files.home, files.project])
           if (source !== undefined) {
             const wanted = config.schedules.filter(({ name }) => (isOfHome(name) ? files.home : files.project) === source)
-            await takeFromSettings({ db, log, verbs: runtime, source, wanted })
+            await takeFromSettings({ db, log, verbs: runtime, source, wanted, refused })
           }
         ticker.start()
       },

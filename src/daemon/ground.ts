@@ -8,6 +8,7 @@ import type { Sender } from '../engine/outbox/sender.ts'
 import type { Probe } from '../engine/program/probes.ts'
 import type { Warm } from '../engine/program/warm.ts'
 import type { Runtime } from '../engine/runtime.ts'
+import type { RefusedSchedules } from '../engine/schedules/refused.ts'
 import type { Secrets } from '../engine/secrets.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
@@ -32,6 +33,7 @@ export interface Ground {
   readonly warm: Warm
   /** The verbs, for what goes on by itself and makes tasks. */
   readonly runtime: Runtime
+  readonly refusedSchedules: RefusedSchedules
   readonly userHome: string
   /** This process among the workers. */
   readonly self: string

@@ -1,4 +1,4 @@
-import { modelPrices } from '../agents/model-prices.ts'
+import { modelPrices, priceOrigin } from '../agents/model-prices.ts'
 import type { Config } from '../config.ts'
 import { createPrices } from '../domain/money/prices.ts'
 import type { SharedCaps } from '../engine/money/caps.ts'
@@ -6,7 +6,7 @@ import type { Money } from '../engine/money/meter.ts'
 
 /** What the settings say of money. */
 export const moneyOf = (config: Pick<Config, 'prices' | 'budget'>): Money => ({
-  prices: createPrices(config.prices, modelPrices),
+  prices: createPrices(config.prices, modelPrices, priceOrigin),
   caps: capsOf(config),
 })
 

@@ -12,9 +12,13 @@ import type { RunParts } from '../engine/run.ts'
 import { createSettler } from '../engine/settle.ts'
 import { createWorker } from '../engine/worker.ts'
 import { sweepGuards } from '../engine/workspace/settle-guard.ts'
+import { createGateway } from '../gateway/gateway.ts'
 import { processIdentity } from '../process/identity.ts'
 import { findHalt } from '../store/halt.ts'
+import { otlpVariables } from '../telemetry/settings.ts'
+import { createTelemetry } from '../telemetry/telemetry.ts'
 import { createToolServer } from '../tools/serve.ts'
+import { version } from '../version.ts'
 import { createBackground } from './background.ts'
 import type { Ground } from './ground.ts'
 import { moneyOf } from './money.ts'
@@ -40,6 +44,10 @@ export async function startWork(
       if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
   }
   const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
+  const telemetry = createTelemetry({ said: environmentOf(otlpVariables), version, clock, log })
+  if (telemetry) started.add(() => telemetry.stop())
+  const gateway = createGateway({ clock })
+  started.add(async () => gateway.close())
   const identity = processIdentity()
   const worker = createWorker({
     identity: {
@@ -59,7 +67,7 @@ export async function startWork(
     leave: () => recovery.bury(self),
     giveBack: recovery.giveBack,
     onDisowned: options.onDisowned,
-    run: runParts(ground, { settler, leftovers, codePaths }),
+    run: runParts(ground, { settler, leftovers, codePaths, telemetry, gateway }),
   })
   const admission = createAdmission({
     db: database.db,
@@ -97,7 +105,7 @@ export async function startWork(
 /** What a run needs. */
 function runParts(
   { config, clock, log, redactor, database, bus, journal, audit, secrets, walls, probe, warm, userHome }: Ground,
-  own: Pick<RunParts, 'settler' | 'leftovers' | 'codePaths'>,
+  own: Pick<RunParts, 'settler' | 'leftovers' | 'codePaths' | 'telemetry' | 'gateway'>,
 ): RunParts {
   return {
     ...own,
@@ -132,5 +140,7 @@ function runParts(
     secretsFor: secrets.resolve,
     money: moneyOf(config),
     guardrails: config.guardrails,
+    recordings: config.recordings,
+    maxQueued: config.limits.maxQueued,
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ModelTable } from './models.ts'
 import { ProfileSchema } from './profile/schema.ts'
 import { Checks } from './task/task-checks.ts'
 
@@ -36,6 +37,12 @@ export const ResolvedAgent = z.object({
     .object({ pass: z.array(z.string()).readonly(), set: z.record(z.string(), z.string()) })
     .default(() => ({ pass: [], set: {} })),
   baseUrl: z.string().optional(),
+  /** The models of the settings, so that a daemon of another folder has them too. If its own is among them, its provider serves it. */
+  models: ModelTable.optional(),
+  /** Listed models that are asked in this order while its own is at a limit or away. */
+  fallbackModels: z.array(z.string()).optional(),
+  /** False: it goes past the gateway, with its key. */
+  gateway: z.boolean().optional(),
   /** Where its key is found: names and a path, never the key. */
   auth: z
     .object({
@@ -46,10 +53,14 @@ export const ResolvedAgent = z.object({
     })
     .optional(),
   systemPrompt: z.string().optional(),
+  /** Whose template comes before it, for tasks that name none. */
+  role: z.string().optional(),
   /** Absolute; read anew for each run. */
   systemPromptFile: z.string().optional(),
   /** For tasks that name none of their own. */
   checks: Checks.optional(),
+  /** Keep what its runs ask of models, for tasks that do not say. */
+  record: z.boolean().optional(),
   budget: Budget.default({}),
   timeoutMs: Limit.default(30 * 60_000),
   idleTimeoutMs: Limit.default(5 * 60_000),

@@ -38,6 +38,8 @@ export const auditActions = [
   'notification.test',
   'quarantine.restore',
   'workspace.remove',
+  'recording.export',
+  'recording.remove',
   'agents.stop_all',
   'agents.resume',
   'daemon.stop',

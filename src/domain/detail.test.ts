@@ -51,7 +51,9 @@ it('lists of limits, notifications and schedules keep the machine to themselves 
     limitWithoutDetail({ account: secret, agents: ['a'], kind: 'rate_limited', why: secret } as unknown as LimitView),
     notificationWithoutDetail({ id: 'n_1', lastError: secret } as unknown as NotificationView),
     scheduleWithoutDetail(schedule as unknown as ScheduleView),
-    healthWithoutDetail({ schedules: { unhealthy: [{ id: 's_1', detail: secret }] } } as unknown as HealthView),
+    healthWithoutDetail({
+      schedules: { unhealthy: [{ id: 's_1', detail: secret }], refused: [{ name: 'x', source: secret, detail: secret }] },
+    } as unknown as HealthView),
   ]
   expect(JSON.stringify(shown)).not.toContain('SECRET')
   expect(shown[0]).toMatchObject({ account: 'a', why: 'The model provider asked to slow down.' })

@@ -92,5 +92,9 @@ const hidden = ({ detail }: { detail: string | null }) => (detail === null ? nul
 
 export const healthWithoutDetail = (health: HealthView): HealthView => ({
   ...health,
-  schedules: { ...health.schedules, unhealthy: health.schedules.unhealthy.map((one) => ({ ...one, detail: kept })) },
+  schedules: {
+    ...health.schedules,
+    unhealthy: health.schedules.unhealthy.map((one) => ({ ...one, detail: kept })),
+    refused: health.schedules.refused.map(({ name }) => ({ name, source: kept, detail: kept })),
+  },
 })

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { QuestionId, RunId, TaskId } from './id.ts'
 import { costKnowledge } from './money/cost.ts'
+import { Totals } from './money/totals.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds } from './question/question.ts'
 import { Usage } from './usage.ts'
 
 const Time = z.iso.datetime()
+/** Left out of a task that was never run. */
+const totals = Totals.optional()
 
 /**
  * Every fact Pawl records, with the shape of its data. Types, validation, SSE, the CLI's and the page's renderers and docs/events.md
@@ -46,13 +49,19 @@ export const eventData = {
     .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),
   'task.cancel_requested': z.object({ now: z.boolean(), by: z.string() }).describe('Somebody asked for the task to stop.'),
   'task.completed': z
-    .object({ verified: z.boolean(), by: z.string().optional() })
-    .describe('The task is done; `verified` says whether its checks proved it, `by` who accepted it after a review.'),
-  'task.review': z.object({}).describe('The work is done and waits for a person to accept it.'),
-  'task.failed': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ended without success.'),
-  'task.timed_out': z.object({ category: z.enum(categoryNames), message: z.string() }).describe('The task ran out of time.'),
-  'task.cancelled': z.object({ by: z.string() }).describe('The task was cancelled.'),
-  'task.over_budget': z.object({ message: z.string() }).describe('The task used up its budget.'),
+    .object({ verified: z.boolean(), by: z.string().optional(), totals })
+    .describe(
+      'The task is done; `verified` says whether its checks proved it, `by` who accepted it after a review, `totals` what all its runs came to together.',
+    ),
+  'task.review': z.object({ totals }).describe('The work is done and waits for a person to accept it.'),
+  'task.failed': z
+    .object({ category: z.enum(categoryNames), message: z.string(), totals })
+    .describe('The task ended without success.'),
+  'task.timed_out': z
+    .object({ category: z.enum(categoryNames), message: z.string(), totals })
+    .describe('The task ran out of time.'),
+  'task.cancelled': z.object({ by: z.string(), totals }).describe('The task was cancelled.'),
+  'task.over_budget': z.object({ message: z.string(), totals }).describe('The task used up its budget.'),
   'task.blocked': z
     .object({ kind: z.string(), questionId: QuestionId.optional() })
     .describe('The task waits for something only others can give. It costs nothing meanwhile.'),
@@ -77,8 +86,11 @@ export const eventData = {
       enforced: z.boolean(),
       resumed: z.boolean(),
       profile: z.string().optional(),
+      soFar: totals,
     })
-    .describe('A worker took the run and is about to start the agent. `enforced` says whether the walls hold.'),
+    .describe(
+      'A worker took the run and is about to start the agent. `enforced` says whether the walls hold, `soFar` what the earlier runs of the task came to together.',
+    ),
   'run.ended': z
     .object({
       outcome: z.enum(outcomes),
@@ -109,6 +121,28 @@ export const eventData = {
     })
     .describe(
       'What the agent used since it was last told, mostly by one call of a model. `known` says whether the program told the cost, our price table did, or nobody knows it.',
+    ),
+  'model.called': z
+    .object({
+      number: z.number().int().describe('Counts the calls of the run, from 1.'),
+      model: z.string().describe('As the agent program calls it.'),
+      provider: z.string(),
+      target: z.string().describe("The provider's own name for it, which the ledger has too."),
+      status: z.number().int().optional(),
+      usage: Usage.optional(),
+      reasoningTokens: z.number().int().optional().describe('A part of the output.'),
+      pieces: z.record(z.string(), z.number()).optional().describe('Things paid by the piece, such as searches.'),
+      costUsd: z.number().optional(),
+      countedUsd: z.number().optional().describe('What caps count.'),
+      known: z.enum(costKnowledge).optional(),
+      firstMs: z.number().optional(),
+      durationMs: z.number(),
+      translated: z.boolean().optional(),
+      abandoned: z.boolean().optional(),
+      refusal: z.object({ kind: z.string(), message: z.string(), retryAt: Time.optional() }).optional(),
+    })
+    .describe(
+      'A call of a model through the gateway is over, and its line of the ledger is stored with this. One that no provider has served has no cost; one that was served without telling its usage counts as the most it could have cost.',
     ),
   'agent.session': z.object({ vendorId: z.string() }).describe('The agent program named its conversation.'),
   'agent.retrying': z

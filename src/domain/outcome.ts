@@ -56,7 +56,7 @@ export const categories = {
   budget_exceeded: { retry: 'never', session: 'keep', says: 'The budget is used up.' },
   total_timeout: { retry: 'never', session: 'keep', says: 'The run took longer than allowed.' },
   idle_timeout: { retry: 'never', session: 'keep', says: 'The agent said nothing for longer than allowed.' },
-  empty_answer: { retry: 'never', session: 'keep', says: 'The agent ended well but said nothing.' },
+  empty_answer: { retry: 'once', session: 'keep', says: 'The agent ended well but said nothing.' },
   invalid_output: { retry: 'once', session: 'keep', says: 'The answer does not have the form that was asked for.' },
   protocol_error: { retry: 'never', session: 'keep', says: "The agent's output could not be understood." },
   internal: { retry: 'never', session: 'keep', says: 'Pawl made a mistake; the log has the details.' },

@@ -6,6 +6,7 @@ import { TaskCost } from './money/cost-view.ts'
 import { categoryNames, outcomes } from './outcome.ts'
 import { questionKinds, questionStates } from './question/question.ts'
 import { proofs } from './task/check.ts'
+import { TaskMount } from './task/mount.ts'
 import { AfterDeadline, Checks, QuestionPolicy, SubtaskLimits, TaskSpec } from './task/spec.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task/task.ts'
 import { Usage } from './usage.ts'
@@ -64,7 +65,8 @@ export const NewTask = z.strictObject({
     .array(z.string().min(1).max(4096))
     .max(50)
     .optional()
-    .describe('More folders that the agent may read; absolute paths.'),
+    .describe('More folders that the agent may read; those that are not absolute are seen from the workspace.'),
+  mounts: z.array(TaskMount).max(50).optional().describe('Folders that the settings offer to tasks, by name.'),
   allowedTools: z
     .array(z.string().min(1).max(1000))
     .max(200)
@@ -72,6 +74,9 @@ export const NewTask = z.strictObject({
     .describe('Tools used without asking, as far as the profile allows them.'),
   disallowedTools: z.array(z.string().min(1).max(1000)).max(200).optional().describe('Tools that are not offered.'),
   appendSystemPrompt: z.string().min(1).max(262_144).optional().describe('Added to the system prompt.'),
+  role: Name.optional().describe('The template of the system prompt, prompts/ROLE.md of the home; the agent’s own if left out.'),
+  template: Name.optional().describe('The template that the prompt is put into, prompts/tasks/NAME.md of the home.'),
+  context: z.string().min(1).max(262_144).optional().describe('What else the template may name; needs `template`.'),
   budget: Budget.pick({ usd: true, tokens: true, turns: true, wallMs: true, perRunUsd: true })
     .strict()
     .optional()
@@ -98,6 +103,10 @@ export const NewTask = z.strictObject({
   failover: z.array(Name).max(10).optional().describe('Agents that go on while the account of the one before is at its limit.'),
   questions: QuestionPolicy.optional(),
   subtasks: SubtaskLimits.optional(),
+  record: z
+    .boolean()
+    .optional()
+    .describe('Keeps what its runs ask of models, so that they can be replayed; as the agent’s settings say if left out.'),
 })
 export type NewTask = z.infer<typeof NewTask>
 
@@ -327,6 +336,9 @@ export const HealthView = z.object({
       active: z.number(),
       paused: z.number(),
       unhealthy: z.array(z.object({ id: z.string(), name: z.string().nullable(), failedInARow: z.number(), detail: z.string() })),
+      refused: z
+        .array(z.object({ name: z.string(), source: z.string(), detail: z.string() }))
+        .describe('Those of the settings that are not in force, and why.'),
     })
     .describe('Of those whose last ticks failed or brought nothing, what went wrong.'),
 })

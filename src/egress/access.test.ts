@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import type { QuestionAsked } from '../domain/question/question.ts'
+import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
 import { networkAccess } from './access.ts'
 import { decide } from './host-rule.ts'
 
 const profile = { name: 'mine', network: { allow: ['registry.example'], ask: ['*'], deny: ['evil.example'] } }
 
 it('a run reaches what its profile names, the makers of its program where it has no endpoint, and what was granted to its task', async () => {
-  const asked: QuestionAsked[] = []
+  const asked: (QuestionAsked & { call: ExactCall })[] = []
   const parts = {
     profile,
     hosts: ['api.maker.example:443'],
     questions: [],
-    ask: async (question: QuestionAsked) => void asked.push(question),
+    ask: async (question: QuestionAsked, call: ExactCall) => void asked.push({ ...question, call }),
     record: () => undefined,
   }
   const verdicts = (access: ReturnType<typeof networkAccess>) =>

@@ -1,7 +1,7 @@
 import type { Profile } from '../domain/profile/profile.ts'
-import type { QuestionAsked } from '../domain/question/question.ts'
+import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
 import type { Log } from '../log.ts'
-import { type AnsweredQuestion, grantedBy, hostQuestion } from './host-question.ts'
+import { type AnsweredQuestion, grantedBy, hostCall, hostQuestion } from './host-question.ts'
 import { readRules } from './host-rule.ts'
 import type { NetworkAccess, NetworkEvent } from './network.ts'
 
@@ -13,7 +13,7 @@ export interface AccessParts {
   readonly hosts: readonly string[] | undefined
   /** The task's questions, with their answers. */
   readonly questions: readonly AnsweredQuestion[]
-  ask(question: QuestionAsked): Promise<unknown>
+  ask(question: QuestionAsked, call: ExactCall): Promise<unknown>
   record(event: NetworkEvent): void
   readonly log?: Log | undefined
 }
@@ -26,7 +26,7 @@ export function networkAccess({ profile, baseUrl, hosts = [], questions, ask, re
     profile: profile.name,
     rules: readRules({ ...network, allow, granted: grantedBy(questions) }),
     model: baseUrl,
-    ask: (target) => ask(hostQuestion(target)),
+    ask: (target) => ask(hostQuestion(target), hostCall(target)),
     record,
     log,
   }

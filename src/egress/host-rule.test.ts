@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readHost, readWrittenHost } from './host-name.ts'
-import { grantedBy, hostQuestion } from './host-question.ts'
+import { grantedBy, hostCall, hostQuestion } from './host-question.ts'
 import { decide, readRule, readRules } from './host-rule.ts'
 
 const lists = (allow: string[], ask: string[] = [], deny: string[] = [], granted: string[] = []) =>
@@ -208,7 +208,8 @@ describe('the rules of the network', () => {
 
 describe('the question about a host', () => {
   it('grants exactly the host that the person was shown, if they chose to allow it', () => {
-    const asked = { ...hostQuestion({ host: 'registry.example', port: 8443 }), answer: 'Allow for this task' }
+    const target = { host: 'registry.example', port: 8443 }
+    const asked = { ...hostQuestion(target), call: hostCall(target), answer: 'Allow for this task' }
     expect(grantedBy([asked])).toEqual(['registry.example:8443'])
     expect(
       grantedBy([
@@ -225,5 +226,9 @@ describe('the question about a host', () => {
     ])
       expect(grantedBy([{ ...asked, text }])).toEqual([])
     expect(grantedBy([{ ...asked, kind: 'free' }])).toEqual([])
+    // An agent that asks the very same in its own name has no digest of ours beside it.
+    expect(grantedBy([{ ...asked, call: null }])).toEqual([])
+    expect(grantedBy([{ ...asked, call: hostCall({ ...target, port: 443 }) }])).toEqual([])
+    expect(grantedBy([{ ...asked, call: { ...asked.call, tool: 'Bash' } }])).toEqual([])
   })
 })

@@ -5,12 +5,14 @@ import { mountLines } from '../domain/profile/mounts.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { writeHomeFile } from '../files/home-files.ts'
 import type { TakenRun } from '../store/runs.ts'
-import { type Examined, endedWell, examine } from './checks/examine.ts'
+import { type Examined, endedWell, examine, repeats } from './checks/examine.ts'
 import { failingAs } from './failure.ts'
 import { fingerprintIn } from './guardrails/fingerprint.ts'
 import { layPrompt } from './long-prompt.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
 import { wallsOf } from './program/walls.ts'
+import { beginRecording, type RunRecording } from './recordings/record-run.ts'
+import { beginReplay } from './recordings/replay-run.ts'
 import { readyMounts } from './rights/mounts.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
 import { skillsOfRun } from './skills/run-skills.ts'
@@ -18,16 +20,16 @@ import { haveTurn, type TurnResult } from './turn.ts'
 import { watchChanges } from './workspace/changes.ts'
 import { sessionGitConfig } from './workspace/git.ts'
 import { type Guard, guardWorkspace } from './workspace/guard.ts'
-import { prepareWorkspace } from './workspace/workspace.ts'
+import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
 
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
-export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
-  const { run, task } = taken
+export async function converse(given: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
+  const { run, task } = given
   const adapter = parts.adapterNamed(task.agent_config.adapter)
   const profile = rightsOf(task.agent_config)
   const { sandbox, health } = await parts.wallsFor(profile)
   const { enforced } = health
-  refuseOpenWalls(taken, { adapter, profile, health })
+  refuseOpenWalls(given, { adapter, profile, health })
   if (enforced) await failingAs('sandbox_error', () => parts.selfTests.assertHolds(profile))
   const user = enforced ? health.user : undefined
   const skills = await failingAs('bad_config', () =>
@@ -37,7 +39,7 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
   makeDirectories(records, home, user)
-  const workspace = await failingAs('workspace_error', () =>
+  const prepared = await failingAs('workspace_error', () =>
     prepareWorkspace({
       path: task.workspace,
       own: task.workspace_own,
@@ -57,31 +59,45 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
         ),
     }),
   )
-  if (workspace.cost) void voice.note('workspace_cost', workspace.cost)
-  const ready = await readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user, enforced })
-  for (const mount of ready.missing)
-    void voice.note('mount_missing', `The mount "${mount.name}", ${mount.source}, does not exist; the run goes on without it.`)
+  if (prepared.cost) void voice.note('workspace_cost', prepared.cost)
+  const { replay } = task.spec
+  const replayed = replay && (await beginReplay(given, replay, parts, voice, { prepared, home, user, enforced, records }))
+  const { taken, workspace } = replayed ?? { taken: given, workspace: prepared }
+  let recording: RunRecording | undefined
+  const orLeave = <T>(work: () => Promise<T>, guard?: Guard) =>
+    work().catch(async (error: unknown) => {
+      await recording?.end()
+      await leaveUnused(workspace, guard, voice)
+      throw error
+    })
+  if (task.spec.record) recording = await orLeave(() => beginRecording(taken, parts, voice, { workspace, adapter, home }))
+  const ready = await orLeave(() => readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user, enforced }))
+  for (const { why } of ready.leftOut) void voice.note('mount_missing', `${why}. The run goes on without it.`)
 
-  const guard = await failingAs('workspace_error', () =>
-    guardWorkspace({
-      run: run.id,
-      home: parts.home,
-      workspace,
-      paths: parts.codePaths,
-      own: adapter.codePaths ?? [],
-      profile,
-      enforced,
-      user,
-      records,
-    }),
+  const guard = await orLeave(() =>
+    failingAs('workspace_error', () =>
+      guardWorkspace({
+        run: run.id,
+        home: parts.home,
+        workspace,
+        paths: parts.codePaths,
+        own: adapter.codePaths ?? [],
+        profile,
+        enforced,
+        user,
+        records,
+      }),
+    ),
   )
-  const gitConfig = await sessionGitConfig(parts.userHome, workspace.path)
-  await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
-  const message = await layPrompt(task, { adapter, profile, home, user })
+  const message = await orLeave(async () => {
+    const gitConfig = await sessionGitConfig(parts.userHome, workspace.path)
+    await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
+    return layPrompt(task, { adapter, profile, home, user })
+  }, guard)
   for (const note of guard.notes) void voice.note('workspace_guard', note)
   const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
-    workspace: { source: workspace.source, path: workspace.path },
+    workspace: { source: workspace.source, path: workspace.path, mark: workspace.mark },
     home,
     hidden: [parts.home],
     user,
@@ -106,10 +122,14 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
       message,
       skills,
       enforced,
+      recording,
+      replayed,
     })
   } finally {
+    await recording?.end()
+    await replayed?.end()
     // Whoever has the task now takes the copy over and brings it back.
-    if (isLost(voice.watch)) await guard.release()
+    if (isLost(voice.watch)) await release(guard, voice)
     else {
       const planted = await settleGuard(() => guard.settle(), voice)
       if (result) {
@@ -121,12 +141,30 @@ export async function converse(taken: TakenRun, parts: RunParts, voice: Voice): 
       const { settled } = result ?? {}
       const plantedByChecks = settled && (await settleGuard(async () => settled, voice))
       // Checks may take long: somebody else may have the task by now, and the copy with it.
-      const notBack = isLost(voice.watch) ? undefined : await changes.finish(isLast(result, voice))
+      const notBack = isLost(voice.watch) ? undefined : await changes.finish(isLast(taken, result, voice))
       left = sentences(planted, plantedByChecks, notBack)
     }
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
+
+/** Nothing was started: the place is left as it was found, and why it was not used stays the answer. */
+async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefined, voice: Voice): Promise<void> {
+  if (guard) await release(guard, voice)
+  // Whoever has the task now takes a copy over.
+  if (isLost(voice.watch)) return
+  await workspace
+    .finish(false)
+    .catch((error: unknown) =>
+      voice.note('workspace_error', `What was prepared is still in ${workspace.source}: ${messageOf(error)}`),
+    )
+}
+
+async function release(guard: Guard, voice: Voice): Promise<void> {
+  await guard.release().catch((error: unknown) => voice.note('workspace_guard', notInOrder(error)))
+}
+const notInOrder = (error: unknown) =>
+  `The workspace could not be put in order; that is done at the next start: ${messageOf(error)}`
 
 /** Nobody reads more, and an agent may plant thousands; all are in quarantine's own list. */
 const mostNamed = 200
@@ -149,11 +187,12 @@ async function settleGuard(settle: Guard['settle'], voice: Voice): Promise<strin
 const sentences = (...parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ') || undefined
 
 /** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
-const isLast = (result: TurnResult | undefined, { watch }: Voice) =>
-  !watch.reason && result !== undefined && endedWell(result.verdict)
+const isLast = (taken: TakenRun, result: TurnResult | undefined, { watch }: Voice) =>
+  !watch.reason && result !== undefined && endedWell(result.verdict) && !repeats(taken, result)
 
 /** Work that is not where it belongs is no plain success. */
 function lowered(verdict: Verdict, left: string): Verdict {
   if (!endedWell(verdict)) return verdict
-  return { ...verdict, outcome: 'partial', message: verdict.message ? `${verdict.message} ${left}` : left }
+  const outcome = verdict.outcome === 'empty' ? 'empty' : 'partial'
+  return { ...verdict, outcome, message: verdict.message ? `${verdict.message} ${left}` : left }
 }

@@ -3,9 +3,10 @@ import type { AgentHealth } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import { accountOf } from '../domain/account.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
-import { conflict, denied, invalid, PawlError, unavailable } from '../domain/error.ts'
+import { conflict, denied, invalid, PawlError } from '../domain/error.ts'
 import { newId, SessionId } from '../domain/id.ts'
 import { localUser } from '../domain/role.ts'
+import type { ReplayOf } from '../domain/task/spec.ts'
 import { rankOf } from '../domain/task/task.ts'
 import type { NewTask, NewTasks } from '../domain/view.ts'
 import { fp } from '../failpoint.ts'
@@ -15,9 +16,10 @@ import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
 import { assertAble, hasWishes } from './create/able.ts'
 import { agentsOfTask } from './create/agent.ts'
+import { mountsOfTask } from './create/mounts.ts'
 import type { TaskCreatorParts } from './create/parts.ts'
 import { chooseWorkspace, contextFolders, howToWork } from './create/place.ts'
-import { withinQuota } from './create/quota.ts'
+import { assertQueueHasRoom, withinQuota } from './create/quota.ts'
 import { relate } from './create/relate.ts'
 import { specOf } from './create/spec.ts'
 import { arrange, ofTask } from './create/together.ts'
@@ -27,6 +29,7 @@ import { assertMayAsk } from './entrance/may-ask.ts'
 import { assertMayCheck, assertMayDecide } from './entrance/may-decide.ts'
 import { guarded } from './guarded.ts'
 import { assertSchema } from './structured-output.ts'
+import { assertRole, renderTask } from './templates.ts'
 
 export { agentNamed } from './create/agent.ts'
 export type { TaskCreatorParts } from './create/parts.ts'
@@ -41,6 +44,8 @@ export type Made =
 export interface Origin {
   /** The schedule that asked for it. */
   readonly schedule?: string | undefined
+  /** The recorded run that it is to repeat. */
+  readonly replay?: ReplayOf | undefined
 }
 
 export interface TaskCreator {
@@ -61,9 +66,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   const { db, clock } = parts
   const assertTaking = onceASecond(clock, async () => {
     await parts.assertRoom()
-    const queued = await guarded(() => tasks.countQueued(db, parts.maxQueued))
-    if (queued >= parts.maxQueued)
-      throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
+    await guarded(() => assertQueueHasRoom(db, parts.maxQueued))
   })
   /** When the programs of agents were last found, by the agents' own options: looking at a file waits for another thread. */
   const found = new WeakMap<object, { at: number; health: AgentHealth }>()
@@ -141,15 +144,17 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   async function check(id: string, input: NewTask, caller: Caller, origin: Origin = {}): Promise<Checked> {
     const { standing } = caller
     assertMayAsk(standing, input)
+    assertOnce(input)
     assertMayDecide(caller, input.questions, parts.questions)
     if (input.questions || input.subtasks) await assertKnown(parts, input)
     const session = await givenSession(db, input.session)
     if (session && standing === 'hook') await assertOwnSession(session.id, caller.user ?? localUser)
     const workspace = await chooseWorkspace(parts, id, input, { session, standing })
     const contextDirs = input.contextDirs?.length
-      ? await contextFolders(parts, input.contextDirs, { workspace: workspace.path, standing })
+      ? await contextFolders(parts, input.contextDirs, { workspace, standing })
       : undefined
-    const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs })
+    const mounts = await mountsOfTask(parts, input.mounts, { caller, workspace: workspace.path })
+    const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs, mounts })
     assertMayCheck(caller, input.checks, profile, parts.questions)
     if (input.outputSchema) assertSchema(input.outputSchema)
     for (const one of [agent, ...failover]) {
@@ -157,6 +162,9 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       if (hasWishes(input))
         assertAble(parts.adapterNamed(one.adapter), one, { ...input, contextDirs }, { workspace: workspace.path, health })
     }
+    const role = input.role ?? agent.role
+    if (role !== undefined) await assertRole(parts.home, role)
+    const prompt = await promptOf(input, workspace.path)
     await assertTaking()
     const priority = input.priority ?? 0
     return {
@@ -165,10 +173,10 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       agent,
       account: accountOf(agent),
       name: input.name,
-      spec: specOf({ ...input, contextDirs }, agent, failover),
+      spec: { ...specOf({ ...input, contextDirs }, agent, failover), ...(origin.replay ? { replay: origin.replay } : {}) },
       schedule: origin.schedule,
       related: { dependsOn: input.dependsOn, parent: input.parent },
-      prompt: input.prompt,
+      prompt,
       workspace: workspace.path,
       workspaceOwn: workspace.isOwn,
       workspaceHow: howToWork(input, workspace.isOwn),
@@ -188,6 +196,12 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
         workspace: workspace.path,
       }),
     }
+  }
+
+  async function promptOf({ prompt, template, context }: NewTask, workspace: string): Promise<string> {
+    if (template === undefined && context !== undefined)
+      throw invalid('A context is put into a template; name one (--template), or say it in the prompt.')
+    return template === undefined ? prompt : renderTask(parts.home, template, { task: prompt, workspace, context })
   }
 
   /** Undefined if a key is taken: then nothing was written. */
@@ -211,6 +225,14 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     if (!(await guarded(() => tasks.hasTaskOf(db, session, user))))
       throw denied(`A token of kind hook goes on only with sessions of its own user, and ${session} is none; leave it out.`)
   }
+}
+
+/** Refuses what says two things at once. */
+function assertOnce({ once, retry }: Pick<NewTask, 'once' | 'retry'>): void {
+  if (once && retry?.attempts !== undefined && retry.attempts > 1)
+    throw invalid(
+      `A task that is run once is never tried again, and this one is to be tried ${retry.attempts} times: leave out --once, or --attempts (once and retry.attempts in a file).`,
+    )
 }
 
 type Keyed = NonNullable<tasks.TaskToInsert['idempotency']>

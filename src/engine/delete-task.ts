@@ -8,6 +8,7 @@ import type { Db, Tx } from '../store/database.ts'
 import { deleteTasks, forgetRemovedRuns, lockSubtree, removedRuns } from '../store/task-removal.ts'
 import type { Audit, Caller } from './entrance/audit.ts'
 import { mayAll } from './entrance/may-ask.ts'
+import { removeRecordingFiles } from './recordings/folder.ts'
 
 /** Deletes a task and everything below it, if all of it has ended. Its session and its workspace stay: others may use them. */
 export async function deleteTree(
@@ -34,6 +35,7 @@ export async function deleteTree(
 /** Removes the files of runs that are deleted for certain. */
 export async function removeRunFiles(db: Db, home: string, runs: readonly string[]): Promise<void> {
   for (const run of runs) await rm(join(home, 'runs', run), { recursive: true, force: true })
+  removeRecordingFiles(home, runs)
   if (runs.length > 0) await forgetRemovedRuns(db, runs)
 }
 

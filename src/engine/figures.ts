@@ -29,7 +29,7 @@ export function soundFigures(end: Ended): { end: Ended; left: string[] } {
 }
 
 export const isSoundCost = (usd: number) => usd >= 0 && usd < maxCostUsd
-const isSoundCount = (count: number) => Number.isSafeInteger(count) && count >= 0
+export const isSoundCount = (count: number) => Number.isSafeInteger(count) && count >= 0
 
 /** The same figures, with 0 for those that cannot be. */
 export const soundUsage = (usage: Usage): Usage =>

@@ -1,6 +1,8 @@
 import type { NewEvent } from '../domain/event.ts'
+import type { Totals } from '../domain/money/totals.ts'
 import { isEnded, type MoveName } from '../domain/task/task.ts'
 import type { Tx } from '../store/database.ts'
+import { totalsOfTask } from '../store/ledger.ts'
 import { closeQuestions } from '../store/questions.ts'
 import { type MoveChanges, type Moved, moveTask } from '../store/tasks.ts'
 import { releaseDependents } from './dependencies.ts'
@@ -30,7 +32,7 @@ export async function move(
   const { event, ...changes } = change
   const moved = await moveTask(moving.tx, id, name, { ...changes, at: moving.at })
   if (!moved) return undefined
-  moving.record({ task: id, event })
+  moving.record({ task: id, event: closes(moved.state) ? withTotals(event, await totalsOfTask(moving.tx, id)) : event })
   await afterMove(moving, moved)
   return moved
 }
@@ -42,6 +44,27 @@ export async function afterMove(moving: Moving, moved: Moved): Promise<void> {
   if (moved.has_dependents) await releaseDependents(moving, moved)
   if (moved.parent_id !== null) await tellParent(moving, moved.parent_id, moved.id)
   if (moved.schedule_id !== null) await settleTick(moving.tx, moved.id, moving.at)
+}
+
+const closes = (state: Moved['state']) => isEnded(state) || state === 'review'
+
+/** The last event of a task says what all its runs came to. */
+export function withTotals(event: NewEvent, totals: Totals | undefined): NewEvent {
+  switch (event.type) {
+    case 'task.completed':
+      return { type: event.type, data: { ...event.data, totals } }
+    case 'task.review':
+      return { type: event.type, data: { totals } }
+    case 'task.failed':
+    case 'task.timed_out':
+      return { type: event.type, data: { ...event.data, totals } }
+    case 'task.cancelled':
+      return { type: event.type, data: { ...event.data, totals } }
+    case 'task.over_budget':
+      return { type: event.type, data: { ...event.data, totals } }
+    default:
+      return event
+  }
 }
 
 /** What a task still asks needs no answer any more. */

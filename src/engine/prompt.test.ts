@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { fenced } from '../domain/fenced.ts'
 import type { Continuation } from '../store/tables.ts'
-import { composePrompt, fenced, type PromptParts } from './prompt.ts'
+import { composePrompt, type PromptParts } from './prompt.ts'
 
 const port = { questionId: 'q', question: 'Which port?', answer: '80', heard: false }
 const host = { questionId: 'r', question: 'Which host?', answer: 'here', heard: false }

@@ -1,3 +1,4 @@
+import { fenced, named } from '../domain/fenced.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { SubtaskView } from '../domain/task/subtask.ts'
 import { isEnded } from '../domain/task/task.ts'
@@ -94,7 +95,7 @@ const failedChecks = (failed: Extract<Continuation, { kind: 'checks' }>['failed'
     `Your work was checked, and it did not pass: ${failed.length === 1 ? 'one check' : `${failed.length} checks`} failed. Mend what is wrong and go on until ${failed.length === 1 ? 'it passes' : 'they pass'}; do not weaken the checks.`,
     ...failed.map(({ name, exitCode, output }) =>
       [
-        `[The check "${oneLine(name)}" ${exitCode === null ? 'was ended' : `ended with code ${exitCode}`}; the end of what it printed]`,
+        `[The check "${named(name)}" ${exitCode === null ? 'was ended' : `ended with code ${exitCode}`}; the end of what it printed]`,
         fenced(output.trim() === '' ? '(nothing)' : output),
       ].join('\n'),
     ),
@@ -114,7 +115,7 @@ const ended = (results: readonly SubtaskResult[]) =>
     `${results.length === 1 ? 'The subtask that you made has' : `The ${results.length} subtasks that you made have`} ended.`,
     ...results.map(({ task, name, state, text }) =>
       [
-        `[Subtask ${task}${name === null ? '' : ` "${oneLine(name)}"`}: ${state.replaceAll('_', ' ')}]`,
+        `[Subtask ${task}${name === null ? '' : ` "${named(name)}"`}: ${state.replaceAll('_', ' ')}]`,
         fenced(text || '(nothing)'),
       ].join('\n'),
     ),
@@ -127,25 +128,10 @@ function known(subtasks: readonly SubtaskView[] = []): string[] {
     'Subtasks of this task have been made already. Do not make them again:',
     ...subtasks.map(({ id, name, state, text }) =>
       [
-        `[Subtask ${id}${name === null ? '' : ` "${oneLine(name)}"`}: ${state.replaceAll('_', ' ')}]`,
+        `[Subtask ${id}${name === null ? '' : ` "${named(name)}"`}: ${state.replaceAll('_', ' ')}]`,
         ...(isEnded(state) && text ? [fenced(text)] : []),
       ].join('\n'),
     ),
     '',
   ]
-}
-
-/** A name stands in a line of ours, and must stay in it. */
-const oneLine = (text: string) =>
-  text
-    .replaceAll(/[\s"[\]]+/g, ' ')
-    .trim()
-    .slice(0, 200)
-
-/** Text from elsewhere, set apart so that it cannot pass for an instruction of ours. The fence is longer than any run of backticks inside. */
-export function fenced(text: string): string {
-  let longest = 2
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}text\n${text}\n${fence}`
 }

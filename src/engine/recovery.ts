@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import { isAlive } from '../process/identity.ts'
 import { endKillUnit } from '../process/tree.ts'
 import type { Db } from '../store/database.ts'
+import { bookOrphans } from '../store/reservations.ts'
 import type { WorkerRow } from '../store/tables.ts'
 import { findTask, unbindTasks } from '../store/tasks.ts'
 import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
@@ -106,6 +107,7 @@ export function createRecovery(options: {
   const lookOnce = async (): Promise<number> => {
     const dead = (await livingWorkers(db)).filter((worker) => worker.id !== self && isDead(worker))
     let count = await eachOf(dead, ({ id }) => bury(id))
+    await bookOrphans(db, new Date(clock.now()))
     const orphaned = await orphanedWorkers(db)
     count += await eachOf(orphaned, bury)
     if (dead.length + orphaned.length > 0) await onBuried?.()

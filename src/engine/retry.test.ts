@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Category, categories } from '../domain/outcome.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { type Category, categories, categoryNames, type Outcome, outcomes } from '../domain/outcome.ts'
+import type { MoveName } from '../domain/task/task.ts'
 import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
 
 const policy = { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }
@@ -26,7 +28,63 @@ const decide = (end: Partial<Ended>, more: Partial<Parameters<typeof settle>[0]>
     ...more,
   })
 
+/** What becomes of a task whose first run fails so, and whose conversation can be gone on with. */
+const firstTime: Record<Category, MoveName> = {
+  rate_limited: 'park',
+  overloaded: 'park',
+  usage_limit: 'park',
+  network: 'park',
+  session_missing: 'give_back',
+  crashed: 'give_back',
+  empty_answer: 'give_back',
+  invalid_output: 'give_back',
+  exit_code: 'fail',
+  checks_failed: 'fail',
+  reported_failure: 'fail',
+  output_limit: 'fail',
+  oom: 'fail',
+  disk_limit: 'fail',
+  dependency_failed: 'fail',
+  unanswered: 'fail',
+  no_progress: 'fail',
+  auth_failed: 'fail',
+  bad_config: 'fail',
+  binary_missing: 'fail',
+  permission_denied: 'fail',
+  sandbox_error: 'fail',
+  workspace_error: 'fail',
+  guardrail_tripped: 'fail',
+  max_turns: 'fail',
+  context_overflow: 'fail',
+  budget_exceeded: 'fail',
+  total_timeout: 'fail',
+  idle_timeout: 'fail',
+  protocol_error: 'fail',
+  internal: 'fail',
+}
+
+const message = 'so it was'
+/** Every outcome but `failed`, which the table of categories decides. */
+const otherEnds: [Outcome, Category | undefined, NewEvent][] = [
+  ['succeeded', undefined, { type: 'task.completed', data: { verified: false } }],
+  ['partial', undefined, { type: 'task.completed', data: { verified: false } }],
+  ['empty', 'empty_answer', { type: 'task.completed', data: { verified: false } }],
+  ['timed_out', 'total_timeout', { type: 'task.timed_out', data: { category: 'total_timeout', message } }],
+  ['timed_out', 'idle_timeout', { type: 'task.timed_out', data: { category: 'idle_timeout', message } }],
+  ['cancelled', undefined, { type: 'task.cancelled', data: { by: 'ann' } }],
+  ['blocked', undefined, { type: 'task.blocked', data: { kind: 'question', questionId: 'q_1' } }],
+  ['denied', 'permission_denied', { type: 'task.failed', data: { category: 'permission_denied', message } }],
+  ['tripped', 'guardrail_tripped', { type: 'task.failed', data: { category: 'guardrail_tripped', message } }],
+  ['over_budget', 'budget_exceeded', { type: 'task.over_budget', data: { message } }],
+  ['interrupted', undefined, { type: 'task.requeued', data: { why: 'interrupted' } }],
+  ['lost', undefined, { type: 'task.requeued', data: { why: 'lost' } }],
+]
+
 describe('settle', () => {
+  it('has a decision in these tables for every outcome', () => {
+    expect(new Set([...otherEnds.map(([outcome]) => outcome), 'failed'])).toEqual(new Set(outcomes))
+  })
+
   it('waits 5 s after the first try and 10 s after the second, and then gives up', () => {
     const delays = [0, 1].map((attempts) => decide({ category: 'overloaded' }, { attempts }).resumeAt!.getTime() - now)
     expect(delays).toEqual([5_000, 10_000])
@@ -96,14 +154,52 @@ describe('settle', () => {
     })
   })
 
-  it('follows the table of categories for every one of them', () => {
-    for (const [name, rule] of Object.entries(categories)) {
-      const { move } = decide({ category: name as Category })
-      const expected = { never: 'fail', once: 'give_back', resume: 'give_back', backoff: 'park', park: 'park', checks: 'fail' }[
-        rule.retry
-      ]
-      expect([name, move]).toEqual([name, expected])
-    }
+  it.each(Object.entries(firstTime) as [Category, MoveName][])('a first run that fails as %s leads to %s', (category, move) => {
+    const settled = decide({ category, canResume: true, message: 'so it was' })
+    expect([settled.move, settled.attempts]).toEqual([move, 1])
+    const said: Partial<Record<MoveName, string>> = { give_back: 'task.requeued', park: 'task.parked', fail: 'task.failed' }
+    expect(settled.event.type).toBe(said[move])
+  })
+
+  it.each(categoryNames)('a task that has failed as %s for the last time says so in its last event', (category) => {
+    const settled = decide({ category, message: 'so it was' }, { attempts: policy.attempts })
+    expect(settled).toMatchObject({
+      move: 'fail',
+      reason: { kind: category, detail: 'so it was' },
+      event: { type: 'task.failed', data: { category, message: 'so it was' } },
+    })
+    const wordless = decide({ category }, { attempts: policy.attempts })
+    expect(wordless.event.data).toMatchObject({ message: categories[category].says })
+  })
+
+  it.each(otherEnds)('a run that ends as %s says what kind of end that is', (outcome, category, event) => {
+    const settled = decide({ outcome, category, message: 'so it was' }, { questionId: 'q_1', cancelledBy: 'ann' })
+    expect(settled.event).toEqual(event)
+  })
+
+  it('what is run once fails as what it was, and is not tried again', () => {
+    for (const category of categoryNames)
+      expect(decide({ category }, { task: { ...plain, once: true } })).toMatchObject({
+        move: 'fail',
+        event: { data: { category } },
+      })
+  })
+
+  it('asks once more for an answer that is empty if nothing was done, and not twice', () => {
+    const nothing = { outcome: 'empty', category: 'empty_answer', didNothing: true } as const
+    expect(decide(nothing)).toMatchObject({ move: 'give_back', event: { data: { why: 'retry' } }, attempts: 1 })
+    expect(decide(nothing, { attempts: 1 })).toMatchObject({ move: 'complete', reason: { kind: 'empty' } })
+    expect(decide(nothing, { policy: { ...policy, attempts: 1 } }).move).toBe('complete')
+    expect(decide(nothing, { task: { ...plain, once: true } }).move).toBe('complete')
+  })
+
+  it('delivers an empty answer that tools stand behind as it is, also to whoever reviews it', () => {
+    const worked = { outcome: 'empty', category: 'empty_answer', didNothing: false } as const
+    expect(decide(worked)).toMatchObject({ move: 'complete', reason: { kind: 'empty' } })
+    expect(decide(worked, { task: { ...plain, review: true } })).toMatchObject({
+      move: 'hold_for_review',
+      reason: { kind: 'empty' },
+    })
   })
 
   it('takes no try from a task that our own shutdown or a lost worker cut short', () => {

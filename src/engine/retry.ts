@@ -19,6 +19,8 @@ export interface Ended extends RunEnd {
   readonly retryAt?: Date | undefined
   /** Another run can go on with the conversation. */
   readonly canResume?: boolean | undefined
+  /** It ended well without a word and without using a tool, as far as its program tells: doing it again does nothing twice. */
+  readonly didNothing?: boolean | undefined
   /** What the task's checks said of the work. Undefined if it has none, or they were not run. */
   readonly checks?: ChecksSaid | undefined
   /** What the agent did, in a few sentences. */
@@ -118,6 +120,8 @@ export function settle(input: {
         }
       if (input.task.untoldSubtasks > 0)
         return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'subtasks' } }, attempts: 0 }
+      const next = isToRepeat(end, input) ? again(input, 'empty_answer', message, tried) : undefined
+      if (next) return next
       if (input.task.review) return { move: 'hold_for_review', reason, event: { type: 'task.review', data: {} }, attempts: tried }
       const verified = end.checks?.passed === true
       return { move: 'complete', reason, event: { type: 'task.completed', data: { verified } }, attempts: tried }
@@ -182,6 +186,12 @@ export function settle(input: {
     }
   }
 }
+
+/** An empty answer is asked for once more if nothing was done; one that tools stand behind is delivered as it is. */
+export const isToRepeat = (
+  { didNothing, outcome }: Pick<Ended, 'didNothing' | 'outcome'>,
+  { task, attempts, policy }: { task: Pick<TaskFacts, 'once'>; attempts: number; policy: RetryPolicy },
+): boolean => outcome === 'empty' && didNothing === true && !task.once && attempts + 1 < Math.min(2, policy.attempts)
 
 const isWornOut = ({ failover, windows, maxWindows = defaultWindows }: TaskFacts) => !failover && windows > maxWindows
 const wornOut = (times: number, message: string) =>

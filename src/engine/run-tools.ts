@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Permission, PermissionRequest } from '../agent.ts'
 import type { Profile } from '../domain/profile/profile.ts'
@@ -7,6 +7,7 @@ import { mergeEnvironments } from '../domain/profile/resolve.ts'
 import type { ScriptSkill } from '../domain/skill.ts'
 import { proxyEnvironment } from '../egress/environment.ts'
 import type { NetworkAccess } from '../egress/network.ts'
+import { readHomeFile, writeHomeFile } from '../files/home-files.ts'
 import type { Child } from '../process/child.ts'
 import { findProgram } from '../process/program.ts'
 import type { Walled, Walls } from '../sandbox.ts'
@@ -65,6 +66,7 @@ export async function toolsOfRun(
   const isNeeded = !profile.tools.native || profile.ssh !== undefined || skills.scripts.length > 0
   if (!isNeeded || !adapter.can.mcp) return undefined
   const { task, run } = taken
+  await makeToolHome(place)
   const folder = join(records, keysFolder)
   if (profile.ssh) {
     await parts.leftovers.remember(records, [], [keysFolder])
@@ -90,11 +92,25 @@ export async function toolsOfRun(
 }
 
 /** Nothing that opens another machine outlives the run. */
-export const endTools = async (parts: RunParts, { records, profile }: Place): Promise<void> => {
+export const endTools = async (parts: RunParts, place: Place): Promise<void> => {
+  const { records, profile } = place
   if (profile.ssh) await parts.leftovers.forget(records)
+  await rm(toolHome(place), { recursive: true, force: true })
 }
 
 const keysFolder = 'ssh'
+
+/** HOME of what the tools start. The session home is the program's: its conversation, its settings and its login lie there. */
+export const toolHome = ({ records }: Pick<Place, 'records'>) => join(records, 'home')
+
+async function makeToolHome(place: Place): Promise<void> {
+  const { home, user } = place.walls
+  const own = toolHome(place)
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  if (user) await chown(own, user.uid, user.gid)
+  const gitConfig = await readHomeFile({ home, path: '.gitconfig' }, 1024 * 1024)
+  if (gitConfig !== undefined) await writeHomeFile({ home: own, path: '.gitconfig' }, gitConfig, { user })
+}
 
 const alwaysAsking = (profile: Profile): Profile => ({
   ...profile,
@@ -118,7 +134,10 @@ function launching(taken: TakenRun, parts: RunParts, place: Place, { verbs, netw
     }
     const unit = sandbox.killUnit(`${run.id}-tool-${++started}`, run.fence)
     const found = await findProgram(file, { path: parts.path, folder: workspace.source })
-    const walled = await sandbox.launch({ file: found, args, env }, { ...walls, unit, door: network !== undefined })
+    const walled = await sandbox.launch(
+      { file: found, args, env },
+      { ...walls, home: toolHome(place), unit, door: network !== undefined },
+    )
     if (network) await openWayOut(walled, { ...verbs, network }, place)
     return walled.child
   }

@@ -13,6 +13,7 @@ const mostMessages = 200
 
 export interface RunVerbs extends DoorVerbs {
   /** `call` is what a permission is asked for: the answer counts for exactly that. */
+  ask(question: QuestionAsked, call?: ExactCall): Promise<{ readonly id: string }>
   consult(questions: readonly QuestionAsked[], call?: ExactCall): Promise<readonly string[] | undefined>
 }
 
@@ -40,10 +41,10 @@ export function runVerbs(taken: TakenRun, parts: RunParts, voice: Voice): RunVer
       // Whoever is told that it was sent may end at once.
       await parts.journal.flush()
     },
-    async ask(question) {
+    async ask(question, call) {
       spend('questions')
       watch.sawEvent()
-      const [id] = await askQuestions(taken, parts, [question], { isHeld: false })
+      const [id] = await askQuestions(taken, parts, [question], { isHeld: false, call })
       return { id: id! }
     },
     async consult(questions, call) {

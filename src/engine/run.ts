@@ -6,14 +6,19 @@ import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { Profile } from '../domain/profile/profile.ts'
+import { rightsOf } from '../domain/profile/resolve.ts'
+import { showPaths } from '../domain/profile/shown-paths.ts'
 import { type Secret, secretsIn } from '../domain/redact/names.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
+import type { Gateway } from '../gateway/gateway.ts'
 import type { Log } from '../log.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import { type Db, isPassing } from '../store/database.ts'
+import type { Freed } from '../store/events.ts'
 import type { Booking } from '../store/ledger.ts'
 import type { TakenRun } from '../store/runs.ts'
+import type { SpannedRun, Telemetry } from '../telemetry/telemetry.ts'
 import type { Leftovers } from './access/leftovers.ts'
 import type { Examined } from './checks/examine.ts'
 import { converse } from './conversation.ts'
@@ -75,7 +80,15 @@ export interface RunParts {
   /** How questions are asked where their task says nothing, and who is told of them. */
   readonly questions: QuestionParts
   readonly money: Money
+  /** Serves their models to agents. Undefined: all of them ask for it themselves. */
+  readonly gateway?: Gateway | undefined
   readonly guardrails: GuardrailSettings
+  /** How large one may grow, and the workspace with it. */
+  readonly recordings: { readonly maxMb: number }
+  /** How many tasks may wait, subtasks among them. */
+  readonly maxQueued?: number | undefined
+  /** Undefined where nobody collects spans. */
+  readonly telemetry?: Telemetry | undefined
   /** Writes what was done on another machine into the audit. */
   readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>
 }
@@ -84,8 +97,8 @@ export interface RunParts {
 export interface Voice {
   readonly watch: Watch
   readonly log: Log
-  /** With a line of the ledger, if it says that something was used: both are stored, or neither. */
-  readonly recordEvent: (event: NewEvent, booking?: Booking) => Promise<void> | undefined
+  /** With a line of the ledger and what becomes free of the run's reservation, if it says that something was used: all are stored, or none. */
+  readonly recordEvent: (event: NewEvent, booking?: Booking, frees?: Freed) => Promise<void> | undefined
   readonly note: (code: string, detail: string) => Promise<void> | undefined
   /** Keeps secrets out of everything that is stored or logged, until the run is settled. */
   readonly hide: (secrets: readonly Secret[]) => void
@@ -112,10 +125,12 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const { run, task } = taken
   const startedAtMs = parts.clock.now()
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
+  const shown = showPaths(rightsOf(task.agent_config).mounts)
   let runNo = 0
-  const recordEvent = (event: NewEvent, booking?: Booking) => {
+  const recordEvent: Voice['recordEvent'] = (said, booking, frees) => {
+    const event = shown && said.type.startsWith('agent.') ? shown(said) : said
     const entry = { task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event }
-    return parts.journal.append(booking ? { ...entry, booking } : entry)
+    return parts.journal.append({ ...entry, ...(booking ? { booking } : {}), ...(frees ? { frees } : {}) })
   }
 
   let end: Ended
@@ -134,6 +149,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   } catch (error) {
     end = judgeFailure(error, watch, log)
   }
+  if (shown) end = { ...end, ...shown({ text: end.text, message: end.message, summary: end.summary }) }
   end = parts.redactor.value(end)
   const said = await parts.journal.withdraw(run.id)
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
@@ -147,6 +163,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     stderr: complaint,
     retryAt: end.retryAt?.toISOString(),
   })
+  parts.telemetry?.run({ ...spanned(taken), ...spentBy(end), startedAtMs, endedAtMs: parts.clock.now() })
   if (end.outcome !== 'succeeded') log.debug('what a run said last', { text: end.text.slice(0, 200) })
   await fp('outcome.record')
   const settling = { id: run.id, taskId: task.id, sessionId: run.session_id, fence: run.fence }
@@ -164,6 +181,24 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const place = { path, folder: task.workspace, home: userHome, environment, untrusted: [parts.home] }
   if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter), agent, place, log })
 }
+
+const spentBy = ({ outcome, category, usage, costUsd }: Ended) => ({
+  outcome,
+  category,
+  inputTokens: usage?.inputTokens,
+  outputTokens: usage?.outputTokens,
+  costUsd,
+})
+
+/** Whose spans they are. */
+export const spanned = ({ run, task }: TakenRun): SpannedRun & { readonly model: string | undefined } => ({
+  run: run.id,
+  task: task.id,
+  root: task.root_id,
+  session: run.session_id,
+  agent: task.agent,
+  model: task.agent_config.model,
+})
 
 /** What is known of an agent's keys before it is started: those in Pawl's own environment. */
 function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): Secret[] {
@@ -185,7 +220,7 @@ const stackOf = (error: unknown) => (error instanceof Error ? error.stack : unde
 export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
 
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
-function judge({ verdict, exit, canResume, summary, checks, fingerprint }: Examined, watch: Watch): Ended {
+function judge({ verdict, exit, canResume, summary, checks, fingerprint, didNothing }: Examined, watch: Watch): Ended {
   const { text, usage, costUsd } = verdict
   const facts = { text, usage, costUsd, canResume, summary, exitCode: exit?.code, signal: exit?.signal }
   return watch.reason
@@ -194,6 +229,7 @@ function judge({ verdict, exit, canResume, summary, checks, fingerprint }: Exami
         ...facts,
         checks,
         fingerprint,
+        didNothing,
         outcome: verdict.outcome,
         category: verdict.category,
         message: verdict.message,

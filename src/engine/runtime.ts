@@ -6,12 +6,16 @@ import { type CheckVerbParts, type CheckVerbs, checkVerbs } from './checks/verbs
 import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
 import { guarded } from './guarded.ts'
 import { type LimitVerbs, limitVerbs } from './limits/verbs.ts'
+import { type ModelFigureVerbs, modelFigureVerbs } from './models/figures.ts'
+import { type ModelVerbParts, type ModelVerbs, modelVerbs } from './models/verbs.ts'
 import { type MoneyVerbParts, type MoneyVerbs, moneyVerbs } from './money/verbs.ts'
 import { type NotificationVerbParts, type NotificationVerbs, notificationVerbs } from './outbox/verbs.ts'
 import { type QuestionVerbParts, type QuestionVerbs, questionVerbs } from './questions/verbs.ts'
+import { type RecordingVerbs, recordingVerbs } from './recordings/verbs.ts'
 import { type ReviewVerbs, reviewVerbs } from './review/verbs.ts'
 import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './rights/verbs.ts'
 import { schedulesHealth } from './schedules/health.ts'
+import type { RefusedSchedules } from './schedules/refused.ts'
 import { type ScheduleVerbs, scheduleVerbs } from './schedules/verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
 import { type SkillVerbs, skillVerbs } from './skills/verbs.ts'
@@ -30,11 +34,14 @@ export interface Runtime
     SessionVerbs,
     HaltVerbs,
     LimitVerbs,
+    ModelFigureVerbs,
+    ModelVerbs,
     MoneyVerbs,
     ProfileVerbs,
     ScheduleVerbs,
     SkillVerbs,
     WorkspaceVerbs,
+    RecordingVerbs,
     NotificationVerbs {
   listAgents(): Promise<AgentView[]>
   health(): Promise<HealthView>
@@ -47,10 +54,12 @@ export interface RuntimeParts
     QuestionVerbParts,
     SessionVerbParts,
     ProfileVerbParts,
+    ModelVerbParts,
     MoneyVerbParts,
     CheckVerbParts,
     NotificationVerbParts {
   readonly describeAgents: () => Promise<AgentView[]>
+  readonly refusedSchedules?: Pick<RefusedSchedules, 'list'> | undefined
   readonly describeSelf: () => Promise<Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications'>>
 }
 
@@ -64,18 +73,27 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     ...questionVerbs(parts),
     ...sessionVerbs(parts, ofTasks.cancelTask),
     ...limitVerbs(parts, ofTasks.getTask),
+    ...modelVerbs(parts),
+    ...modelFigureVerbs(parts),
     ...moneyVerbs(parts),
     ...profileVerbs(parts),
     ...scheduleVerbs(parts, ofTasks),
     ...skillVerbs(parts),
     ...workspaceVerbs(parts),
+    ...recordingVerbs(parts, ofTasks),
     ...notificationVerbs(parts),
     ...haltVerbs(parts, ofTasks.cancelTask),
 
     listAgents: parts.describeAgents,
     async health() {
       const [self, counts, halt, schedules, notifications] = await guarded(() =>
-        Promise.all([parts.describeSelf(), tasks.countByState(db), findHalt(db), schedulesHealth(db), countOutbox(db)]),
+        Promise.all([
+          parts.describeSelf(),
+          tasks.countByState(db),
+          findHalt(db),
+          schedulesHealth(db, parts.refusedSchedules?.list()),
+          countOutbox(db),
+        ]),
       )
       return { ...self, tasks: counts, halt: halt ? haltView(halt) : null, schedules, notifications }
     },

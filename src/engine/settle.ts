@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts'
+import type { Totals } from '../domain/money/totals.ts'
 import { type MoveName, rankOf } from '../domain/task/task.ts'
 import type { Log } from '../log.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'
+import { totals } from '../store/ledger.ts'
 import { markHeard, questionsOfTask } from '../store/questions.ts'
 import { endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun } from '../store/runs.ts'
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
@@ -14,8 +16,8 @@ import { soundFigures } from './figures.ts'
 import type { Journal } from './journal.ts'
 import { failOver } from './limits/failover.ts'
 import { noteLimit } from './limits/note-limit.ts'
-import { bookRun } from './money/book.ts'
-import { afterMove } from './move.ts'
+import { bookRun, type RunBooked } from './money/book.ts'
+import { afterMove, withTotals } from './move.ts'
 import { type Ended, type Settlement, settle, type TaskFacts } from './retry.ts'
 import { takeResults } from './subtasks/tell-parent.ts'
 
@@ -71,7 +73,10 @@ export function createSettler(options: {
         await markHeard(tx, heard)
         const asked = found.map((question) => withHeard(question, heard))
         // The first run of a task has no earlier ones.
-        const runs = run.fence > 1 ? (await runsOfTask(tx, run.taskId)).filter(({ fence }) => fence > lookedAtAfter(before)) : []
+        const all = run.fence > 1 || facts.startedAtMs === undefined ? await runsOfTask(tx, run.taskId) : []
+        const runs = all.filter(({ fence }) => fence > lookedAtAfter(before))
+        const tookMs =
+          at.getTime() - (facts.startedAtMs ?? all.find(({ id }) => id === run.id)?.started_at?.getTime() ?? at.getTime())
         const pending = asked.find((question) => question.state === 'pending')
         // What the run heard while it went on it has worked with, unless it has ended as if it had not.
         const wasAnswered = asked.some(
@@ -117,7 +122,9 @@ export function createSettler(options: {
             decided.continuation ??
             told ??
             failedChecks(end, before) ??
-            (isFinal(end) ? null : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run)))),
+            (isFinal(end) || isDone(decided.settlement)
+              ? null
+              : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run)))),
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
             ? {}
@@ -149,9 +156,9 @@ export function createSettler(options: {
         record({
           task: run.taskId,
           run: run.id,
-          event: { type: 'run.ended', data: endedData(end, decided.outcome, at.getTime() - (facts.startedAtMs ?? at.getTime())) },
+          event: { type: 'run.ended', data: endedData(end, decided.outcome, tookMs) },
         })
-        record({ task: run.taskId, event: decided.settlement.event })
+        record({ task: run.taskId, event: withTotals(decided.settlement.event, totalsOf(run, all, tookMs, booked)) })
         await afterMove({ tx, record, at }, moved)
         return decided
       })
@@ -181,7 +188,10 @@ const askedNothing = {
   message: 'The agent waits for an answer, but no question of it has come to us.',
 } as const
 
-const isFinal = (end: Ended) => end.outcome === 'succeeded' || end.outcome === 'partial' || end.outcome === 'empty'
+/** One that said and did nothing has not worked with what it was told either. */
+const isFinal = (end: Ended) =>
+  end.outcome === 'succeeded' || end.outcome === 'partial' || (end.outcome === 'empty' && end.didNothing !== true)
+const isDone = ({ move }: Settlement) => move === 'complete' || move === 'hold_for_review'
 
 /** A question that is stored outranks every other end but a cancel: the person's answer decides how it goes on. */
 function decide(
@@ -243,7 +253,8 @@ async function factsOf(
   return {
     // Whoever made the subtasks looks at them; a person looks at the whole.
     review: (spec.review === true || isReviewedAfterSubtasks) && task.parent_id === null,
-    once: spec.once === true,
+    // A replay that was cut short has nothing to go on with: it is made anew.
+    once: spec.once === true || spec.replay !== undefined,
     openSubtasks: task.open_subtasks,
     // Where checks must pass before anybody looks, one more run shows that they do.
     untoldSubtasks: isReviewedAfterSubtasks && !spec.checks ? 0 : task.untold_subtasks,
@@ -299,6 +310,14 @@ async function stillToSay(tx: Tx, task: TaskRow, run: RunToSettle): Promise<Cont
   const { continuation } = task
   if (continuation?.kind !== 'retry' || !continuation.fresh) return continuation
   return (await hasNamedSession(tx, run)) ? { kind: 'retry', fresh: false, ...begun(task) } : continuation
+}
+
+/** From what is at hand: the end of a run asks the database for nothing more. */
+function totalsOf(run: RunToSettle, all: readonly RunRow[], tookMs: number, { task }: RunBooked): Totals | undefined {
+  const earlier = all.filter(({ id, started_at, ended_at }) => id !== run.id && started_at !== null && ended_at !== null)
+  const runs = earlier.length + (run.untaken ? 0 : 1)
+  const durationMs = earlier.reduce((sum, other) => sum + other.ended_at!.getTime() - other.started_at!.getTime(), tookMs)
+  return runs === 0 ? undefined : totals({ runs, durationMs, ...task })
 }
 
 function endedData(end: Ended, outcome: Ended['outcome'], durationMs: number) {

@@ -12,7 +12,7 @@ import * as tasks from '../store/tasks.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
-import { type TaskCreatorParts, taskCreator } from './create-task.ts'
+import { type Origin, type TaskCreatorParts, taskCreator } from './create-task.ts'
 import { deleteTree, removeRunFiles } from './delete-task.ts'
 import { assertDependenciesDone } from './dependencies.ts'
 import { changeCaps, editTask } from './edit-task.ts'
@@ -57,12 +57,11 @@ export interface TaskVerbs {
   ): AsyncIterable<Event[]>
 }
 
+type OwnTaskOptions = Caller & { idempotencyKey?: string | undefined } & Origin
+
 /** What the parts of the engine itself may ask as well. */
 export interface OwnTaskVerbs extends TaskVerbs {
-  createTask(
-    task: NewTask,
-    options: Caller & { idempotencyKey?: string | undefined; schedule?: string | undefined },
-  ): Promise<{ task: TaskView; created: boolean }>
+  createTask(task: NewTask, options: OwnTaskOptions): Promise<{ task: TaskView; created: boolean }>
   /** Refuses what `createTask` would refuse; makes nothing. */
   checkTask(task: NewTask, caller: Caller): Promise<void>
 }
@@ -110,8 +109,8 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
   return {
     checkTask: create.check,
 
-    async createTask(input, { idempotencyKey, schedule, ...caller }) {
-      const made = await create(input, idempotencyKey, caller, { schedule })
+    async createTask(input, { idempotencyKey, schedule, replay, ...caller }: OwnTaskOptions) {
+      const made = await create(input, idempotencyKey, caller, { schedule, replay })
       if (!made.isNew) return { task: await view(made.row.id), created: false }
       journal.announce(made.row.id)
       bus.tell('queued')

@@ -11,9 +11,11 @@ import { isDiskFull, isPassing } from '../store/database.ts'
 import { questionsOfTask } from '../store/questions.ts'
 import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import type { QuestionRow } from '../store/tables.ts'
-import { failingAs } from './failure.ts'
+import { failingAs, RunFailure } from './failure.ts'
 import { superviseRun } from './guardrails/supervise.ts'
 import type { LaidPrompt } from './long-prompt.ts'
+import { withFacts } from './models/call-facts.ts'
+import { modelsFor, type RunModels } from './models/run-models.ts'
 import { createMeter } from './money/meter.ts'
 import { watchDisk } from './program/disk-watch.ts'
 import type { DoorVerbs } from './program/door.ts'
@@ -21,10 +23,12 @@ import type { LiveAgent } from './program/live-agent.ts'
 import { type FoundAgent, findAgent } from './program/start-agent.ts'
 import { megabyte } from './program/walls.ts'
 import { adoptQuestionFile, takeQuestionFile } from './questions/question-file.ts'
+import type { RunRecording } from './recordings/record-run.ts'
+import type { RunReplayed } from './recordings/replay-run.ts'
 import { grantsOf } from './rights/grants.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './rights/permissions.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
-import { endTools, toolsOfRun } from './run-tools.ts'
+import { endTools, toolHome, toolsOfRun } from './run-tools.ts'
 import { runVerbs } from './run-verbs.ts'
 import { archiveSession } from './session/archive.ts'
 import type { RunSkills } from './skills/run-skills.ts'
@@ -39,6 +43,8 @@ export interface TurnResult {
   readonly exit?: Exit | undefined
   /** Another run can go on with the conversation. */
   readonly canResume: boolean
+  /** It ended well without a word and without using a tool; never true of a program that does not tell of its tools. */
+  readonly didNothing?: boolean | undefined
   /** What it came to, as a digest; see guardrails/fingerprint.ts. */
   readonly fingerprint?: string | undefined
 }
@@ -61,6 +67,12 @@ export interface Place {
   readonly records: string
   /** What is left of the budget when the run begins; undefined if there is none. */
   readonly leftUsd?: number | undefined
+  /** Undefined for a program that talks to its model past the gateway. */
+  readonly models?: RunModels | undefined
+  /** Keeps what the run asks of models. */
+  readonly recording?: RunRecording | undefined
+  /** The run repeats another one. */
+  readonly replayed?: RunReplayed | undefined
 }
 
 /** One turn with the agent of this run, from its start to what is left of it. */
@@ -77,9 +89,15 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     watch.stop(spent)
     return { verdict: { outcome: 'failed', text: '' }, canResume: true }
   }
-  const found = await findAgent(taken, parts, { ...place, leftUsd: meter.leftUsd })
+  let models: RunModels | undefined
+  const found = await findServed().catch(async (error: unknown) => {
+    meter.close()
+    await models?.close()
+    throw error
+  })
   if (!found) {
     meter.close()
+    await models?.close()
     return { verdict: { outcome: 'failed', text: '' }, canResume: false }
   }
   const { agent } = found
@@ -87,13 +105,16 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   let stopWatchingDisk: (() => void) | undefined
   try {
     let vendorId: string | undefined
+    let usedTools = false
     let learning: Promise<void> = Promise.resolve()
     const { model } = task.agent_config
-    const supervision = superviseRun({ voice, meter, clock: parts.clock, guardrails: parts.guardrails, model })
-    const { verbs, permissions } = await rightsInUse(taken, parts, place, asked)
+    const { clock, guardrails } = parts
+    const throughGateway = models !== undefined
+    const supervision = superviseRun({ voice, meter, clock, guardrails, model, throughGateway })
+    const { verbs, permissions } = await rightsInUse(taken, parts, { ...place, models }, asked)
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
-      folders: [place.workspace.source, place.walls.home],
+      folders: [place.workspace.source, place.walls.home, toolHome(place)],
       mostBytes: profile.limits.diskMb * megabyte,
       clock: parts.clock,
       onLimit: (message) => watch.stop({ kind: 'limit', category: 'disk_limit', message }),
@@ -117,6 +138,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
             vendorId = event.data.vendorId
             learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
           }
+          if (event.type === 'agent.tool_called') usedTools = true
           return supervision.emit(event)
         },
         ask: verbs.consult,
@@ -126,7 +148,8 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     stopWatchingDisk()
     await fp('exit.observe')
     await learning
-    const said = await supervision.complete(served)
+    await models?.close()
+    const said = withFacts(await supervision.complete(served), models?.refusal)
     if (said.category === 'budget_exceeded') watch.stop(selfStopped(said, task.id))
     const isAsking =
       !isLost(watch) && (await whenDatabaseIsBack(parts, voice, () => takeQuestionFile(place.walls.home, verbs, voice)))
@@ -139,7 +162,8 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       await archive(taken, parts, place, vendorId)
     // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
     if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
-    return { verdict, exit, canResume: found.canResume }
+    const didNothing = verdict.outcome === 'empty' && !usedTools && place.adapter.ownTools !== undefined
+    return { verdict, exit, canResume: found.canResume, didNothing }
   } catch (error) {
     stays = false
     throw error
@@ -147,9 +171,23 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     meter.close()
     stopWatchingDisk?.()
     if (!stays || watch.reason) await leave(agent)
+    await models?.close()
     await endTools(parts, place).catch((error: unknown) => trouble('not_ended_cleanly', error))
   }
 
+  async function findServed(): Promise<FoundAgent | undefined> {
+    models = await modelsFor(taken, parts, {
+      adapter: place.adapter,
+      voice,
+      meter,
+      recorder: place.recording?.recorder,
+      replayed: place.replayed,
+    })
+    // Past the gateway it would ask a provider for everything, and pay.
+    if (place.replayed && !models)
+      throw new RunFailure('bad_config', 'A replay needs the gateway, and this agent goes past it; see "pawl models".')
+    return findAgent(taken, parts, { ...place, leftUsd: meter.leftUsd, models })
+  }
   /** What the turn has brought stands, whether or not the program can be kept. */
   async function keep(agent: LiveAgent, found: FoundAgent, vendorId: string | undefined): Promise<boolean> {
     try {
@@ -215,11 +253,13 @@ async function rightsInUse(
           record: (event) => void Promise.resolve(voice.recordEvent(event)).catch(() => undefined),
           log: voice.log,
         })
-  const network = await failingAs('bad_config', () => wayOut({ baseUrl: task.agent_config.baseUrl, hosts: adapter.hosts }))
+  // What serves its model here has its own way out.
+  const model = place.models ? {} : { baseUrl: task.agent_config.baseUrl, hosts: adapter.hosts }
+  const network = await failingAs('bad_config', () => wayOut(model))
   const reachesNobody = profile.network.allow.length + profile.network.ask.length === 0
   const rights = { verbs, permissions, asking, network: reachesNobody ? undefined : wayOut({}) }
   const runTools = await failingAs('sandbox_error', () => toolsOfRun(taken, parts, place, rights))
-  return { verbs: { ...verbs, network, runTools }, permissions }
+  return { verbs: { ...verbs, network, runTools, models: place.models?.open }, permissions }
 }
 
 /** For the record only: the run does not wait for it. */

@@ -15,6 +15,14 @@ export interface Entry {
   readonly event: NewEvent
   /** A line of the ledger that is stored with the event, or not at all; of entries that have a run and a `runNo`. */
   readonly booking?: Booking | undefined
+  /** What the run's reservation is less from then on, stored with the event, or not at all. */
+  readonly frees?: Freed | undefined
+}
+
+/** Of what a run holds reserved: what was spent of it, and what is no longer under way; the second is never less. */
+export interface Freed {
+  readonly usd: number
+  readonly openUsd: number
 }
 
 /** What was stored, and so may be shown. */
@@ -39,12 +47,14 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
     at: entry.at.toISOString(),
     data: entry.event.data,
     ...(entry.booking ? { book: entry.booking } : {}),
+    ...(entry.frees ? { frees: entry.frees } : {}),
   }))
   // Most batches book nothing, and keep the shorter plan.
   const books = entries.some((entry) => entry.booking !== undefined)
+  const frees = entries.some((entry) => entry.frees !== undefined)
   const { rows } = await sql<{ n: number; seq: number }>`
     with input as materialized (
-      select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb${books ? sql`, book jsonb` : sql``})
+      select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb${books ? sql`, book jsonb` : sql``}${frees ? sql`, frees jsonb` : sql``})
     ), heads as materialized (
       select h.task_id, h.seq, h.fence from pawl.journal_heads h where h.task_id = any(array(select task from input)) order by h.task_id for update
     ), fresh as materialized (
@@ -54,7 +64,7 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
         and (i.no is null or (select e.seq from pawl.events e where e.run_id = i.run and e.run_no = i.no) is null)
     ), moved as (
       update pawl.journal_heads h set seq = f.last from (select task, max(seq) as last from fresh group by task) f where h.task_id = f.task
-    )${books ? booked : sql``}
+    )${books ? booked : sql``}${frees ? freed : sql``}
     insert into pawl.events (task_id, seq, run_id, run_no, type, at, data)
     select task, seq, run, no, type, at, data from fresh order by task, seq
     returning seq, (select f.n from fresh f where f.task = events.task_id and f.seq = events.seq) as n ${isLast ? andCommit : sql``}`.execute(
@@ -65,11 +75,18 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
 
 /** The journal's own number is the line's: a batch sent twice is booked once. */
 const booked = sql`, booked as (
-      insert into pawl.ledger (run_id, number, task_id, root_id, agent, account, user_name, model, at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, counted_usd, known)
-      select f.run, f.no, f.task, b."rootId", b.agent, b.account, b."user", b.model, f.at, b."inputTokens", b."outputTokens", b."cacheReadTokens", b."cacheWriteTokens", b.turns, b."costUsd", b."countedUsd", b.known
-      from fresh f cross join lateral jsonb_to_record(f.book) as b("rootId" text, agent text, account text, "user" text, model text, "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint, turns int, "costUsd" numeric, "countedUsd" numeric, known text)
+      insert into pawl.ledger (run_id, number, task_id, root_id, agent, account, user_name, model, at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, counted_usd, known, provider)
+      select f.run, f.no, f.task, b."rootId", b.agent, b.account, b."user", b.model, f.at, b."inputTokens", b."outputTokens", b."cacheReadTokens", b."cacheWriteTokens", b.turns, b."costUsd", b."countedUsd", b.known, b.provider
+      from fresh f cross join lateral jsonb_to_record(f.book) as b("rootId" text, agent text, account text, "user" text, model text, "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint, turns int, "costUsd" numeric, "countedUsd" numeric, known text, provider text)
       where f.book is not null and f.run is not null and f.no is not null
       on conflict (run_id, number) do nothing
+    )`
+
+/** The rows lie behind the locked heads of their tasks: nobody else who holds such a row waits for one of ours. */
+const freed = sql`, freed as (
+      update pawl.reservations r set open_usd = greatest(r.open_usd - f.open_usd, 0), usd = greatest(r.usd - f.usd, r.open_usd - f.open_usd, 0)
+      from (select run, sum((frees ->> 'usd')::numeric) as usd, sum((frees ->> 'openUsd')::numeric) as open_usd from fresh where frees is not null group by run) f
+      where r.run_id = f.run
     )`
 
 function toEvent(entry: Entry, seq: number): Event {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Budget } from '../domain/agent-config.ts'
 import type { CostGroup, CostKnowledge } from '../domain/money/cost.ts'
+import type { Totals } from '../domain/money/totals.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { Db, Tx } from './database.ts'
 
@@ -16,10 +17,14 @@ export interface Booking extends Usage {
   /** What caps count. */
   readonly countedUsd: number
   readonly known: CostKnowledge
+  /** Who served the model, where the gateway knows it. */
+  readonly provider?: string | null | undefined
 }
 
 /** The line that completes a run, after those that came with its events. */
 export const lastNumber = -1
+/** The line for calls of which nobody knows how they ended. */
+export const openNumber = -2
 
 /** What was booked, summed up. */
 export interface Booked {
@@ -83,14 +88,20 @@ export async function bookedOf(tx: Tx, run: { id: string; taskId: string }): Pro
 }
 
 /** Completes what is booked of a run; twice is fine. If the program told the cost of it all, that is what is known of each line. */
-export async function bookRest(tx: Tx, run: { id: string; taskId: string }, booking: Booking, at: Date): Promise<void> {
+export async function bookRest(
+  tx: Tx,
+  run: { id: string; taskId: string },
+  booking: Booking,
+  at: Date,
+  number = lastNumber,
+): Promise<void> {
   await sql`
     with told as (
       update pawl.ledger set known = 'reported' where run_id = ${run.id} and known <> 'reported' and ${booking.known === 'reported'}
     )
-    insert into pawl.ledger (run_id, number, task_id, root_id, agent, account, user_name, model, at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, counted_usd, known)
-    values (${run.id}, ${lastNumber}, ${run.taskId}, ${booking.rootId}, ${booking.agent}, ${booking.account}, ${booking.user}, ${booking.model}, ${at},
-      ${booking.inputTokens}, ${booking.outputTokens}, ${booking.cacheReadTokens}, ${booking.cacheWriteTokens}, ${booking.turns}, ${booking.costUsd}, ${booking.countedUsd}, ${booking.known})
+    insert into pawl.ledger (run_id, number, task_id, root_id, agent, account, user_name, model, at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, counted_usd, known, provider)
+    values (${run.id}, ${number}, ${run.taskId}, ${booking.rootId}, ${booking.agent}, ${booking.account}, ${booking.user}, ${booking.model}, ${at},
+      ${booking.inputTokens}, ${booking.outputTokens}, ${booking.cacheReadTokens}, ${booking.cacheWriteTokens}, ${booking.turns}, ${booking.costUsd}, ${booking.countedUsd}, ${booking.known}, ${booking.provider ?? null})
     on conflict (run_id, number) do nothing
   `.execute(tx)
 }
@@ -171,6 +182,7 @@ export async function sumCosts(
   const key = {
     agent: sql`agent`,
     model: sql`coalesce(model, '')`,
+    provider: sql`coalesce(provider, '')`,
     task: sql`task_id`,
     user: sql`user_name`,
     day: sql`to_char(at at time zone ${filter.timeZone}, 'YYYY-MM-DD')`,
@@ -199,6 +211,31 @@ export async function costOfTask(db: Db, task: string): Promise<Booked> {
   const { rows } = await sql<SumRow>`select ${sums} from pawl.ledger where task_id = ${task}`.execute(db)
   return booked(rows[0]!)
 }
+
+/** What the runs of a task that have ended came to together; undefined if none was begun. */
+export async function totalsOfTask(db: Db | Tx, task: string): Promise<Totals | undefined> {
+  const { rows } = await sql<SumRow & { runs: number; ran: number | null }>`
+    select r.*, l.* from (
+      select count(*) as runs, sum(extract(epoch from ended_at - started_at) * 1000) as ran from pawl.runs where task_id = ${task} and started_at is not null and ended_at is not null
+    ) as r cross join (select ${sums} from pawl.ledger where task_id = ${task}) as l
+  `.execute(db)
+  const row = rows[0]!
+  return row.runs === 0 ? undefined : totals({ runs: row.runs, durationMs: row.ran ?? 0, ...booked(row) })
+}
+
+/** A cost that nobody told and no table knows is left out. */
+export const totals = (sum: {
+  runs: number
+  durationMs: number
+  usage: Usage
+  costUsd: number | null
+  known: CostKnowledge
+}): Totals => ({
+  runs: sum.runs,
+  durationMs: Math.max(0, Math.round(sum.durationMs)),
+  usage: sum.usage,
+  ...(sum.costUsd === null ? {} : { costUsd: sum.costUsd, known: sum.known }),
+})
 
 /** What a task cost with all that is below it. */
 export async function costOfTree(db: Db, task: string): Promise<Booked> {

@@ -24,6 +24,7 @@ export interface Tables {
   'pawl.leases': LeaseRow
   'pawl.questions': QuestionRow
   'pawl.ledger': LedgerRow
+  'pawl.reservations': ReservationRow
   'pawl.grants': GrantRow
   'pawl.session_files': SessionFileRow
   'pawl.users': UserRow
@@ -245,6 +246,25 @@ export interface LedgerRow {
   /** What caps count. */
   counted_usd: number
   known: CostKnowledge
+  /** Who served the model, where the gateway knows it. */
+  provider: string | null
+}
+
+export interface ReservationRow {
+  run_id: string
+  task_id: string
+  root_id: string
+  agent: string
+  account: string
+  user_name: string
+  model: string | null
+  provider: string | null
+  fence: number
+  /** Counts against caps like what is spent. */
+  usd: number
+  /** Of it, what is for calls under way or not booked yet. */
+  open_usd: number
+  at: Date
 }
 
 export interface QuestionRow {

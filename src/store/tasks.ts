@@ -155,7 +155,8 @@ export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undef
 export async function lockTask(tx: Tx, id: string): Promise<LockedTask | undefined> {
   const { rows } = await sql<Omit<LockedTask, 'open_subtasks' | 'untold_subtasks'>>`
     select t.*, exists (select 1 from pawl.cooldowns c where c.account = t.account) as is_cooling,
-      exists (select 1 from pawl.ledger l where l.task_id = t.id) as has_ledger from pawl.tasks t where t.id = ${id} for update of t
+      exists (select 1 from pawl.ledger l where l.task_id = t.id) as has_ledger,
+      exists (select 1 from pawl.reservations r where r.task_id = t.id) as has_reservation from pawl.tasks t where t.id = ${id} for update of t
   `.execute(tx)
   const task = rows[0]
   if (!task?.has_subtasks) return task && { ...task, open_subtasks: 0, untold_subtasks: 0 }
@@ -168,6 +169,8 @@ export interface LockedTask extends TaskRow {
   is_cooling: boolean
   /** Something was booked of its runs. */
   has_ledger: boolean
+  /** A run of it holds money for calls of models. */
+  has_reservation: boolean
   /** Subtasks of it that have not ended. */
   open_subtasks: number
   /** Subtasks that have ended without any run of it being told. */
@@ -267,7 +270,7 @@ export async function unbindTasks(db: Db | Tx, worker: string): Promise<void> {
 }
 
 /** How many tasks are queued, counted no further than `most`. */
-export async function countQueued(db: Db, most: number): Promise<number> {
+export async function countQueued(db: Db | Tx, most: number): Promise<number> {
   const { rows } = await sql<{
     count: number
   }>`select count(*) as count from (select 1 from pawl.tasks where state = 'queued' limit ${most}) as queued`.execute(db)

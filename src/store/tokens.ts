@@ -61,11 +61,12 @@ export async function spendToken(
   tx: Tx,
   hash: Buffer,
   kind: TokenKind,
-  at: Date,
+  { at, name }: { at: Date /** Only one that is called so. */; name?: string | undefined },
 ): Promise<Pick<TokenToInsert, 'id' | 'user' | 'role' | 'askedBy'> | undefined> {
   const { rows } = await sql<Pick<TokenToInsert, 'id' | 'user' | 'role' | 'askedBy'>>`
     update pawl.tokens t set revoked_at = ${at}, last_used_at = ${at} from pawl.users u
     where t.hash = ${hash} and t.kind = ${kind} and ${isGood} and ${end} > ${at} and u.name = t.user_name and not u.is_disabled
+      and ${name === undefined ? sql`true` : sql`t.name = ${name}`}
     returning t.id, t.user_name as user, t.role, t.asked_by as "askedBy"
   `.execute(tx)
   return rows[0]

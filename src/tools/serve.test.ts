@@ -193,7 +193,8 @@ describe('the tool server', () => {
     )
     expect(await said('create_subtask', { name: 'one', prompt: 'do it' })).toContain('not made again')
     expect(await said('create_subtask', { prompt: 'do it', profile: 'unattended-open' })).toContain('profile')
-    expect(await said('list_subtasks', {})).toBe('t_1 completed "one":\nwell\n')
+    // What a subtask says is somebody else's text: it cannot pass for ours.
+    expect(await said('list_subtasks', {})).toBe('t_1 completed "one"; what it came to, in its own words:\n```text\nwell\n```')
     expect(made).toHaveLength(2)
   })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fenced, named } from '../domain/fenced.ts'
 import type { SubtaskVerbs, SubtaskView } from '../domain/task/subtask.ts'
 import { SubtaskAsked } from '../domain/task/subtask.ts'
 import { reading, type Tool, tool } from './tool.ts'
@@ -13,7 +14,7 @@ export const subtaskTools = (verbs: SubtaskVerbs): Tool[] => [
     input: SubtaskAsked,
     async run(asked) {
       const { subtask, created } = await verbs.create(asked)
-      const which = `Subtask ${subtask.id}${subtask.name === null ? '' : ` (${subtask.name})`}`
+      const which = `Subtask ${subtask.id}${subtask.name === null ? '' : ` (${named(subtask.name)})`}`
       return created
         ? `${which} was made. Make more, or end your turn: it begins then, and you are told what became of it.`
         : `${which} had been made already; it was not made again.`
@@ -33,4 +34,4 @@ export const subtaskTools = (verbs: SubtaskVerbs): Tool[] => [
 ]
 
 const line = ({ id, name, state, text }: SubtaskView) =>
-  `${id} ${state}${name === null ? '' : ` "${name}"`}${text ? `:\n${text.slice(0, 4_000)}\n` : ''}`
+  `${id} ${state}${name === null ? '' : ` "${named(name)}"`}${text ? `; what it came to, in its own words:\n${fenced(text.slice(0, 4_000).toWellFormed())}` : ''}`

@@ -1,6 +1,6 @@
 #!/bin/sh
 # An agent for crash tests. Holds a lock while it lives and leaves marks with monotonic time, so that two at once are seen from outside.
-#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | stall-once | slow SECONDS | ticking
+#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | model | stall-once | slow SECONDS | ticking
 mark() {
   read -r up _ < /proc/uptime
   printf '%s %s %s\n' "$1" "$PAWL_RUN_ID" "$up" >> marks
@@ -71,6 +71,18 @@ case $1 in
   fail-once) [ -e failed ] || { : > failed; echo 'cannot' >&2; exit 3; }; echo 'done' ;;
   stall-once) [ -e stalled ] || { : > stalled; echo stalling; sleep 300; }; echo 'done' ;;
   spend) printf '{"text":"working","cost":0.1,"in":10}\n'; sleep 0.1; printf '{"text":"done","cost":0.25,"in":25}\n' ;;
+  model)
+    node -e '
+      const call = () => fetch(`${process.env.PAWL_DOOR_URL}/model/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": process.env.PAWL_DOOR_TOKEN, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+        body: JSON.stringify({ model: "crash-model", max_tokens: 200, metadata: { user_id: process.env.PAWL_RUN_ID }, messages: [{ role: "user", content: "x" }] }),
+      }).then(async (answer) => answer.ok ? answer.text() : Promise.reject(new Error(await answer.text())))
+      const pause = () => new Promise((go) => setTimeout(go, 150))
+      call().then(pause).then(call).then(pause).catch((error) => { console.error(error.message); process.exit(7) })
+    ' || exit 7
+    echo 'done'
+    ;;
   needed) echo working; sleep 1; echo 'done' ;;
   needed-fails) sleep 1; echo 'cannot' >&2; exit 3 ;;
   slow) echo working; sleep "$2"; echo 'done' ;;

@@ -5,6 +5,7 @@ import { isEnded } from '../../src/domain/task/task.ts'
 import type { TaskView } from '../../src/domain/view.ts'
 import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
+import { wrongWithBill } from './model-bill.ts'
 import { wrongWithMoney } from './money.ts'
 import { wrongWithProof } from './proof.ts'
 import { wrongWithParts } from './review.ts'
@@ -25,6 +26,7 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     checkHistory(events, task, acknowledged, say)
     checkAlone(task, say)
     for (const sentence of wrongWithMoney(task, events)) say(sentence)
+    if (acknowledged.kind === 'model') for (const sentence of await wrongWithBill(home, task, events)) say(sentence)
     for (const sentence of await wrongWithProof(home, acknowledged)) say(sentence)
     await checkConversation(home, { acknowledged, task, events }, say)
   }
@@ -189,6 +191,7 @@ async function checkStore(home: CrashHome, tasks: readonly string[]): Promise<st
     select format('C10: the journal of %s says %s, its last event is %s', h.task_id, h.seq, max(e.seq)) as what
       from pawl.journal_heads h left join pawl.events e on e.task_id = h.task_id group by h.task_id, h.seq having h.seq is distinct from max(e.seq)
     union all select format('C10: a lease of %s is left', run_id) from pawl.leases where task_id in (${list})
+    union all select format('C10: %s still holds %s dollars', run_id, usd) from pawl.reservations where task_id in (${list})
     union all select format('C10: run %s is %s', id, state) from pawl.runs where task_id in (${list}) and state <> 'ended'
     union all select format('C10: question %s of an ended task is pending', q.id) from pawl.questions q join pawl.tasks t on t.id = q.task_id
       where q.state = 'pending' and t.state in ('completed', 'failed', 'cancelled') and t.id in (${list})

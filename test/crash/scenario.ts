@@ -8,6 +8,7 @@ import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { archiveOf } from './archive.ts'
 import { addDependent } from './dependents.ts'
 import { type CrashHome, pause } from './home.ts'
+import { billed } from './model-bill.ts'
 import { spending } from './money.ts'
 import { reviewer } from './review.ts'
 
@@ -57,6 +58,7 @@ export type Kind =
   | 'needed-fails'
   | 'checked'
   | 'spend'
+  | 'model'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -74,12 +76,15 @@ export function newTask({ kind, tag, walled = false, seconds = 0 }: Ask): NewTas
   const program =
     kind === 'restore'
       ? { adapter: 'demo' }
-      : { adapter: 'custom', options: { command: commandOf(kind, seconds), ...(kind === 'spend' ? spending : {}) } }
+      : { adapter: 'custom', options: { command: commandOf(kind, seconds), ...optionsOf[kind] } }
   const profile = walled ? ('guarded' as const) : ('unattended-open' as const)
-  const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, profile, graceMs: 1_000, ...program })
+  const served = kind === 'model' ? billed : {}
+  const agentConfig = ResolvedAgent.parse({ name: `crash-${kind}`, profile, graceMs: 1_000, ...program, ...served })
   const prompt = `${kind} of ${tag}\n– naïve “quotes”, 日本, \u2028, 🦀 –\n`
   return { prompt, agentConfig, tags: [tag], ...lifeOf(kind) }
 }
+
+const optionsOf: Partial<Record<Kind, object>> = { spend: spending, model: { modelFlag: '--model' } }
 
 function lifeOf(kind: Kind): Partial<NewTask> {
   if (kind === 'review' || kind === 'reject') return { review: true }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { commandAgent, makeHome, until } from '../engine/home.ts'
@@ -29,6 +29,33 @@ const run = async (...args: string[]) => {
   expect([ended.code, ended.stderr]).toEqual([0, expect.not.stringContaining('Pawl made a mistake')])
   return json<Answer>(ended)
 }
+
+test('pawl open leads a browser in by a file that only its owner can read, so that the code is in no argument list', async () => {
+  const daemon = await serve(home.path)
+  running(daemon)
+  const folder = join(home.path, 'fake-desktop')
+  await mkdir(folder)
+  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$@" > ${folder}/given\n`, { mode: 0o755 })
+  const open = (env: Record<string, string>) => pawl(home.path, ['open', '--json'], { env })
+  const opened = await open({ DISPLAY: ':0', PATH: `${folder}:${process.env.PATH}` })
+  const { url, opened: isOpened } = json<{ url: string; opened: boolean }>(opened)
+  expect(isOpened).toBe(true)
+  const file = (await readFile(join(folder, 'given'), 'utf8')).trim().replace(/^file:\/\//, '')
+  expect(file).not.toContain('pawl_')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readFile(file, 'utf8')).toContain(`content="0;url=${url}"`)
+  const page = await fetch(url)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('You are signed in as local.')])
+  const cookie = page.headers.getSetCookie()[0]!.split(';')[0]!
+  const asked = await fetch(`${daemon.url}/api/v1/me`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })
+  expect(await asked.json()).toMatchObject({ user: 'local', standing: 'admin' })
+
+  const unseen = await open({ DISPLAY: '', WAYLAND_DISPLAY: '' })
+  expect(json<{ url: string; opened: boolean }>(unseen)).toMatchObject({
+    opened: false,
+    url: expect.stringContaining('/open?code='),
+  })
+})
 
 test('users and tokens are made, used and ended from the command line, and the audit tells of all of it', async () => {
   const daemon = await serve(home.path)

@@ -328,6 +328,46 @@ describe('pawl verify', () => {
     expect(await daemon.runtime.getTask(task.id)).toMatchObject({ state: 'completed', proof: 'verified' })
   })
 
+  it('follows no link that the agent left, and writes nowhere but in its copy', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'pawl-outside-'))
+    await writeFile(join(outside, 'secret'), 'hidden-word')
+    const kept = 'test -L leak && test -L out && ! grep -q hidden-word leak out/secret 2>/dev/null'
+    const { task } = await finish(`ln -s ${outside}/secret leak; ln -s ${outside} out; echo done`, [
+      kept,
+      'echo x > out/written 2>/dev/null; echo x >> leak 2>/dev/null; true',
+    ])
+    expect(task).toMatchObject({ state: 'completed', proof: 'verified' })
+    await daemon.runtime.recheckTask(task.id, { by: 'test' })
+    const proof = await until(async () => {
+      const now = await daemon.runtime.listChecks(task.id)
+      return !now.isChecking && now
+    })
+    expect(proof).toMatchObject({ proof: 'verified', trouble: null, items: [{}, {}, { run: null, exitCode: 0 }, {}] })
+    expect(existsSync(join(outside, 'written'))).toBe(false)
+    expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('hidden-word')
+    await rm(outside, { recursive: true, force: true })
+  })
+
+  it('runs the checks of no more than two tasks again at once, and those of one task once at a time', async () => {
+    const made: string[] = []
+    for (const name of ['a', 'b', 'c']) {
+      const workspace = join(folder, name)
+      await mkdir(workspace)
+      made.push((await finish('echo done', ['test ! -e slow || sleep 1'], { workspace })).task.id)
+      await writeFile(join(workspace, 'slow'), '')
+    }
+    await Promise.all(made.map((id) => daemon.runtime.recheckTask(id, { by: 'test' })))
+    await expect(daemon.runtime.recheckTask(made[0]!, { by: 'test' })).rejects.toMatchObject({ code: 'conflict' })
+    const isGoing = async (id: string) => (await daemon.runtime.listChecks(id)).isChecking
+    await until(async () => !(await Promise.all(made.map(isGoing))).includes(true))
+    const proofs = await Promise.all(made.map((id) => daemon.runtime.listChecks(id)))
+    expect(proofs.map(({ items }) => items.length)).toEqual([2, 2, 2])
+    const [first, , third] = proofs
+      .map(({ items }) => items[1]!)
+      .sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))
+    expect(Date.parse(third!.startedAt)).toBeGreaterThanOrEqual(Date.parse(first!.endedAt))
+  })
+
   it('leaves the head of each chain in the audit', async () => {
     const { task, proof } = await finish('echo done', ['true'])
     await daemon.audit.seal({ wait: true })

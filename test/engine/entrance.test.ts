@@ -144,6 +144,9 @@ it('a code signs one browser in, once, within five minutes, with no more rights 
   await entrance.signOut(principal!)
   expect(await entrance.authenticate(signedIn!.session, 'cookie')).toBeUndefined()
 
+  const opening = await entrance.createSignInCode(local, { opens: true })
+  clock.advance(60_000)
+  expect(await entrance.signIn(opening.code, { opens: true })).toBeUndefined()
   const late = await entrance.createSignInCode(local)
   clock.advance(5 * 60_000)
   expect(await entrance.signIn(late.code)).toBeUndefined()

@@ -163,6 +163,20 @@ describe('commands of the owner', () => {
       expect(existsSync(join(out, 'filter'))).toBe(true)
     })
 
+    it('a link that the agent left is told as a link, and nothing of what it leads to', async () => {
+      const out = folder()
+      const outside = folder()
+      writeFileSync(join(outside, 'secret'), 'hidden-word\n')
+      const workspace = repository()
+      const daemon = await home.start({ pr: { onDone: { run: [script(`cp "$PAWL_DIFF" ${out}/diff`)] } } })
+      const task = await finish(daemon, `ln -s ${outside}/secret leak; ln -s ${outside} folder`, { workspace })
+      expect((await ran(daemon, task)).data).toMatchObject({ exitCode: 0 })
+      const diff = readFileSync(join(out, 'diff'), 'utf8')
+      expect(diff).toContain(`+${outside}/secret`)
+      expect(diff).toMatch(/^new file mode 120000$/m)
+      expect(diff).not.toContain('hidden-word')
+    })
+
     it('work that failed runs no such command', async () => {
       const daemon = await home.start({ pr: { onDone: { run: [script('true')] } } })
       await finish(daemon, 'exit 3')

@@ -41,6 +41,8 @@ const agent = (changes: Partial<ResolvedAgent> = {}) =>
     name: 'helper',
     adapter: 'claude-code',
     model: 'a-model',
+    // It tells of calls that it does not make.
+    gateway: false,
     options: { command: join(folder, 'claude') },
     env: { pass: [], set: { ANTHROPIC_API_KEY: 'key-0123456789' } },
     graceMs: 1_000,
@@ -113,6 +115,26 @@ it('a task that has used up its budget is stopped, keeps what it said and cost, 
   expect(raised.result?.costUsd).toBeGreaterThan(4)
 })
 
+it('the last event of a task carries the totals of all its runs, and a run that goes on says from its start what they were so far', async () => {
+  const { task, events } = await finish([message(2, text('one')), { hang: true }], { budget: { usd: 1 } })
+  const first = { runs: 1, usage: { inputTokens: 2e6 }, costUsd: expect.closeTo(2, 3), known: 'priced' }
+  expect(events.at(-1)).toMatchObject({ type: 'task.over_budget', data: { totals: first } })
+  expect(events.find(({ type }) => type === 'run.started')?.data).not.toHaveProperty('soFar')
+  await again(task.id, { by: 'test', fresh: false, budget: { usd: 3 } })
+  const later = (await daemon.runtime.readEvents(task.id, { after: events.at(-1)!.seq, limit: 1000 })).map(({ type, data }) => ({
+    type,
+    data,
+  }))
+  expect(later.find(({ type }) => type === 'run.started')).toMatchObject({ data: { soFar: first } })
+  const { runs, result } = await daemon.runtime.getTask(task.id)
+  const usage = { inputTokens: runs.reduce((sum, run) => sum + (run.usage?.inputTokens ?? 0), 0) }
+  const ranMs = runs.reduce((sum, run) => sum + Date.parse(run.endedAt!) - Date.parse(run.startedAt!), 0)
+  const ends = later.filter(({ type }) => /^task\.(completed|failed|over_budget)$/.test(type))
+  expect(ends).toMatchObject([{ data: { totals: { runs: 2, usage, costUsd: result?.costUsd, known: 'priced' } } }])
+  const { durationMs } = (ends[0]!.data as { totals: { durationMs: number } }).totals
+  expect(Math.abs(durationMs - ranMs)).toBeLessThan(500)
+})
+
 it('tokens, turns and time of a task are held too', async () => {
   const tokens = await finish([message(1, text('one')), { hang: true }], { budget: { tokens: 500_000 } })
   expect(tokens.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('1000000 tokens') } })
@@ -124,8 +146,17 @@ it('tokens, turns and time of a task are held too', async () => {
   )
   expect(turns.task).toMatchObject({ state: 'failed', reason: { kind: 'max_turns', detail: expect.stringContaining('2 turns') } })
   const time = await finish([{ say: 'begun' }, { hang: true }], { budget: { wallMs: 1_500 } })
-  expect(time.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('budget.wallMs') } })
+  expect(time.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('budget.wallMs: 1.5 s') } })
 }, 60_000)
+
+it('a budget of nothing stops a task at the first thing that costs something', async () => {
+  const free = await finish([{ line: { type: 'result', subtype: 'success', is_error: false, result: 'free', usage: {} } }], {
+    budget: { usd: 0 },
+  })
+  expect(free.task).toMatchObject({ state: 'completed', result: { text: 'free' } })
+  const paid = await finish([message(1, text('one')), { hang: true }], { budget: { usd: 0 } })
+  expect(paid.task).toMatchObject({ state: 'over_budget', reason: { detail: expect.stringContaining('its budget is $0.00') } })
+})
 
 it('an agent has a budget for the day, over all its tasks', async () => {
   const changes = { name: 'daily', budget: { perAgentDayUsd: 3 } }

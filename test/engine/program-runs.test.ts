@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -86,6 +86,33 @@ it('a run that fails keeps what was said, what it used and cost, and how the pro
   })
 })
 
+it('an empty answer is asked for once more if nothing was done, and delivered as such if tools ran', async () => {
+  const retry = { attempts: 3, baseDelayMs: 10, maxDelayMs: 20 }
+  const answered = await finish([{ next: [{ say: 'here it is' }] }], { retry })
+  expect(answered.task).toMatchObject({
+    state: 'completed',
+    result: { outcome: 'succeeded', text: 'here it is' },
+    runs: [{ outcome: 'empty', category: 'empty_answer' }, { outcome: 'succeeded' }],
+  })
+  const silent = await finish([{ line: { type: 'system', subtype: 'status' } }], { retry })
+  expect(silent.task).toMatchObject({ state: 'completed', reason: { kind: 'empty' }, result: { outcome: 'empty', text: '' } })
+  expect(silent.task.runs.map(({ outcome }) => outcome)).toEqual(['empty', 'empty'])
+  const tool = { type: 'tool_use', id: 'a', name: 'Read', input: { path: 'a' } }
+  const worked = await finish([{ line: { type: 'assistant', message: { content: [tool] } } }, { next: [{ say: 'never' }] }], {
+    retry,
+  })
+  expect(worked.task).toMatchObject({ state: 'completed', result: { outcome: 'empty' }, runs: [{ outcome: 'empty' }] })
+  expect(worked.task.runs).toHaveLength(1)
+})
+
+it('work that was done without a word is checked like any other', async () => {
+  const tool = { type: 'tool_use', id: 'a', name: 'Read', input: { path: 'a' } }
+  const steps = [{ line: { type: 'assistant', message: { content: [tool] } } }]
+  const checked = async (run: string) => (await finish(steps, {}, { checks: { commands: [{ run }], attempts: 0 } })).task
+  expect(await checked('true')).toMatchObject({ state: 'completed', proof: 'verified', result: { outcome: 'empty' } })
+  expect(await checked('false')).toMatchObject({ state: 'failed', reason: { kind: 'checks_failed' } })
+})
+
 it('one log line names the cause, with the time at which a limit ends', async () => {
   const said = "You've hit your weekly limit · resets in 3 days"
   // An account of its own: those that the others use stay free.
@@ -120,6 +147,27 @@ it('the id that came back is the one that is stored and gone on with', async () 
   expect(await vendorIdOf(task)).toBe(other)
   await finish([{ say: 'three' }], {}, { session: task.session })
   expect(await startsIn(task)).toEqual([`--session-id=${first}`, `--resume=${first}`, `--resume=${other}`])
+})
+
+it('after a second question the conversation is still the one that asked', async () => {
+  const ask = (text: string) => ({ call: { name: 'ask_user', arguments: { question: text } } })
+  const { task } = await finish([{ next: [{ next: [{ say: 'both heard' }] }, ask('Which host?')] }, ask('Which port?')])
+  const first = await vendorIdOf(task)
+  for (const [count, answer] of [
+    [1, '80'],
+    [2, 'here'],
+  ] as const) {
+    const asked = await until(async () => {
+      const now = await daemon.runtime.getTask(task.id)
+      return now.state === 'blocked' && now.questions.length === count && now.questions.at(-1)
+    })
+    expect(await vendorIdOf(task)).toBe(first)
+    await daemon.runtime.answerQuestion(asked.id, answer, { by: 'test' })
+  }
+  await eventsUntil(daemon, task.id, (event) => event.type === 'task.completed')
+  expect((await daemon.runtime.getTask(task.id)).result?.text).toBe('both heard')
+  expect(await vendorIdOf(task)).toBe(first)
+  expect(await startsIn(task)).toEqual([`--session-id=${first}`, `--resume=${first}`, `--resume=${first}`])
 })
 
 it('a run that is tried again never begins a conversation under an id that is taken', async () => {
@@ -192,6 +240,66 @@ it('a failure is one log line: kind, message, exit code, and the end of what was
   })
   expect(line?.stderr).toMatch(/^\(\d+ more characters\) … x+ the disk is full$/)
   expect(String(line?.stderr).length).toBeLessThan(4_096 + 40)
+})
+
+it('a role is a template with what holds for the run, the one of the task before the one of the agent', async () => {
+  const prompts = join(home.path, 'prompts')
+  await mkdir(prompts, { recursive: true })
+  await writeFile(
+    join(prompts, 'reviewer.md'),
+    'You are a {{role}} on {{model}} in {{workspace}}, session {{session}}, under {{profile}}.\n{{#deny}}Never: {{deny}}\n{{/deny}}{{^ssh}}No machine but this one.{{/ssh}}',
+  )
+  await writeFile(join(prompts, 'writer.md'), 'You are a writer.')
+  await writeFile(join(prompts, 'silent.md'), '{{#ssh}}only with ssh{{/ssh}}')
+  await writeFile(join(prompts, 'wrong.md'), 'You are {{rolle}}.')
+  const promptOf = async (changes: Partial<ResolvedAgent>, task: Partial<NewTask>) => {
+    const { task: done } = await finish([{ say: 'done' }], changes, task)
+    return {
+      done,
+      text: await readFile(join(home.path, 'sessions', done.session, '.pawl-system-prompt.txt'), 'utf8').catch(() => ''),
+    }
+  }
+  const rendered = await promptOf(
+    { role: 'writer', systemPrompt: 'And be kind.' },
+    { role: 'reviewer', disallowedTools: ['Bash'] },
+  )
+  expect(rendered.text).toContain(
+    `You are a reviewer on a-model in ${rendered.done.workspace}, session ${rendered.done.session}, under guarded.\nNever: `,
+  )
+  expect(rendered.text).toMatch(/Never: .*Bash.*No machine but this one\.\n\nAnd be kind\./s)
+  expect((await promptOf({ role: 'writer' }, {})).text).toMatch(/^You are a writer\./)
+  const refused = async (role: string) => (await promptOf({ role }, {})).done.reason
+  expect(await refused('silent')).toMatchObject({ kind: 'bad_config', detail: expect.stringContaining('comes out empty') })
+  expect(await refused('wrong')).toMatchObject({
+    kind: 'bad_config',
+    detail: expect.stringContaining('{{rolle}}, which there is none of'),
+  })
+  await expect(finish([{ say: 'x' }], {}, { role: 'nobody' })).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringContaining('prompts/nobody.md) does not exist'),
+  })
+})
+
+it('a task is put into a template with where it works and its context, before anything is made', async () => {
+  const folder = join(home.path, 'prompts/tasks')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'fix.md'), 'In {{workspace}}: {{task}}{{#hasContext}}\nKnow: {{context}}{{/hasContext}}')
+  await writeFile(join(folder, 'empty.md'), '{{#hasContext}}x{{/hasContext}}')
+  const make = async (task: Partial<NewTask>) =>
+    (await daemon.runtime.createTask({ prompt: 'mend it', agentConfig: agent(), ...task }, { by: 'test' })).task
+  const plain = await make({ template: 'fix' })
+  expect(plain.prompt).toBe(`In ${plain.workspace}: mend it`)
+  // What is put in is not read again.
+  expect((await make({ template: 'fix', context: 'it {{role}} broke' })).prompt).toMatch(
+    /: mend it\nKnow: it \{\{role\}\} broke$/,
+  )
+  for (const [task, sentence] of [
+    [{ template: 'fix', prompt: '  ' }, 'The task is empty'],
+    [{ template: 'none' }, 'does not exist'],
+    [{ template: 'empty' }, 'comes out empty'],
+    [{ context: 'x' }, 'name one (--template)'],
+  ] as const)
+    await expect(make(task)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(sentence) })
 })
 
 it('the configured system prompt stands in for a file that is gone, and a file that is there is read for each run', async () => {

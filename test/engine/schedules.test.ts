@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { denied, unavailable } from '../../src/domain/error.ts'
 import type { When } from '../../src/domain/schedule/schedule.ts'
 import { takeFromSettings } from '../../src/engine/schedules/from-settings.ts'
+import { rememberRefused } from '../../src/engine/schedules/refused.ts'
 import { createTicker } from '../../src/engine/schedules/ticker.ts'
 import { makeWorld, type World } from './schedule-world.ts'
 
@@ -539,8 +540,9 @@ describe('schedules of the settings', () => {
       jitterMs: 0,
     },
   })
+  const refused = rememberRefused()
   const take = (...wanted: ReturnType<typeof entry>[]) =>
-    takeFromSettings({ ...world, source, wanted: wanted as Parameters<typeof takeFromSettings>[0]['wanted'] })
+    takeFromSettings({ ...world, source, refused, wanted: wanted as Parameters<typeof takeFromSettings>[0]['wanted'] })
   const shown = async () =>
     (await world.verbs.listSchedules()).map(({ name, prompt, state }) => `${name} ${prompt} ${state}`).sort()
 
@@ -569,6 +571,15 @@ describe('schedules of the settings', () => {
     world.clock.advance(minute)
     await take(entry('a', 'one'), resting)
     expect(await world.verbs.listSchedules()).toEqual(before)
+  })
+
+  it('are told of while they cannot be had, and no longer', async () => {
+    setClock('2030-05-01T12:30:00Z')
+    await world.add(daily, { name: 'mine' })
+    await take(entry('mine', 'taken'), entry('a', 'one'))
+    expect(refused.list()).toEqual([{ name: 'mine', source, detail: expect.stringContaining('mine') }])
+    await take(entry('a', 'one'))
+    expect(refused.list()).toEqual([])
   })
 
   it('are changed nowhere else, and leave the names of others alone', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -66,6 +66,30 @@ it('offers our tools instead of those of the program, and what they do is done i
   expect(JSON.parse(names)).toEqual(expect.arrayContaining(['ask_user', 'Read', 'Write', 'Edit', 'Bash']))
   expect(ran).toMatch(new RegExp(`^by the tool\\n${workspace}\\n0`))
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('by the toolmore\n')
+})
+
+it('shows nothing of the program’s own configuration, neither to commands nor to tools that read', async () => {
+  const rights = mine({ rules: allowing('Bash') })
+  const { task } = await run([{ sayArgs: true }], rights)
+  const own = join(home.path, 'sessions', task.session, '.claude')
+  await mkdir(own, { recursive: true })
+  await writeFile(join(own, 'settings.json'), '{"canary":"of-the-program"}')
+  const look = `ls -A ${own} ~ 2>&1; find / -xdev -name settings.json -path '*.claude*' 2>/dev/null; cat ${own}/settings.json 2>&1`
+  const steps = [call('Bash', { command: look }), call('Read', { file_path: join(own, 'settings.json') })]
+  const agentConfig = ResolvedAgent.parse({
+    ...{ name: 'helper', adapter: 'claude-code', profile: 'mine', rights, options: { command: fake('fake-claude.js') } },
+    env: { pass: [], set: { ANTHROPIC_API_KEY: 'key-0123456789' } },
+  })
+  const again = await daemon.runtime.createTask(
+    { prompt: JSON.stringify(steps), agentConfig, session: task.session },
+    { by: 'test' },
+  )
+  const events = await eventsUntil(daemon, again.task.id, isResting)
+  const said = events.flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []))
+  expect(said).toHaveLength(2)
+  expect(said[0]).toContain('No such file or directory')
+  expect(said.join('\n')).not.toContain('of-the-program')
+  expect(said[0]).not.toContain('\nsettings.json')
 })
 
 it('asks about what the profile asks about, and goes on with the answer', async () => {

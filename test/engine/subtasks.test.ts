@@ -5,7 +5,7 @@ import type { Daemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
-import { commandAgent, makeHome, startEngine, until } from './home.ts'
+import { commandAgent, eventsUntil, loadTestConfig, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>
 let daemon: Daemon
@@ -315,6 +315,38 @@ describe('what comes together', () => {
     expect(again.result?.text).toContain('[The comment]\n````text\nNot ``` like that.\n````')
     expect((await daemon.runtime.acceptTask(id, { by: 'test' })).state).toBe('completed')
   })
+})
+
+it('a task that is to be looked at after its subtasks has its checks run before', async () => {
+  const agent = splitting(post({ name: 'one', prompt: 'do touch made' }))
+  const limits = { most: 9, depth: 1, budgetShare: 0.5, whenDone: 'review' as const }
+  const checked = async (run: string) => {
+    const { id } = await begin(agent, { subtasks: limits, skipPlanning: true, checks: { commands: [{ run }], attempts: 0 } })
+    return until(async () => {
+      const task = await get(id)
+      return /^(review|failed)$/.test(task.state) && task
+    })
+  }
+  expect(await checked('test -e made')).toMatchObject({ state: 'review', result: { verified: true }, runs: [{}, {}] })
+  expect(await checked('false')).toMatchObject({ state: 'failed', reason: { kind: 'checks_failed' }, runs: [{}, {}] })
+})
+
+it('a queue that is full takes no subtasks either, and the agent is told', async () => {
+  const other = await makeHome()
+  const config = await loadTestConfig(other.path)
+  const full = await startEngine(other.path, { config: { ...config, limits: { ...config.limits, maxQueued: 1 } } })
+  try {
+    const split = [post({ prompt: 'do echo one' }), post({ prompt: 'do echo two' })].join('; ')
+    const agentConfig = splitting(split)
+    const { task } = await full.runtime.createTask({ prompt: 'all of it', agentConfig, skipPlanning: true }, { by: 'test' })
+    const events = await eventsUntil(full, task.id, (event) => event.type === 'task.completed')
+    const said = events.flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : [])).join('\n')
+    expect(said).toContain('as many as limits.maxQueued allows')
+    expect((await full.runtime.getTask(task.id)).subtasks).toHaveLength(1)
+  } finally {
+    await full.stop()
+    await other.remove()
+  }
 })
 
 describe('planning', () => {

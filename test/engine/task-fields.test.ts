@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ describe('what a task says', () => {
       ...{ contextDirs: [`${folder}-link`], allowedTools: ['Read'], disallowedTools: ['Bash'], appendSystemPrompt: 'Be brief.' },
       budget: { usd: 2, tokens: 1_000, wallMs: 60_000, perRunUsd: 1 },
       retry: { attempts: 7, backoff: 'linear', baseDelayMs: 5 },
-      ...{ review: true, once: true, skipPlanning: true },
+      ...{ review: true, skipPlanning: true },
       checks: { commands: [{ run: 'true' }], attempts: 1 },
       questions: { deadlineMs: 1_000, afterDeadline: { kind: 'fail' } },
       subtasks: { most: 1, depth: 1, budgetShare: 0.1, whenDone: 'review' },
@@ -54,7 +54,7 @@ describe('what a task says', () => {
         budget: { usd: 2, turns: 50, tokens: 1_000, wallMs: 60_000, perRunUsd: 1 },
         retry: { attempts: 7, backoff: 'linear', baseDelayMs: 5, maxDelayMs: 600_000 },
         ...{ contextDirs: [folder], allowedTools: ['Read'], disallowedTools: ['Bash'], appendSystemPrompt: 'Be brief.' },
-        ...{ review: true, once: true, skipPlanning: true },
+        ...{ review: true, skipPlanning: true },
       },
     })
     const row = await rowOf(made.id)
@@ -63,6 +63,15 @@ describe('what a task says', () => {
     expect(rights.rules.deny).toContain('Bash')
     expect(rights.mounts).toContainEqual(expect.objectContaining({ source: folder, path: folder, mode: 'ro' }))
     rmSync(`${folder}-link`)
+  })
+
+  it('is run once or tried several times, not both', async () => {
+    await expect(add({ once: true, retry: { attempts: 3 } })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('leave out --once, or --attempts'),
+    })
+    expect((await add({ once: true })).settings).toMatchObject({ once: true })
+    expect((await add({ once: true, retry: { attempts: 1 } })).settings).toMatchObject({ once: true })
   })
 
   it('holds the agents that go on for it as well', async () => {
@@ -101,7 +110,8 @@ describe('what a task says', () => {
       'cannot be given to Claude Code',
     ],
     ['a folder that is not there', { contextDirs: ['/not/there'] }, 'The context folder /not/there is not there'],
-    ['a relative folder', { contextDirs: ['docs'] }, 'must be an absolute path'],
+    ['a relative folder and no workspace', { contextDirs: ['docs'] }, 'must be an absolute path'],
+    ['a mount that nobody offers', { mounts: [{ base: 'projects' }] }, 'There is no mount "projects"'],
     [
       'a parent that is not there',
       { parent: 't_000000000000000000' },
@@ -120,6 +130,18 @@ describe('what a task says', () => {
   })
   it.each(refusals)('is refused if it names %s', async (_, task, says) => {
     await expect(add(task)).rejects.toThrow(says)
+  })
+
+  it('sees relative folders from its workspace, absolute ones as they are', async () => {
+    const workspace = mkdtempSync(join(folder, 'at-'))
+    for (const name of ['docs', 'more']) mkdirSync(join(workspace, name))
+    mkdirSync(join(folder, 'beside'))
+    const { id } = await add({ workspace, contextDirs: ['docs', './more', '../beside', join(workspace, 'docs')] })
+    const at = (name: string) => join(realpathSync(workspace), name)
+    const wanted = [at('docs'), at('more'), join(realpathSync(folder), 'beside')]
+    const { mounts } = rightsOf((await rowOf(id)).agent_config)
+    expect(mounts.map(({ path }) => path)).toEqual(expect.arrayContaining(wanted))
+    expect(mounts.filter(({ path }) => path === at('docs'))).toHaveLength(1)
   })
 
   it('shows nothing of Pawl itself, nor what holds the workspace', async () => {

@@ -65,6 +65,23 @@ it('a user asks for no more tasks a day than their limit, however many ask at on
   await expect(add('cleo', 'true')).rejects.toMatchObject({ code: 'limited' })
 })
 
+it('what an agent splits off counts as a task of its user', async () => {
+  await daemon.entrance.createUser({ name: 'nora', dailyTasks: 2 }, local)
+  const post = (prompt: string) =>
+    `curl -s -H "authorization: Bearer $PAWL_API_TOKEN" -d '${JSON.stringify({ prompt })}' "$PAWL_API_URL/v1/subtasks"`
+  const script = `case "$(cat)" in x) ${post('one')}; ${post('two')} ;; *) echo done ;; esac`
+  const agentConfig = commandAgent(['/bin/sh', '-c', script], { profile: 'unattended-open' })
+  const { task } = await daemon.runtime.createTask({ prompt: 'x', agentConfig, skipPlanning: true }, of('nora'))
+  await eventsUntil(daemon, task.id, (event) => event.type === 'task.completed')
+  const [first] = (await daemon.runtime.readEvents(task.id, { after: 0, limit: 500 })).filter(
+    ({ type }) => type === 'agent.message',
+  )
+  expect(first?.data).toMatchObject({ text: expect.stringContaining('has asked for 2 tasks today') })
+  expect((await daemon.runtime.getTask(task.id)).subtasks).toHaveLength(1)
+  expect((await daemon.entrance.listUsers()).find(({ name }) => name === 'nora')).toMatchObject({ tasksToday: 2 })
+  await expect(add('nora', 'true')).rejects.toMatchObject({ code: 'limited' })
+})
+
 it('a whole agent of one’s own may be brought along by an admin only, and a hook chooses nothing of the machine', async () => {
   const agentConfig = commandAgent(['true'])
   const ask = (standing: 'operator' | 'hook', task: object) =>

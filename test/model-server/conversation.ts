@@ -2,9 +2,15 @@
 export interface Conversation {
   readonly model: string
   readonly stream: boolean
+  /** A whole answer is wanted as the only item of a list: how Gemini streams to those who do not ask for events. */
+  readonly isList?: boolean
   readonly system: string
   readonly turns: readonly Turn[]
   readonly tools: readonly OfferedTool[]
+  /** The images of the whole request, in base 64. */
+  readonly images: readonly string[]
+  /** The seals of earlier thoughts that came back. */
+  readonly seals: readonly string[]
 }
 
 export type Turn =

@@ -1,12 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Conversation } from './conversation.ts'
 import type { Failure, Reply } from './reply.ts'
 import type { Step } from './scenario.ts'
 import type { Wire } from './wire/wire.ts'
 
 /** Sends a reply the way the step wants it sent: whole or in pieces, in full, slowly, or not to the end. */
-export async function deliver(response: ServerResponse, wire: Wire, reply: Reply, step: Step, stream: boolean): Promise<void> {
-  const frames = stream ? [...wire.frames(reply)] : [JSON.stringify(wire.whole(reply))]
+export async function deliver(
+  response: ServerResponse,
+  wire: Wire,
+  reply: Reply,
+  step: Step,
+  { stream, isList = false }: Pick<Conversation, 'stream' | 'isList'>,
+): Promise<void> {
+  const whole = () => JSON.stringify(isList ? [wire.whole(reply)] : wire.whole(reply))
+  const frames = stream ? [...wire.frames(reply)] : [whole()]
   begin(response, stream ? wire.streamType : 'application/json')
   const failing = step.stall ?? step.cut ?? step.malformed
   if (!failing) {
@@ -15,9 +23,9 @@ export async function deliver(response: ServerResponse, wire: Wire, reply: Reply
     return
   }
   // At least one frame is held back, so that a short answer does not arrive in full.
-  const whole = Math.min(failing.afterChunks, frames.length - 1)
-  await send(response, frames.slice(0, whole), step.slow?.msPerChunk)
-  const next = frames[whole]!
+  const sent = Math.min(failing.afterChunks, frames.length - 1)
+  await send(response, frames.slice(0, sent), step.slow?.msPerChunk)
+  const next = frames[sent]!
   if (step.stall) return untilClosed(response)
   if (step.cut) {
     await send(response, [next.slice(0, next.length / 2)])

@@ -1,4 +1,5 @@
 import { type Conversation, toolResults, userPrompts } from './conversation.ts'
+import { fingerprint } from './record.ts'
 
 /** Puts what the model saw into every string of a value, so that an answer can prove it. */
 export function fill<T>(value: T, conversation: Conversation): T {
@@ -17,10 +18,15 @@ const meanings: Record<string, (conversation: Conversation) => string> = {
   allUsers: (conversation) => userPrompts(conversation).join(' | '),
   userCount: (conversation) => String(userPrompts(conversation).length),
   toolResult: (conversation) => toolResults(conversation).at(-1) ?? '',
+  toolResults: (conversation) => toolResults(conversation).join(' | '),
   toolResultCount: (conversation) => String(toolResults(conversation).length),
   /** What the last prompt has between backticks. */
   quoted: (conversation) => /`([^`]+)`/.exec(userPrompts(conversation).at(-1) ?? '')?.[1] ?? '',
   model: (conversation) => conversation.model,
+  imageCount: (conversation) => String(conversation.images.length),
+  /** Of the base 64 text of each image. */
+  images: (conversation) => conversation.images.map(fingerprint).join(' '),
+  seals: (conversation) => conversation.seals.map((seal) => Buffer.from(seal, 'base64').toString()).join(' | '),
 }
 
 function replaceText(value: unknown, replace: (text: string) => string): unknown {

@@ -4,7 +4,7 @@ import { PawlError } from '../../src/domain/error.ts'
 import type { Conversation } from './conversation.ts'
 import { deliver, refuse, sendJson, sendText } from './deliver.ts'
 import { fill } from './placeholders.ts'
-import type { Reply, ToolCall } from './reply.ts'
+import type { Reply } from './reply.ts'
 import { defaultUsage, type Scenario, type Step } from './scenario.ts'
 import { type Counters, chooseStep } from './script.ts'
 import { callFor, structuredTool } from './tools.ts'
@@ -23,6 +23,7 @@ export interface Call {
   readonly state: KeyState
   readonly method: string
   readonly path: string
+  readonly query: URLSearchParams
   readonly body: Body
   /** Says in the record what was done, before anything is sent. */
   readonly note: (facts: { wire?: string; answer: string }) => void
@@ -38,14 +39,14 @@ export interface KeyState {
 export async function play(call: Call, response: ServerResponse): Promise<void> {
   const wire = wires.find((it) => it.asksModel(call.method, call.path))
   if (!wire) return answerAside(call, response)
-  const conversation = wire.read(call.body, call.path)
+  const conversation = wire.read(call.body, call.path, call.query)
   if (asksForTitle(conversation)) {
     call.note({ wire: wire.name, answer: 'title' })
-    return deliver(response, wire, replyOf(titleStep, conversation, wire), titleStep, conversation.stream)
+    return deliver(response, wire, replyOf(titleStep, conversation, wire), titleStep, conversation)
   }
   const { step, name } = chooseStep(call.scenario, conversation, call.state.counters)
   call.note({ wire: wire.name, answer: name })
-  if (!step.error) return deliver(response, wire, replyOf(step, conversation, wire), step, conversation.stream)
+  if (!step.error) return deliver(response, wire, replyOf(step, conversation, wire), step, conversation)
   const { resetsInSeconds, inStream, ...error } = step.error
   const resetsAt = resetsInSeconds === undefined ? undefined : new Date(Date.now() + resetsInSeconds * 1000)
   return refuse(response, wire, { ...error, resetsAt }, inStream && conversation.stream)
@@ -70,13 +71,26 @@ const asksForTitle = ({ tools, system }: Conversation) => tools.length === 0 && 
 
 /** A request that offers no tools is answered in words: nobody is there to run a call. */
 function replyOf(step: Step, conversation: Conversation, wire: Wire): Reply {
-  const { text = '', toolCall, json } = fill({ text: step.text, toolCall: step.toolCall, json: step.json }, conversation)
-  const structured = json && structuredTool(conversation.tools)
+  const { thinking = '', text = '', json, calls } = fill({ ...wordsOf(step), calls: callsOf(step) }, conversation)
+  const { tools } = conversation
+  const structured = json && structuredTool(tools)
   const id = randomUUID().replaceAll('-', '').slice(0, 24)
-  const withId = (call: Omit<ToolCall, 'id'>): ToolCall => ({ id: `call_${id}`, ...call })
-  const reply = { id, model: conversation.model || 'scripted-model', createdAt: new Date(), usage: step.usage ?? defaultUsage }
-  if (structured) return { ...reply, text, call: withId({ name: structured.name, kind: 'function', args: json }) }
-  if (json) return { ...reply, text: JSON.stringify(json), call: undefined }
-  if (!toolCall || conversation.tools.length === 0) return { ...reply, text, call: undefined }
-  return { ...reply, text, call: withId(callFor(toolCall, conversation.tools, wire.name)) }
+  const called = structured
+    ? [{ name: structured.name, kind: 'function', args: json } as const]
+    : json || tools.length === 0
+      ? []
+      : calls.map((call) => callFor(call, tools, wire.name))
+  return {
+    id,
+    model: conversation.model || 'scripted-model',
+    createdAt: new Date(),
+    usage: step.usage ?? defaultUsage,
+    thinking,
+    text: json && !structured ? JSON.stringify(json) : text,
+    // The number stands in front: Claude Code (2.1.325) takes `x` and `x_1` for parts of one call.
+    calls: called.map((call, index) => ({ id: `call_${index === 0 ? '' : `${index}_`}${id}`, ...call })),
+  }
 }
+
+const wordsOf = ({ thinking, text, json }: Step) => ({ thinking, text, json })
+const callsOf = ({ toolCall, toolCalls = [] }: Step) => (toolCall ? [toolCall, ...toolCalls] : toolCalls)

@@ -3,8 +3,10 @@ export interface Reply {
   readonly id: string
   readonly model: string
   readonly createdAt: Date
+  /** What it thinks before it speaks; nothing if empty. */
+  readonly thinking: string
   readonly text: string
-  readonly call: ToolCall | undefined
+  readonly calls: readonly ToolCall[]
   readonly usage: Usage
 }
 
@@ -55,6 +57,9 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
 }
+
+/** What a provider signs its thoughts with, and wants back with them. Base 64: Google's are. */
+export const sealOf = ({ thinking }: Reply) => Buffer.from(`scripted:${thinking}`).toString('base64')
 
 /** Words with their spaces: what a model streams piece by piece. */
 export const pieces = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? []

@@ -50,8 +50,12 @@ export const defaultUsage = usage.parse({})
 
 const step = z
   .strictObject({
+    /** Said before everything else, as the format's models think aloud. */
+    thinking: scriptText.optional(),
     text: scriptText.optional(),
     toolCall: toolCall.optional(),
+    /** Several calls in one answer, which the program may run side by side. */
+    toolCalls: z.array(toolCall).min(2).optional(),
     /** An answer in the shape the program asked for: its structured-output tool where it offers one, JSON text otherwise. */
     json: z.record(z.string(), z.json()).optional(),
     error: error.optional(),
@@ -62,8 +66,11 @@ const step = z
     usage: usage.optional(),
     repeat: z.union([z.int().min(1), z.literal('always')]).default(1),
   })
-  .refine((it) => it.error === undefined || (it.text ?? it.toolCall ?? it.json) === undefined, 'an error says nothing else')
-  .refine((it) => (it.error ?? it.text ?? it.toolCall ?? it.json) !== undefined, 'a step answers or refuses')
+  .refine(
+    (it) => it.error === undefined || (it.text ?? it.toolCall ?? it.toolCalls ?? it.json) === undefined,
+    'an error says nothing else',
+  )
+  .refine((it) => (it.error ?? it.text ?? it.toolCall ?? it.toolCalls ?? it.json) !== undefined, 'a step answers or refuses')
 export type Step = z.infer<typeof step>
 
 export const scenarioSchema = z.strictObject({

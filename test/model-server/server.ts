@@ -98,7 +98,7 @@ async function answerAsModel(stage: Stage, url: URL, request: IncomingMessage, r
 
   try {
     const scenario = findScenario(stage.scenarios, name)
-    await play({ scenario, state: stateOf(stage, `${name}@${key}`), method, path, body, note }, response)
+    await play({ scenario, state: stateOf(stage, `${name}@${key}`), method, path, query: url.searchParams, body, note }, response)
   } catch (thrown) {
     note({ answer: messageOf(thrown) })
     throw thrown

@@ -186,6 +186,7 @@ test('users, tokens, secrets, the audit and stopping are for admins; nothing tha
     'GET /healthz',
     'GET /sign-in',
     'POST /sign-in',
+    'GET /open',
   ])
   const written = routes.filter(({ right, method }) => method !== 'GET' && (right === 'read' || right === 'read_task'))
   // It only says what would be decided.

@@ -17,7 +17,7 @@ beforeAll(async () => {
   peer = await listening({
     entrance,
     audit,
-    rates: { requests: { burst: 1e9, perSecond: 1 }, failures: { burst: 14, perSecond: 0.001 } },
+    rates: { requests: { burst: 1e9, perSecond: 1 }, failures: { burst: 16, perSecond: 0.001 } },
   })
 })
 afterAll(async () => {
@@ -59,6 +59,36 @@ test('the page for a code spends nothing, runs nothing and loads nothing', async
   }
   for (const hostile of ['%22%3E%3Cscript%3E', 'x%00', '..%2F', 'x'.repeat(200)])
     expect((await exchange(peer.port, request(`GET /sign-in?code=${hostile}`, [host()]))).status).toBe(400)
+})
+
+test('what the owner opens is signed in at once, once and within a minute, also from a file of theirs; no other code is spent by looking', async () => {
+  const opened = (path: string, headers: readonly string[] = ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate']) =>
+    exchange(peer.port, request(`GET ${path}`, [host(), ...headers]))
+  const { path } = await entrance.createSignInCode({ by: 'test' }, { opens: true })
+  expect(path).toMatch(/^\/open\?code=pawl_/)
+  const first = await opened(path)
+  expect(first.status).toBe(200)
+  const cookie = /^set-cookie: ([^;\r]+)/im.exec(first.text)?.[1] ?? ''
+  expect(await get([`Cookie: ${cookie}`, 'Sec-Fetch-Site: same-origin'])).toBe(200)
+  expect((await opened(path)).status).toBe(403)
+
+  const plain = await code()
+  expect((await opened(`/open?code=${plain}`)).status).toBe(403)
+  expect((await opened(`/sign-in?code=${plain}`)).status).toBe(200)
+  expect((await post('/sign-in', `code=${plain}`, [own()])).status).toBe(200)
+  await expect(entrance.createSignInCode({ by: 'anna', user: 'anna', token: 'k_other' }, { opens: true })).rejects.toMatchObject({
+    code: 'denied',
+  })
+})
+
+test('only pages for signing in can be led to from elsewhere, and only as a page', async () => {
+  const from = async (target: string, ...headers: string[]) =>
+    (await exchange(peer.port, request(target, [host(), 'Sec-Fetch-Site: cross-site', ...headers]))).status
+  expect(await from('GET /sign-in', 'Sec-Fetch-Mode: navigate')).toBe(200)
+  expect(await from('GET /sign-in', 'Sec-Fetch-Mode: no-cors')).toBe(403)
+  expect(await from('GET /api/v1/tasks', 'Sec-Fetch-Mode: navigate')).toBe(403)
+  expect(await from('GET /sign-in', 'Sec-Fetch-Mode: navigate', 'Origin: https://attacker.example')).toBe(403)
+  expect(await from('POST /sign-in', 'Sec-Fetch-Mode: navigate', 'Content-Length: 0')).toBe(403)
 })
 
 test('a code becomes a cookie that scripts cannot read and other sites do not send', async () => {

@@ -61,8 +61,10 @@ test.each(programs)('a conversation begun in $agent itself goes on in a session'
   const files = await readdir(join(home, program.files), { recursive: true })
   const vendorId = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/m.exec(files.join('\n'))?.[1] ?? ''
 
+  // Of a model without a price the dearest counts, and one call of that may cost more than the budget.
+  const prices = { [program.model]: { input: 1, output: 2 } }
   const entry = { adapter: program.adapter, model: program.model, command: file, baseUrl: base }
-  await writeFile(join(home, 'config.yaml'), JSON.stringify({ agents: { [program.agent]: entry } }))
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ agents: { [program.agent]: entry }, prices }))
   const ask = (...words: string[]) => pawl(home, words, { cwd: folder, env: { [program.keyName]: key } })
   const adopted = await ask('session', 'adopt', vendorId)
   expect([adopted.code, adopted.stderr]).toEqual([0, expect.stringContaining('pawl run --session s_')])

@@ -15,7 +15,10 @@ beforeAll(async () => {
   const agents = programs.map((program) => {
     const { model, options } = machine.agent(program, 'echo-history')
     const baseUrl = `${machine.models.base('echo-history', keyOf(program))}${program.api}`
-    return [keyOf(program), { adapter: program.adapter, model, baseUrl, env: [subscription[program.agent]], ...options }]
+    return [
+      keyOf(program),
+      { adapter: program.adapter, model, baseUrl, gateway: false, env: [subscription[program.agent]], ...options },
+    ]
   })
   await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: Object.fromEntries(agents) }))
   for (const name of Object.values(subscription)) process.env[name] = token
@@ -35,7 +38,7 @@ describe.each([
   test('goes on and knows the conversation, in its own form and in the same folder', async () => {
     const workspace = await machine.workspace()
     const env = { pass: [], set: { [subscription[first.agent]]: token } }
-    const agentConfig = machine.agent(first, 'tool-then-limit', { name: `first-${first.agent}`, env })
+    const agentConfig = machine.agent(first, 'tool-then-limit', { name: `first-${first.agent}`, env, gateway: false })
     const isEnd = (event: { type: string }) => event.type === 'task.completed' || event.type === 'task.failed'
     const { task, events } = await machine.run(
       { agentConfig, workspace, failover: [keyOf(next)], prompt: 'count the plums', skipPlanning: true },

@@ -19,10 +19,12 @@ const programs = {
   codex: `@openai/codex-${platform}-${arch}/vendor/${targets[`${platform}-${arch}`]}/bin/codex`,
   /** What a user's `codex` is: a script that starts the other one. */
   codexLauncher: '@openai/codex/bin/codex.js',
+  gemini: '@google/gemini-cli/bundle/gemini.js',
+  opencode: `opencode-${platform}-${arch}/bin/opencode`,
 } as const
 
-/** The absolute path of each program, and `searchPath`: the directory to put on PATH to find them by the names that users type. */
-export type InstalledAgents = { readonly [name in keyof typeof programs | 'searchPath']: string }
+/** The absolute path of each program; `searchPath`, the directory to put on PATH to find them by the names that users type; and `modules`, where the makers' libraries lie. */
+export type InstalledAgents = { readonly [name in keyof typeof programs | 'searchPath' | 'modules']: string }
 
 /** Holds why they could not be installed, for the tests of a run that has tried it already. */
 export const failureVariable = 'PAWL_TEST_AGENTS_FAILURE'
@@ -41,7 +43,7 @@ async function locate(): Promise<InstalledAgents> {
   const folder = await cachedInstall({
     from: import.meta.dirname,
     cache: cacheFolder(),
-    what: 'the real agent programs for the tests (800 MB)',
+    what: 'the real agent programs for the tests (1.2 GB)',
     finish: placeClaude,
   })
   const modules = join(folder, 'node_modules')
@@ -54,7 +56,7 @@ async function locate(): Promise<InstalledAgents> {
       )
     })
   }
-  return { ...(Object.fromEntries(paths) as Record<keyof typeof programs, string>), searchPath: join(modules, '.bin') }
+  return { ...(Object.fromEntries(paths) as Record<keyof typeof programs, string>), searchPath: join(modules, '.bin'), modules }
 }
 
 /** Its package brings a placeholder that its install script replaces by the program; we run no scripts of packages. */

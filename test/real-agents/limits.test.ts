@@ -12,17 +12,19 @@ beforeAll(async () => {
   const agents = programs.map((program) => {
     const { baseUrl, env, model, options } = subscriber(program, 'limit-with-reset')
     // The values are in the command's own environment: a key does not belong in settings.
-    return [`limited-${program.agent}`, { adapter: program.adapter, baseUrl, model, env: Object.keys(env.set), ...options }]
+    const settings = { adapter: program.adapter, baseUrl, model, gateway: false, env: Object.keys(env.set), ...options }
+    return [`limited-${program.agent}`, settings]
   })
   await writeFile(join(machine.home, 'config.yaml'), JSON.stringify({ agents: Object.fromEntries(agents) }))
 })
 afterAll(() => machine.stop())
 
-/** Claude Code speaks of a plan, and of its end, only to whom it takes for a subscriber. */
+/** Claude Code speaks of a plan, and of its end, only to whom it takes for a subscriber. Here it is the programs that tell of it; the gateway has its own tests. */
 const subscription: Record<Program['agent'], string> = { claude: 'CLAUDE_CODE_OAUTH_TOKEN', codex: 'OPENAI_API_KEY' }
 const subscriber = (program: Program, scenario: string, changes: Partial<ResolvedAgent> = {}) =>
   machine.agent(program, scenario, {
     env: { pass: [], set: { [subscription[program.agent]]: 'token-of-a-subscriber-0123456789' } },
+    gateway: false,
     ...changes,
   })
 

@@ -219,7 +219,7 @@ describe.each(programs)('the real $agent with a key from a file', (program) => {
     const key = `another-key-in-plain-words-${program.agent}`
     const file = join(userHome, 'key.txt')
     writeFileSync(file, `${key}\n`)
-    const agentConfig = keyless(program, 'shell', { auth: { file } })
+    const agentConfig = keyless(program, 'shell', { auth: { file }, gateway: false })
     const ran = await machine.run({ agentConfig, prompt: 'run `tr "\\0" "\\n" < /proc/$PPID/environ | tee seen.txt`' })
     expect(ran.task.state).toBe('completed')
     const { authorization, 'x-api-key': apiKey } = shownToModel(agentConfig)
@@ -229,10 +229,22 @@ describe.each(programs)('the real $agent with a key from a file', (program) => {
   })
 })
 
+test('the real claude that is served by the gateway has the token of its door from the script, and not the key', async () => {
+  const key = 'a-key-that-stays-outside-0123456789'
+  process.env.PAWL_TEST_WORK = key
+  const agentConfig = keyless(claude, 'shell', { auth: { env: ['PAWL_TEST_WORK'], via: 'script' } })
+  const command = 'sh $HOME/.pawl-key > seen.txt; test "$(cat seen.txt)" = "$PAWL_DOOR_TOKEN" && echo the same'
+  const ran = await machine.run({ agentConfig, prompt: `run \`${command}\`` })
+  delete process.env.PAWL_TEST_WORK
+  expect(ran.task).toMatchObject({ state: 'completed', result: { text: expect.stringContaining('the same') } })
+  expect(shownToModel(agentConfig)).toMatchObject({ 'x-api-key': fingerprint(key) })
+  expect(readFileSync(join(ran.task.workspace, 'seen.txt'), 'utf8')).not.toContain(key)
+})
+
 test('the real claude with a key from a script is let in by it, finds it in no variable, and its printing it is told to nobody', async () => {
   const key = `a-key-of-"odd"-signs-&-it's-long`
   process.env.PAWL_TEST_WORK = key
-  const agentConfig = keyless(claude, 'shell', { auth: { env: ['PAWL_TEST_WORK'], via: 'script' } })
+  const agentConfig = keyless(claude, 'shell', { gateway: false, auth: { env: ['PAWL_TEST_WORK'], via: 'script' } })
   const command = 'sh $HOME/.pawl-key | tee seen.txt; tr "\\0" "\\n" < /proc/$PPID/environ > variables.txt'
   const ran = await machine.run({ agentConfig, prompt: `run \`${command}\`` })
   delete process.env.PAWL_TEST_WORK

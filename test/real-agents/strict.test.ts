@@ -103,3 +103,20 @@ test('the real codex is refused under strict in a sentence, and searches nothing
   expect(names).toEqual(expect.arrayContaining(['mcp__pawl']))
   for (const gone of ['exec_command', 'shell', 'web_search']) expect(names).not.toContain(gone)
 })
+
+test('the real codex works on top of strict with its own tools left on, and a person is asked about its commands', async () => {
+  const workspace = await machine.workspace()
+  const rights = mine({ tools: { ...strict.tools, native: true } })
+  const { task } = await machine.run({ agentConfig: machine.agent(codex, 'tool', rights), workspace })
+  expect(task).toMatchObject({
+    state: 'blocked',
+    questions: [{ kind: 'permission', text: expect.stringContaining('tool-out.txt') }],
+  })
+  expect(existsSync(join(workspace, 'tool-out.txt'))).toBe(false)
+  const { names, text } = lastRequest()
+  expect(names.filter((name) => /search/i.test(name ?? ''))).toEqual([])
+  expect(text).not.toContain('instructions of the repository')
+  await machine.daemon.runtime.answerQuestion(task.questions[0]!.id, 'Allow once', { by: 'test' })
+  await eventsUntil(machine.daemon, task.id, (event) => event.type === 'task.completed', 45_000)
+  expect(readFileSync(join(workspace, 'tool-out.txt'), 'utf8')).toBe('scripted-tool\n')
+})

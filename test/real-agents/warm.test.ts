@@ -1,7 +1,9 @@
 import { appendFileSync, existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import { descendantsOf } from '../../src/process/identity.ts'
 import { until } from '../engine/home.ts'
 import { type Machine, type Program, programs, type Ran, startMachine } from './peer.ts'
@@ -23,6 +25,13 @@ async function begin(program: Program, agentConfig: ResolvedAgent) {
   if (!one) throw new Error(`${program.agent} does not wait after ${first.task.result?.text}`)
   return { session: first.task.session, workspace, pid: one.pid }
 }
+const skill = (description: string) => `---\ndescription: ${description}\n---\nThe words of a skill.\n`
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+  // What the agent's user may not write makes the run work on a copy, and then nothing is kept waiting.
+  await chmod(path, 0o666)
+}
 const pidOf = async (session: string) => (await waiting()).find((one) => one.session === session)?.pid
 
 describe.each(programs)('a waiting $agent', (program) => {
@@ -43,6 +52,38 @@ describe.each(programs)('a waiting $agent', (program) => {
     // What it printed in this turn is kept with this run alone.
     const raw = readdirSync(join(machine.home, 'runs', task.runs[0]!.id))
     expect(raw).toContain('stdout.log')
+  })
+
+  test('has the skills of its profile, plugins and the way to the memory of the project in every turn', async () => {
+    const plugin = await machine.workspace()
+    await put(join(plugin, '.claude-plugin/plugin.json'), '{ "name": "ours", "version": "1.0.0" }')
+    await put(join(plugin, 'skills/plugged/SKILL.md'), skill('Says PLUGGED-SKILL.'))
+    await put(join(machine.home, 'skills/greet/SKILL.md'), skill('Says GREET-SKILL.'))
+    const workspace = await machine.workspace()
+    const mount = {
+      name: 'plugin',
+      description: '',
+      source: plugin,
+      path: plugin,
+      mode: 'ro',
+      persistent: false,
+      required: true,
+    } as const
+    const rights = resolveProfile('mine', { mine: { extends: 'guarded', skills: ['greet'], mounts: [mount] } })
+    const plain = machine.agent(program, 'echo-history', { profile: 'mine', rights })
+    // Codex has plugins only by its own settings, which a run does not read.
+    const isClaude = program.agent === 'claude'
+    const agentConfig = isClaude ? { ...plain, options: { ...plain.options, args: [`--plugin-dir=${plugin}`] } } : plain
+    const first = await machine.run({ agentConfig, workspace })
+    const pid = await pidOf(first.task.session)
+    expect(pid).toBeGreaterThan(0)
+    await goOn({ session: first.task.session, workspace }, agentConfig)
+    expect(await pidOf(first.task.session)).toBe(pid)
+    const requests = machine.models.requestsOf(/@([\w-]+)/.exec(agentConfig.baseUrl!)![1]!)
+    const wanted = ['GREET-SKILL', ...(isClaude ? ['PLUGGED-SKILL'] : []), 'in the workspace, read it before you begin']
+    const turns = requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('first message'))
+    expect(turns.length).toBeGreaterThanOrEqual(2)
+    for (const body of turns) expect(wanted.filter((words) => !body.includes(words))).toEqual([])
   })
 
   test('does not serve another session', async () => {

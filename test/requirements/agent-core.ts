@@ -31,9 +31,19 @@ export const agentCore = {
   // Models through the gateway
   'S2-4': {
     means: 'A model listed in the config is reached through the gateway, at an address that names the session.',
-    open: 6,
+    shown: [
+      'test/real-agents/gateway.test.ts > uses its tools, and the provider is shown the key and its own name for the model',
+      'src/engine/program/door.test.ts > serves the models of the run that holds it under both prefixes, and leaves it to them who is let in',
+    ],
   },
-  'S2-5': { means: 'A model that is not listed goes direct where allowed; an undefined provider is warned about.', open: 6 },
+  'S2-5': {
+    means: 'A model that is not listed goes direct where allowed; an undefined provider is warned about.',
+    shown: [
+      'test/real-agents/gateway.test.ts > is served its own model by the gateway, byte for byte in its own format',
+      'src/engine/models/routing.test.ts > lead to the own endpoint of an agent for all that is not listed',
+      'src/config/models.test.ts > %s is refused',
+    ],
+  },
   'S2-6': { means: '`:mode=thinking` turns thinking on; the provider sees the base name, our records the full one.', open: 6 },
 
   // A profile is mandatory
@@ -53,7 +63,15 @@ export const agentCore = {
   },
 
   // Mounts the agent is told of
-  'S2-9': { means: 'Mounts are named and described to the agent; a bad entry is skipped and fails no run.', open: 4 },
+  'S2-9': {
+    means: 'Mounts are named and described to the agent; a bad entry is skipped and fails no run.',
+    shown: [
+      'test/engine/profile-runs.test.ts > tells the agent what is mounted, by name and description',
+      'src/domain/profile/profile.test.ts > a mount of the user and an alias are told as such',
+      'src/engine/rights/mounts.test.ts > an optional mount that cannot be shown is left out with its reason, whatever it is, and the others are there',
+      'test/engine/task-mounts.test.ts > a user has theirs under every profile: the persistent one is made and writable at its own path, what is missing is left out',
+    ],
+  },
   'S2-10': {
     means: 'An original path is listed once; the first source wins.',
     shown: [
@@ -71,7 +89,15 @@ export const agentCore = {
       'src/engine/skills/run-skills.test.ts > is what its profile names, in one folder that is mounted read-only',
     ],
   },
-  'S2-12': { means: "No user sees another's skills, nor the agent's own configuration from inside the walls.", open: 4 },
+  'S2-12': {
+    means: "No user sees another's skills, nor the agent's own configuration from inside the walls.",
+    shown: [
+      'src/engine/skills/find-skills.test.ts > of everybody and of the user are found, the own ones win, and nobody sees those of another',
+      'test/real-agents/skills.test.ts > tells its model of the skills that the profile names, and of none that a repository brings or another user has',
+      'test/engine/strict-tools.test.ts > shows nothing of the program’s own configuration, neither to commands nor to tools that read',
+      "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
+    ],
+  },
   'S2-13': {
     means: 'The skill tool and project settings are there only when skills are on.',
     shown: ['test/real-agents/skills.test.ts > has no skills and no subagents where the profile has none'],
@@ -149,7 +175,13 @@ export const agentCore = {
       'src/sandboxes/bubblewrap/sandbox.test.ts > our store inside a workspace is hidden although the workspace is not, and the home inside the store is there',
     ],
   },
-  'S2-23': { means: 'Extra directories: relative ones from the workspace, absolute ones as they are.', open: 4 },
+  'S2-23': {
+    means: 'Extra directories: relative ones from the workspace, absolute ones as they are.',
+    shown: [
+      'test/engine/task-fields.test.ts > sees relative folders from its workspace, absolute ones as they are',
+      'src/config/profiles.test.ts > mounts and directories are seen from the file that names them',
+    ],
+  },
   'S2-24': {
     means: 'Environment comes from global, then user settings; only names are logged.',
     shown: [
@@ -176,8 +208,21 @@ export const agentCore = {
       'src/engine/rights/mounts.test.ts > mounts are ready as real places; optional ones that are missing are told; persistent ones are made',
     ],
   },
-  'S2-27': { means: "A user's persistent directory is writable at its own path.", open: 4 },
-  'S2-28': { means: 'Mounts named with a task have base, subpath, alias and mode.', open: 4 },
+  'S2-27': {
+    means: "A user's persistent directory is writable at its own path.",
+    shown: [
+      'test/engine/task-mounts.test.ts > a user has theirs under every profile: the persistent one is made and writable at its own path, what is missing is left out',
+      'test/engine/task-mounts.test.ts > nobody has those of another',
+    ],
+  },
+  'S2-28': {
+    means: 'Mounts named with a task have base, subpath, alias and mode.',
+    shown: [
+      'test/engine/task-mounts.test.ts > a task names a part of what the settings offer, by base, part, alias and mode, and sees it at its own path and at the alias',
+      'test/engine/task-mounts.test.ts > %s is refused',
+      'test/engine/task-mounts.test.ts > a base of others is not even told of, and hooks name none',
+    ],
+  },
   'S2-29': {
     means: 'A host path may be mounted under its original name; it is bound once per mode.',
     shown: [
@@ -193,14 +238,30 @@ export const agentCore = {
       'src/tools/strict.test.ts > what is written belongs to that user, folders too',
     ],
   },
-  'S2-31': { means: 'Output shows the paths the user knows.', open: 4 },
+  'S2-31': {
+    means: 'Output shows the paths the user knows.',
+    shown: [
+      'test/engine/task-mounts.test.ts > what the agent says of a place inside is shown as the place that the user knows',
+      'src/domain/profile/shown-paths.test.ts > %s is shown as %s',
+      'src/tools/strict.test.ts > answers with what a command printed and how it ended, in paths that the user knows',
+    ],
+  },
 
   // Prompts from templates
   'S2-32': {
     means: 'A system prompt is given or rendered with role, model, rules and mounts; an empty one is an error.',
-    open: 5,
+    shown: [
+      'test/engine/program-runs.test.ts > a role is a template with what holds for the run, the one of the task before the one of the agent',
+      'test/engine/program-runs.test.ts > the configured system prompt stands in for a file that is gone, and a file that is there is read for each run',
+      'src/domain/template.test.ts > %j is refused',
+    ],
   },
-  'S2-33': { means: 'A task prompt may come from a template; empty task, missing template, empty result are errors.', open: 5 },
+  'S2-33': {
+    means: 'A task prompt may come from a template; empty task, missing template, empty result are errors.',
+    shown: [
+      'test/engine/program-runs.test.ts > a task is put into a template with where it works and its context, before anything is made',
+    ],
+  },
 
   // The run
   'S2-34': {
@@ -269,9 +330,29 @@ export const agentCore = {
     means: 'Turns are shown without mere todo updates, and never below 0.',
     shown: ['test/engine/money.test.ts > keeping a list of things to do is told of, and no turn that is shown'],
   },
-  'S2-44': { means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.', open: 5 },
-  'S2-45': { means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.', open: 5 },
-  'S2-46': { means: 'Every way out cleans up, and failing to clean up changes no outcome.', open: 5 },
+  'S2-44': {
+    means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.',
+    shown: [
+      'test/engine/money.test.ts > the last event of a task carries the totals of all its runs, and a run that goes on says from its start what they were so far',
+      'src/cli/render.test.ts > the end of a task says what all its runs came to, and a run that goes on what there was before it',
+      'src/surfaces/http/sse.test.ts > until=rest ends with the resting event that nothing follows',
+    ],
+  },
+  'S2-45': {
+    means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.',
+    shown: [
+      'src/engine/retry.test.ts > a task that has failed as %s for the last time says so in its last event',
+      'src/engine/retry.test.ts > a run that ends as %s says what kind of end that is',
+    ],
+  },
+  'S2-46': {
+    means: 'Every way out cleans up, and failing to clean up changes no outcome.',
+    shown: [
+      'test/engine/clean-up.test.ts > leaves neither its key nor what was put into the workspace for it',
+      'test/engine/clean-up.test.ts > ends the same way if that fails, and says what was not cleaned up',
+      'test/engine/clean-up.test.ts > a run that cannot be prepared leaves the workspace as it was, and says why it could not',
+    ],
+  },
   'S2-47': {
     means: 'A conversation can be rebuilt in the format of the program itself.',
     shown: [
@@ -318,7 +399,14 @@ export const agentCore = {
       'test/engine/program-runs.test.ts > a run that fails keeps what was said, what it used and cost, and how the program ended',
     ],
   },
-  'W2-3': { means: 'A missing header proves nothing; hard facts outrank what the agent says.', open: 5 },
+  'W2-3': {
+    means: 'A missing header proves nothing; hard facts outrank what the agent says.',
+    shown: [
+      'src/domain/task/agent-header.test.ts > changes nothing if it is complete, unclear or missing',
+      'test/engine/checks.test.ts > leave a task without them reported',
+      'test/engine/checks.test.ts > raises nothing: a program that fails has failed, and so has work whose checks do',
+    ],
+  },
   'W2-4': {
     means: 'A stop at the turn limit is reported as that, not as a server error.',
     shown: [
@@ -373,7 +461,15 @@ export const agentCore = {
       'test/real-agents/money.test.ts > the real claude whose tool fails the same way five times is stopped, with what it said and cost',
     ],
   },
-  'W2-14': { means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.', open: 5 },
+  'W2-14': {
+    means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.',
+    shown: [
+      'test/engine/weeks/limits.test.ts > an overloaded provider is asked by one task at a time, less and less often, and by all when it answers',
+      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
+      'test/engine/money.test.ts > a task that has used up its budget is stopped, keeps what it said and cost, and goes on with a raised cap',
+      'test/engine/run.test.ts > ends a cancelled task with grace, and everything it started',
+    ],
+  },
   'W2-15': {
     means: "One run's permissions never reach another that runs beside it.",
     shown: [

@@ -3,7 +3,13 @@ import type { Requirement } from './requirement.ts'
 /** S1 and W1: long conversations with Claude Code, turn after turn. */
 export const sdkExecutor = {
   // Turns and prompts
-  'S1-1': { means: 'A second turn costs no program start, and skills, plugins and project memory keep working.', open: 4 },
+  'S1-1': {
+    means: 'A second turn costs no program start, and skills, plugins and project memory keep working.',
+    shown: [
+      'test/real-agents/warm.test.ts > serves the next turn of its session',
+      'test/real-agents/warm.test.ts > has the skills of its profile, plugins and the way to the memory of the project in every turn',
+    ],
+  },
   'S1-2': {
     means: 'Tasks on one session run one after another; the others wait in order.',
     shown: [
@@ -98,7 +104,7 @@ export const sdkExecutor = {
     means: 'Tries left and a passing error: retry. Otherwise the full line is logged and a safe one shown.',
     shown: [
       'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
-      'src/engine/retry.test.ts > follows the table of categories for every one of them',
+      'src/engine/retry.test.ts > a first run that fails as %s leads to %s',
       'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
     ],
   },
@@ -203,7 +209,15 @@ export const sdkExecutor = {
       'src/log.test.ts > no part of a line says a secret: %s',
     ],
   },
-  'W1-14': { means: 'No agent gets every tool without rules; its profile decides.', open: 4 },
+  'W1-14': {
+    means: 'No agent gets every tool without rules; its profile decides.',
+    shown: [
+      'test/real-agents/rules.test.ts > options of an agent do not go past the rules',
+      'test/real-agents/rules.test.ts > the real %s is refused a command by a rule, told why, and ended after the third',
+      'test/engine/profile-record.test.ts > what was in force is told for each run, and kept once for all that had the same',
+      'src/domain/profile/profile.test.ts > an agent without a copy of its profile has the built-in one that it names',
+    ],
+  },
   'W1-15': {
     means: 'The session id that came back is the one stored, also when it is a new one.',
     shown: [

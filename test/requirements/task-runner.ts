@@ -146,7 +146,10 @@ export const taskRunner = {
       'test/real-agents/restrictions.test.ts > the real %s has no shell when the task takes it away, at first and when it goes on',
     ],
   },
-  'W4-6': { means: 'After a second question the session is still the right one.', open: 5 },
+  'W4-6': {
+    means: 'After a second question the session is still the right one.',
+    shown: ['test/engine/program-runs.test.ts > after a second question the conversation is still the one that asked'],
+  },
   'W4-7': {
     means: 'After a normal end no child is left; a held stdout hangs nothing; kills have grace and no pid mix-up.',
     shown: [

@@ -32,6 +32,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   builtin: { name: 'claude', options: ClaudeCodeOptions.parse({}) },
   sessions,
   login,
+  models: () => ({ wire: 'anthropic', endpoint: 'https://api.anthropic.com', keys: ['ANTHROPIC_API_KEY'] }),
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,
   ownTools,

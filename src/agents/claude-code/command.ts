@@ -132,7 +132,10 @@ function outputSchema({ outputSchema, version }: LaunchSpec<ClaudeCodeOptions>):
   return flag('--json-schema', JSON.stringify(outputSchema))
 }
 
-function environment(spec: LaunchSpec<ClaudeCodeOptions>, model: { thinks: boolean } | undefined): Record<string, string> {
+function environment(
+  spec: LaunchSpec<ClaudeCodeOptions>,
+  model: { name: string; thinks: boolean } | undefined,
+): Record<string, string> {
   return {
     CLAUDE_CONFIG_DIR: posix.join(spec.home, '.claude'),
     DISABLE_AUTOUPDATER: '1',
@@ -143,11 +146,21 @@ function environment(spec: LaunchSpec<ClaudeCodeOptions>, model: { thinks: boole
     ...skillVariables(spec),
     ...permissionVariables(spec),
     ...(spec.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: spec.baseUrl }),
+    ...smallModel(spec, model),
     ...(model?.thinks ? { MAX_THINKING_TOKENS: String(spec.options.thinkingTokens) } : {}),
     // Else the model is not told of our tools until it searches for them.
     ...(spec.tools ? { ENABLE_TOOL_SEARCH: 'false' } : {}),
     ...(spec.walled ? { IS_SANDBOX: '1' } : {}),
   }
+}
+
+/** What it gives to a smaller model of its maker must be asked of one that is served. */
+function smallModel(
+  { servedModels }: LaunchSpec<ClaudeCodeOptions>,
+  model: { name: string } | undefined,
+): Record<string, string> {
+  if (!servedModels || !model) return {}
+  return { ANTHROPIC_DEFAULT_HAIKU_MODEL: model.name, ANTHROPIC_SMALL_FAST_MODEL: model.name }
 }
 
 /** It is run by a shell. */

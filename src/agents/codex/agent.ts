@@ -7,6 +7,7 @@ import { CodexOptions } from './options.ts'
 import { probeCodex } from './probe.ts'
 import { ownTools } from './rules.ts'
 import { login, sessionFiles } from './session-files.ts'
+import { ownEndpoint } from './settings.ts'
 import { chooseTransport } from './transport.ts'
 
 /** OpenAI's Codex, spoken to by its app-server, or by `codex exec` where a version is too old for that. */
@@ -30,6 +31,7 @@ export const codex: Adapter<CodexOptions> = {
   builtin: { name: 'codex', options: CodexOptions.parse({}) },
   sessions: sessionFiles,
   login,
+  models: () => ({ wire: 'openai-responses', endpoint: ownEndpoint, suffix: '/v1', keys: login.variables }),
   hosts: ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
   codePaths,
   ownTools,

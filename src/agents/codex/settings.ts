@@ -8,7 +8,7 @@ import { consulted } from './rules.ts'
 
 /** One provider id for every way in: the program refuses to go on with a conversation whose provider it does not know. */
 export const providerId = 'pawl'
-const ownEndpoint = 'https://api.openai.com/v1'
+export const ownEndpoint = 'https://api.openai.com/v1'
 /** A bit less than our own limit for silence, so that a stalled stream is called what it is. */
 const streamIdleMs = 240_000
 

@@ -5,6 +5,7 @@ import { judgeEnding } from '../ending.ts'
 import { readChild } from '../read-child.ts'
 import { createTextFlow, createTextKeeper } from '../text.ts'
 import { customCommand } from './command.ts'
+import { modelUse } from './models.ts'
 import { CustomOptions } from './options.ts'
 import { readOutput, type Said } from './output.ts'
 import { probeCommand } from './probe.ts'
@@ -15,6 +16,7 @@ export const custom: Adapter<CustomOptions> = {
   title: 'Any command',
   options: CustomOptions,
   can: canOnly('model', 'systemPrompt', 'usage'),
+  models: modelUse,
   probe: probeCommand,
   command: customCommand,
   open: (child, spec): Conversation => ({

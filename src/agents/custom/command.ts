@@ -31,6 +31,8 @@ export function customCommand(spec: LaunchSpec<CustomOptions>): Command {
 
 function modelArgs({ options, model }: LaunchSpec<CustomOptions>): string[] {
   if (model === undefined) return []
+  // One that speaks of its format finds the name in PAWL_MODEL.
+  if (!options.modelFlag && options.wire) return []
   if (!options.modelFlag) throw unsupported(options, 'model', 'modelFlag')
   if (model.startsWith('-')) throw invalid(`The model name ${JSON.stringify(model)} begins with a dash; no model is called that.`)
   return flagged(options.modelFlag, model, 'model')

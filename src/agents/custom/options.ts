@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { wireNames } from '../../domain/models.ts'
 
 const noNul = (text: string) => !text.includes('\0')
 const Argument = z.string().refine(noNul, 'an argument cannot hold a NUL character')
@@ -31,6 +32,10 @@ export const CustomOptions = z
     output: z.enum(['text', 'json', 'jsonl']).default('text').describe('What the program prints.'),
     map: Mapping.optional().describe('Where the answer lies in json or jsonl output.'),
     modelFlag: Flag.optional(),
+    wire: z
+      .enum(wireNames)
+      .optional()
+      .describe('The format in which it asks for its model, at PAWL_MODEL_URL with PAWL_MODEL_KEY as its key.'),
     systemPromptFlag: Flag.optional(),
     toleratedExitCodes: z.array(z.number().int().min(1).max(255)).default([]).describe('Exit codes that count like 0.'),
     versionArgs: z.array(Argument).optional().describe('Arguments that make the program print its version.'),

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import { invalid } from '../../domain/error.ts'
 import { type CostGroup, costGroups } from '../../domain/money/cost.ts'
 import type { CostSum } from '../../domain/money/cost-view.ts'
 import type { Cli } from '../cli.ts'
@@ -7,11 +6,13 @@ import { withConnection } from '../connect.ts'
 import { formatCost, formatMoney, formatTime, shortId } from '../format.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
+import { writtenTime } from '../written-time.ts'
 
 interface CostOptions {
   since?: string
   until?: string
   by: CostGroup
+  prices?: true
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -20,15 +21,40 @@ export function define(command: Command, cli: Cli): void {
     .addOption(new Option('--by <what>', 'one line for each').choices(costGroups).default('agent'))
     .option('--since <time>', 'how far back, as in 7d or 12h, or a date such as 2026-11-01; today if left out')
     .option('--until <time>', 'up to this, written the same way')
-    .addHelpText('after', '\nExample\n  pawl cost --since 30d --by model')
-    .action((options: CostOptions) => show(cli, options))
+    .option('--prices', 'show what tokens are counted for instead, and where that comes from')
+    .addHelpText('after', '\nExamples\n  pawl cost --since 30d --by model\n  pawl cost --prices')
+    .action((options: CostOptions) => (options.prices ? showPrices(cli) : show(cli, options)))
+}
+
+async function showPrices(cli: Cli): Promise<void> {
+  await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
+    const prices = await runtime.listPrices()
+    if (cli.globals.json) return cli.json(prices)
+    const rows = prices.items.map(({ model, pieces, long, ...price }) => [
+      `${oneLine(model, 60)}${long ? ` (above ${long.above} tokens: ${long.input}, ${long.output})` : ''}`,
+      ...[price.input, price.output, price.cacheRead, price.cacheWrite, price.cacheWriteHour ?? price.cacheWrite].map(String),
+      Object.entries(pieces ?? {})
+        .filter(([, usd]) => usd > 0)
+        .map(([piece, usd]) => `${oneLine(piece, 40)} ${usd}`)
+        .join(', '),
+      price.from,
+    ])
+    cli.out(
+      table(['MODEL', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'FOR AN HOUR', 'BY THE PIECE', 'FROM'], rows, undefined),
+    )
+    cli.say(
+      'US dollars for a million tokens, or for one piece. Thinking counts as output where no price of its own is named. prices: in the settings wins.',
+    )
+    if (prices.asOf !== null)
+      cli.say(`The list is what makers asked in ${prices.asOf}: ${prices.sources.map((source) => oneLine(source)).join(', ')}.`)
+  })
 }
 
 async function show(cli: Cli, options: CostOptions): Promise<void> {
   const query = {
     by: options.by,
-    ...(options.since === undefined ? {} : { since: await timeOf('--since', options.since) }),
-    ...(options.until === undefined ? {} : { until: await timeOf('--until', options.until) }),
+    ...(options.since === undefined ? {} : { since: await writtenTime('--since', options.since) }),
+    ...(options.until === undefined ? {} : { until: await writtenTime('--until', options.until) }),
   }
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
     const costs = await runtime.listCosts(query)
@@ -66,14 +92,3 @@ const cells = ({ usd, known, tokens, turns }: CostSum) => [
   String(tokens.output),
   String(turns),
 ]
-
-/** A time that somebody wrote, by how long ago it is or by its date. */
-async function timeOf(option: string, written: string): Promise<string> {
-  const { parseDuration } = await import('../../config/duration.ts')
-  const days = /^(\d{1,4})d$/.exec(written)?.[1]
-  const agoMs = days === undefined ? parseDuration(written) : Number(days) * 86_400_000
-  const at = agoMs === undefined ? new Date(written) : new Date(Date.now() - agoMs)
-  if (Number.isNaN(at.getTime()))
-    throw invalid(`${option} must be how long ago, such as 7d or 12h, or a date such as 2026-11-01.`)
-  return at.toISOString()
-}

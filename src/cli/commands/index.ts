@@ -98,6 +98,23 @@ export const commands: Commands = {
     },
     group: 'Work',
   },
+  replay: { summary: 'run a recorded run again, without a provider', load: () => import('./replay.ts'), group: 'Work' },
+  fork: { summary: 'go on from a recorded call with another model', load: () => import('./fork.ts'), group: 'Work' },
+  recording: {
+    summary: 'ls, show, export, rm: what was asked of models in recorded runs',
+    commands: {
+      ls: { summary: 'list recorded runs, newest first', load: () => import('./recording-ls.ts') },
+      show: { summary: 'show the calls of one', load: () => import('./recording-show.ts') },
+      export: { summary: 'print one as a file that model-server reads', load: () => import('./recording-export.ts') },
+      rm: { summary: 'remove one for good', load: () => import('./recording-rm.ts') },
+    },
+    group: 'Work',
+  },
+  'model-server': {
+    summary: 'answer as a model did in a recording, for tests',
+    load: () => import('./model-server.ts'),
+    group: 'Work',
+  },
   serve: { summary: 'start the daemon: queue, workers, HTTP', load: () => import('./serve.ts'), group: 'Daemon' },
   stop: {
     summary: "stop this home's daemon and database; --all-agents every agent",
@@ -105,6 +122,7 @@ export const commands: Commands = {
     group: 'Daemon',
   },
   resume: { summary: 'let the queue go on after stop --all-agents', load: () => import('./resume.ts'), group: 'Daemon' },
+  open: { summary: 'open the daemon’s page in a browser, signed in', load: () => import('./open.ts'), group: 'Daemon' },
   'sign-in': { summary: 'print an address that signs a browser in', load: () => import('./sign-in.ts'), group: 'Daemon' },
   user: {
     summary: 'ls, add, set, rm: who may come in, and what they may do',
@@ -142,6 +160,7 @@ export const commands: Commands = {
     group: 'Work',
   },
   agents: { summary: 'list the agents and whether they can work', load: () => import('./agents.ts'), group: 'Setup' },
+  models: { summary: 'list the models and who serves them', load: () => import('./models.ts'), group: 'Setup' },
   doctor: { summary: 'check this machine; --fix repairs what it can', load: () => import('./doctor.ts'), group: 'Setup' },
   init: { summary: 'write a commented pawl.yaml into this folder', load: () => import('./init.ts'), group: 'Setup' },
   trust: { summary: "let this folder's pawl.yaml run things", load: () => import('./trust.ts'), group: 'Setup' },

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { demand } from '../../domain/demand.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { type ScheduleView, TaskTemplate } from '../../domain/schedule/schedule.ts'
 import type { Cli } from '../cli.ts'
@@ -60,6 +61,6 @@ export function templateOf(request: object): TaskTemplate {
   if (once !== undefined) throw invalid(`"${once}" is for a task that comes once, not for a schedule; leave it out.`)
   const read = TaskTemplate.safeParse(given)
   if (read.success) return read.data
-  const faults = read.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+  const faults = read.error.issues.map((issue) => `${issue.path.join('.') || 'it'} ${demand(issue)}`)
   throw invalid(`A task that comes again cannot be so: ${faults.join('; ')}.`)
 }

@@ -15,8 +15,11 @@ export function define(command: Command, cli: Cli): void {
 
 async function list(cli: Cli): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime, isDaemon }) => {
-    const found = await runtime.listSchedules()
-    if (cli.globals.json) return cli.json({ items: found, next: null })
+    const [found, health] = await Promise.all([runtime.listSchedules(), runtime.health()])
+    const { refused } = health.schedules
+    if (cli.globals.json) return cli.json({ items: found, next: null, refused })
+    for (const { name, source, detail } of refused)
+      cli.say(cli.style('bad', `${oneLine(name)} of ${oneLine(source)} is not in force: ${oneLine(detail, 300)}`))
     if (found.length === 0) return cli.say('There are no schedules; make one with: pawl schedule add --cron "0 7 * * 1-5" "…"')
     const rows = found.map((schedule) => [
       schedule.name ?? shortId(schedule.id),

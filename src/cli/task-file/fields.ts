@@ -30,16 +30,16 @@ export function milliseconds(value: unknown): number {
 }
 
 const lines = (value: unknown) => (typeof value === 'string' ? [value] : value)
-/** No money says nothing, as in files of Claudomator: the agent's own cap holds. */
+/** Under Claudomator's own key no money says nothing, as it does there: the agent's own cap holds. */
 const dollars = (value: unknown) => (value === 0 ? undefined : value)
 
 const budget = {
-  usd: read(to('usd'), dollars),
+  usd: to('usd'),
   tokens: to('tokens'),
   turns: to('turns'),
   wall: read(to('wallMs'), milliseconds),
   wallMs: to('wallMs'),
-  perRunUsd: read(to('perRunUsd'), dollars),
+  perRunUsd: to('perRunUsd'),
 }
 
 const retry = {
@@ -88,13 +88,15 @@ const settings = {
   workingDir: to('workspace'),
   projectDir: to('workspace'),
   profile: to('profile'),
-  budgetUsd: read(to('budget', 'usd'), dollars),
+  budgetUsd: to('budget', 'usd'),
   maxBudgetUsd: read(to('budget', 'usd'), dollars),
   allowedTools: to('allowedTools'),
   disallowedTools: to('disallowedTools'),
   contextDirs: to('contextDirs'),
   contextFiles: to('contextDirs'),
+  mounts: to('mounts'),
   appendSystemPrompt: to('appendSystemPrompt'),
+  role: to('role'),
   systemPromptAppend: to('appendSystemPrompt'),
   extraArgs: to('extraArgs'),
   additionalArgs: to('extraArgs'),
@@ -126,11 +128,14 @@ export const inTask: Readonly<Record<string, Field>> = {
   workspaceMode: to('workspaceMode'),
   bringBack: to('bringBack'),
   budget: to('budget'),
+  template: to('template'),
+  context: to('context'),
   retry: to('retry'),
   dependsOn: read(to('dependsOn'), lines),
   parent: to('parent'),
   parentTaskId: to('parent'),
   review: to('review'),
+  record: to('record'),
   checks: to('checks'),
   once: to('once'),
   failover: read(to('failover'), lines),

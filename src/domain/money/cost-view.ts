@@ -27,6 +27,33 @@ export const CostView = z.object({
 })
 export type CostView = z.infer<typeof CostView>
 
+const dollars = z.number()
+export const PriceView = z.object({
+  model: z.string().describe('A name, in which * stands for anything.'),
+  input: dollars.describe('US dollars for a million tokens, as all but pieces.'),
+  output: dollars,
+  cacheRead: dollars,
+  cacheWrite: dollars,
+  cacheWriteHour: dollars.optional().describe('Kept for an hour; as cacheWrite if left out.'),
+  reasoning: dollars.optional().describe('As output if left out.'),
+  pieces: z.record(z.string(), dollars).optional().describe('US dollars for one piece.'),
+  long: z
+    .object({ above: z.number(), input: dollars, output: dollars })
+    .optional()
+    .describe('For all tokens of a call into which more than so many go.'),
+  from: z.enum(['settings', 'list']),
+})
+export type PriceView = z.infer<typeof PriceView>
+
+export const PriceListView = z.object({
+  asOf: z.string().nullable().describe('Of when the list is that comes with Pawl.'),
+  sources: z.array(z.string()).describe('Where its prices stood.'),
+  items: z
+    .array(PriceView)
+    .describe('Of those that fit a model, the longest counts, and those of the settings before those of the list.'),
+})
+export type PriceListView = z.infer<typeof PriceListView>
+
 export const CostQuery = z.strictObject({
   since: Time.optional().describe('Today, where the settings say a day begins, if left out.'),
   until: Time.optional(),

@@ -7,6 +7,21 @@ export interface Price {
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
+  /** For tokens that are kept in the cache for an hour; as any others that go into it if left out. */
+  readonly cacheWriteHour?: number | undefined
+  /** For tokens that were thought and not said; as output if left out. */
+  readonly reasoning?: number | undefined
+  /** For one piece of what is paid by the piece, by the provider's name for it. */
+  readonly pieces?: Readonly<Record<string, number>> | undefined
+  /** For all tokens of a call into which more than so many go. */
+  readonly long?: { readonly above: number; readonly price: Omit<Price, 'pieces' | 'long'> } | undefined
+}
+
+/** What one call used, as its provider told it: reasoning is a part of the output, and what is kept for an hour a part of what went into the cache. */
+export interface CallUsage extends Omit<Usage, 'turns'> {
+  readonly cacheWriteHourTokens?: number | undefined
+  readonly reasoningTokens?: number | undefined
+  readonly pieces?: Readonly<Record<string, number>> | undefined
 }
 
 /** Whoever has no price of its own for cached tokens reads and writes them like others. */
@@ -28,22 +43,44 @@ export interface Cost {
   readonly known: CostKnowledge
 }
 
+/** Where a list of prices comes from, and of when it is. */
+export interface PriceOrigin {
+  readonly asOf: string
+  readonly sources: readonly string[]
+}
+
 export interface Prices {
+  /** Those of the settings first, each table as it is written. */
+  readonly all: readonly { readonly pattern: string; readonly price: Price; readonly isOwn: boolean }[]
+  /** Of those that are not the settings' own. */
+  readonly origin: PriceOrigin | undefined
   /** Undefined if nobody knows it. */
   of(model: string | undefined): Price | undefined
-  cost(model: string | undefined, usage: Usage, reportedUsd?: number): Cost
+  cost(model: string | undefined, usage: CallUsage, reportedUsd?: number): Cost
+  /** The most that a call can cost: every token in the dearest way in which it can be counted. */
+  worst(model: string | undefined, tokens: { readonly inputTokens: number; readonly outputTokens: number }): Cost
 }
 
 /** What tokens cost, by what the settings say and else by what is listed. The longest pattern that fits a model counts. */
-export function createPrices(own: PriceList, listed: PriceList): Prices {
+export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOrigin): Prices {
   const tables = [own, listed].map((table) =>
     Object.entries(table)
       .map(([pattern, price]) => ({ pattern, price }))
       .sort((one, other) => other.pattern.length - one.pattern.length),
   )
-  const known = [...Object.values(own), ...Object.values(listed)]
-  const most = (kind: keyof Price) => Math.max(0, ...known.map((price) => price[kind]))
-  const dearest = price(most('input'), most('output'), most('cacheRead'), most('cacheWrite'))
+  const known = [...Object.values(own), ...Object.values(listed)].flatMap((price): Price[] =>
+    price.long ? [price, price.long.price] : [price],
+  )
+  const most = (of: (price: Price) => number) => Math.max(0, ...known.map(of))
+  const dearest: Price = {
+    input: most((price) => price.input),
+    output: most((price) => price.output),
+    cacheRead: most((price) => price.cacheRead),
+    cacheWrite: most((price) => price.cacheWrite),
+    cacheWriteHour: most(hourWrite),
+    reasoning: most(reasoning),
+  }
+  const feeOf = (piece: string) => most((price) => price.pieces?.[piece] ?? 0)
   const find = (model: string | undefined) => {
     if (model === undefined) return undefined
     for (const table of tables) {
@@ -52,20 +89,47 @@ export function createPrices(own: PriceList, listed: PriceList): Prices {
     }
     return undefined
   }
+  const entries = (table: PriceList, isOwn: boolean) =>
+    Object.entries(table).map(([pattern, price]) => ({ pattern, price, isOwn }))
   return {
+    all: [...entries(own, true), ...entries(listed, false)],
+    origin,
     of: find,
     cost(model, usage, reportedUsd) {
       if (reportedUsd !== undefined) return { usd: reportedUsd, countedUsd: reportedUsd, known: 'reported' }
       const found = find(model)
-      const usd = priced(usage, found ?? dearest)
-      return found ? { usd, countedUsd: usd, known: 'priced' } : { usd: null, countedUsd: usd, known: 'unknown' }
+      const tokensUsd = priced(usage, found ?? dearest)
+      const pieces = Object.entries(usage.pieces ?? {}).filter(([, count]) => count > 0)
+      const fees = pieces.reduce((sum, [piece, count]) => sum + count * (found?.pieces?.[piece] ?? feeOf(piece)), 0)
+      const isKnown = found !== undefined && pieces.every(([piece]) => found.pieces?.[piece] !== undefined)
+      const countedUsd = tokensUsd + fees
+      return isKnown ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
+    },
+    worst(model, { inputTokens, outputTokens }) {
+      const found = find(model)
+      const price = priceFor(inputTokens, found ?? dearest)
+      const input = Math.max(price.input, price.cacheRead, price.cacheWrite, hourWrite(price))
+      const countedUsd = (inputTokens * input + outputTokens * Math.max(price.output, reasoning(price))) / 1e6
+      return found ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
     },
   }
 }
 
-function priced(usage: Usage, { input, output, cacheRead, cacheWrite }: Price): number {
+const hourWrite = (price: Omit<Price, 'long'>) => price.cacheWriteHour ?? price.cacheWrite
+const reasoning = (price: Omit<Price, 'long'>) => price.reasoning ?? price.output
+
+/** What counts for a call into which so many tokens go. */
+const priceFor = (inputTokens: number, price: Price): Omit<Price, 'pieces' | 'long'> =>
+  price.long && inputTokens > price.long.above ? price.long.price : price
+
+function priced(usage: CallUsage, listed: Price): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
-  return (inputTokens * input + outputTokens * output + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite) / 1e6
+  const price = priceFor(inputTokens + cacheReadTokens + cacheWriteTokens, listed)
+  const hour = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens)
+  const thought = Math.min(usage.reasoningTokens ?? 0, outputTokens)
+  const read = inputTokens * price.input + cacheReadTokens * price.cacheRead
+  const kept = (cacheWriteTokens - hour) * price.cacheWrite + hour * hourWrite(price)
+  return (read + kept + (outputTokens - thought) * price.output + thought * reasoning(price)) / 1e6
 }
 
 /** `*` stands for anything. A name may have its provider in front, as in `provider/model`. */

@@ -5,6 +5,7 @@ import { mountLines } from './mounts.ts'
 import type { Profile } from './profile.ts'
 import { profileNames } from './profile.ts'
 import { mergeEnvironments, type ProfileSettings, resolveProfile, rightsOf } from './resolve.ts'
+import { restricted } from './restrict.ts'
 import { ProfileSchema } from './schema.ts'
 import { isNotWider, widerIn } from './width.ts'
 
@@ -157,7 +158,7 @@ test('mounts are told to the agent', () => {
     mounts: [mount('/data', 'rw', '/srv/data'), { ...mount('/data/ref'), description: 'tables', persistent: true }],
   })
   expect(mountLines(mounts, { enforced: true })).toEqual([
-    '- /data (may be written): /data',
+    '- /data (may be written; the user knows it as /srv/data): /data',
     '- /data/ref (read-only, kept between tasks): /data/ref, tables',
   ])
 })
@@ -169,6 +170,28 @@ test('a rule for every name covers names, not addresses or what lies on this mac
   for (const rule of ['127.0.0.1:80', '10.0.0.1', '[::1]:80', 'db.internal.example local', '2130706433'])
     expect([rule, isNotWider(reaching(rule), open)]).toEqual([rule, false])
   expect(isNotWider(reaching('a.example'), { ...open, network: { allow: ['*'], ask: ['*.example'], deny: [] } })).toBe(false)
+})
+
+test('a mount of the user and an alias are told as such', () => {
+  const own = { ...mount('/notes', 'rw'), from: 'user' as const, persistent: true }
+  const named = { ...mount('/srv/shop'), alias: '/mnt/shop' }
+  expect(mountLines([own, named], { enforced: true })).toEqual([
+    '- /notes (may be written, of this user, kept between tasks): /notes',
+    '- /srv/shop, also /mnt/shop (read-only): /srv/shop',
+  ])
+  expect(mountLines([named], { enforced: false })).toEqual(['- /srv/shop (not to be written): /srv/shop'])
+})
+
+test('a profile keeps its own mount where a task or its user brings one for the same path, and never gets wider by it', () => {
+  const profile = mine({ mounts: [mount('/data')] })
+  const brought = { ...mount('/data', 'rw'), from: 'user' as const }
+  expect(restricted(profile, { mounts: [brought, { ...mount('/more', 'rw'), from: 'user' }] }).mounts).toEqual([
+    mount('/data'),
+    { ...mount('/more', 'rw'), from: 'user' },
+  ])
+  expect(() => restricted(profile, { mounts: [{ ...brought, from: 'task' }] })).toThrow('/data is read-only under the profile')
+  const aliased = { ...mount('/data'), from: 'task' as const, alias: '/mnt/d' }
+  expect(restricted(profile, { mounts: [aliased] }).mounts).toEqual([{ ...mount('/data'), alias: '/mnt/d' }])
 })
 
 test('without walls nothing is said to be read-only', () => {

@@ -51,8 +51,22 @@ export interface ProfileMount {
   readonly path: string
   readonly mode: 'ro' | 'rw'
   readonly persistent: boolean
-  /** False: the run goes on without it if it is missing, and says so. */
+  /** False: the run goes on without it if it is missing or cannot be shown, and says so. */
   readonly required: boolean
+  /** A second place at which it is seen. */
+  readonly alias?: string | undefined
+  /** Who brought it, if not the profile: the settings of the task's user, or the task itself. */
+  readonly from?: 'user' | 'task' | undefined
+}
+
+/** A folder of the machine that tasks may ask for by name, whole or in part. */
+export interface MountBase {
+  readonly path: string
+  /** The most that a task may have. */
+  readonly mode: 'ro' | 'rw'
+  readonly description: string
+  /** Only these users; all who may name mounts if left out. */
+  readonly users?: readonly string[] | undefined
 }
 
 export interface ProfileLimits {

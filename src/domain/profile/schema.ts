@@ -25,6 +25,8 @@ export const ProfileSchema: z.ZodType<Profile> = z
           mode: z.enum(['ro', 'rw']),
           persistent: z.boolean(),
           required: z.boolean(),
+          alias: absolute.optional(),
+          from: z.enum(['user', 'task']).optional(),
         }),
       )
       .readonly(),

@@ -4,7 +4,8 @@ import { Checks } from './task-checks.ts'
 
 export { Check, Checks } from './task-checks.ts'
 
-import { Name } from '../id.ts'
+import { Name, RunId } from '../id.ts'
+import { TaskMount } from './mount.ts'
 
 /** What happens to a question that nobody answers in time. */
 export const AfterDeadline = z.discriminatedUnion('kind', [
@@ -45,15 +46,34 @@ export const SubtaskLimits = z.strictObject({
 })
 export type SubtaskLimits = z.infer<typeof SubtaskLimits>
 
+/** The recorded run that a task is a replay of. */
+export const ReplayOf = z.object({
+  run: RunId,
+  until: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('The last call that is answered from the recording; all of them if left out.'),
+  /** The agent is told something else than in the recorded run. */
+  hasOtherPrompt: z.boolean().optional(),
+  /** The model is another one. */
+  hasOtherModel: z.boolean().optional(),
+})
+export type ReplayOf = z.infer<typeof ReplayOf>
+
 /**
  * What a task says about itself beside its prompt, agent and place. Stored whole with the task, so every run of it, resumed or not, is held to the same.
  * Model, budget, timeout and retry policy are not here: they are decided into the task's own `agent_config`.
  */
 export const TaskSpec = z.object({
   contextDirs: z.array(z.string()).optional(),
+  mounts: z.array(TaskMount).optional(),
   allowedTools: z.array(z.string()).optional(),
   disallowedTools: z.array(z.string()).optional(),
   appendSystemPrompt: z.string().optional(),
+  /** The template of the system prompt, in the place of the agent's own. */
+  role: z.string().optional(),
   skipPlanning: z.boolean().optional(),
   review: z.boolean().optional(),
   checks: Checks.optional(),
@@ -63,5 +83,8 @@ export const TaskSpec = z.object({
   failover: z.array(ResolvedAgent).optional(),
   questions: QuestionPolicy.optional(),
   subtasks: SubtaskLimits.optional(),
+  /** What its runs ask of models is kept, and what they need to be run again. */
+  record: z.boolean().optional(),
+  replay: ReplayOf.optional(),
 })
 export type TaskSpec = z.infer<typeof TaskSpec>

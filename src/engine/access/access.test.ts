@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Login } from '../../agent.ts'
 import { systemClock } from '../../clock.ts'
 import { ResolvedAgent } from '../../domain/agent-config.ts'
-import { type AccessPlace, findAccess } from './access.ts'
+import { type AccessPlace, doorAccess, findAccess } from './access.ts'
 import { createLeftovers } from './leftovers.ts'
 
 const login: Login = {
@@ -36,13 +36,20 @@ describe('access of an agent to its model', () => {
   afterEach(() => rmSync(base, { recursive: true, force: true }))
 
   const leftovers = (worker = 'w_1') => createLeftovers({ home: join(base, 'home'), worker })
-  const open = async (...given: Parameters<typeof find>) => (await find(...given)).open()
+  const open = async (...given: Parameters<typeof find>) => (await find(...given)).open('the-token-of-the-door')
   function find(
     settings: { auth?: ResolvedAgent['auth']; env?: ResolvedAgent['env']; variables?: Record<string, string> } = {},
     changes: Partial<AccessPlace> = {},
   ) {
     const { variables = {}, ...agent } = settings
-    return findAccess({
+    return findAccess(placeWith({ variables, ...agent }, changes))
+  }
+  function placeWith(
+    settings: { auth?: ResolvedAgent['auth']; env?: ResolvedAgent['env']; variables?: Record<string, string> } = {},
+    changes: Partial<AccessPlace> = {},
+  ): AccessPlace {
+    const { variables = {}, ...agent } = settings
+    return {
       agent: ResolvedAgent.parse({ name: 'a', adapter: 'x', ...agent }),
       login,
       environment: (names) =>
@@ -54,7 +61,7 @@ describe('access of an agent to its model', () => {
       clock: systemClock,
       hide: () => {},
       ...changes,
-    })
+    }
   }
   const userLogin = () => join(userHome, '.program/login.json')
   const lentLogin = () => join(sessionHome, '.program/login.json')
@@ -65,6 +72,33 @@ describe('access of an agent to its model', () => {
 
   test('a program that needs no key gets none', async () => {
     expect((await open({ variables: { FIRST_KEY: 'k' } }, { login: undefined })).access).toEqual({ kind: 'none' })
+  })
+
+  test('a program whose model is served at its door gets the token in place of the key, and no variable that may hold one', async () => {
+    const place = placeWith({ auth: { env: ['OWN_KEY'] }, variables: { OWN_KEY: 'real', FIRST_KEY: 'real too' } })
+    const door = doorAccess(place, ['PROVIDER_KEY'])
+    expect(await door.open('token-1')).toMatchObject({
+      access: { kind: 'variable', name: 'FIRST_KEY' },
+      variables: { FIRST_KEY: 'token-1' },
+      withheld: ['FIRST_KEY', 'SECOND_KEY', 'OWN_KEY', 'PROVIDER_KEY'],
+    })
+    // It never had the key: another key is no reason to start it anew.
+    expect(door.likeness).toBe(doorAccess(placeWith({ variables: { FIRST_KEY: 'renewed' } }), []).likeness)
+    expect(door.likeness).not.toBe((await find({ variables: { FIRST_KEY: 'real' } })).likeness)
+  })
+
+  test('a program that takes its key from a script gets the token from one', async () => {
+    const opened = await doorAccess(placeWith({ auth: { via: 'script' } }), []).open('token-2')
+    const { access } = opened
+    if (access.kind !== 'script') throw new Error('no script')
+    expect(execFileSync(access.path).toString()).toBe('token-2')
+    await opened.close()
+    expect(existsSync(access.path)).toBe(false)
+  })
+
+  test('a plain command gets nothing here: it finds the token in its environment', async () => {
+    const opened = await doorAccess(placeWith({ auth: { env: ['OWN_KEY'] } }, { login: undefined }), []).open('token-3')
+    expect(opened).toMatchObject({ access: { kind: 'none' }, variables: {}, withheld: ['OWN_KEY'] })
   })
 
   test('the first variable that holds something counts, and an empty one does not hide the next', async () => {

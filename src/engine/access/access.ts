@@ -16,7 +16,8 @@ import { lendLogin, loginTexts } from './lent-login.ts'
 export interface Entrance {
   /** Equal for two runs if both would be let in the same way. A digest: it shows no key. */
   readonly likeness: string
-  open(): Promise<OpenAccess>
+  /** `doorToken` is what the program shows at its door. */
+  open(doorToken: string): Promise<OpenAccess>
 }
 
 /** How an agent's program is let in by its model while it lives. */
@@ -24,6 +25,8 @@ export interface OpenAccess {
   readonly access: Access
   /** The key, where it is given in a variable. */
   readonly variables: Readonly<Record<string, string>>
+  /** Variables that the program must not have, whatever the settings say. */
+  readonly withheld?: readonly string[] | undefined
   /** All that lets somebody in, as far as it is known now: a program renews its login when it likes. */
   secrets(): readonly Secret[]
   /** A login that the program has refreshed goes back to where it came from. */
@@ -55,13 +58,35 @@ const scriptFile = '.pawl-key'
 export async function findAccess(place: AccessPlace): Promise<Entrance> {
   const { login, agent } = place
   if (!login) return entrance('none', async () => noAccess)
-  const key = (await keyInVariable(place, login)) ?? (await keyInFile(agent, login))
+  const key = await findKey(place, login.variables)
   if (key && agent.auth?.via === 'script') return entrance(`script ${key.value}`, () => byScript(place, login, key))
   if (key) return entrance(`variable ${key.name} ${key.value}`, async () => byVariable(key, login))
   const texts = await loginTexts(login.files, place.userHome)
   return texts.length === 0
     ? entrance('none', async () => noAccess)
     : entrance(`login ${texts.join('\0')}`, () => byLogin(place, login))
+}
+
+/**
+ * For a program whose model is served at its door: in place of a key it gets the token of that door, in the same way. Keys may change while it lives, as it never
+ * has one. Variables that may hold a key are kept from it.
+ */
+export function doorAccess(place: AccessPlace, keptBack: readonly string[]): Entrance {
+  const { login, agent } = place
+  const withheld = [...new Set([...(login?.variables ?? []), ...(agent.auth?.env ?? []), ...keptBack])]
+  if (!login) return entrance('door', async () => ({ ...noAccess, withheld }))
+  const name = login.variables[0]!
+  return agent.auth?.via === 'script'
+    ? entrance('door script', async (value) => ({ ...(await byScript(place, login, { name, value })), withheld }))
+    : entrance('door', async (value) => ({ ...byVariable({ name, value }, login), withheld }))
+}
+
+/** Undefined if neither the variables nor the file that the settings name hold one. */
+export async function findKey(
+  place: Pick<AccessPlace, 'agent' | 'environment'>,
+  known: readonly string[],
+): Promise<Secret | undefined> {
+  return (await keyInVariable(place, known)) ?? (await keyInFile(place.agent, known[0] ?? 'key'))
 }
 
 const entrance = (what: string, open: Entrance['open']): Entrance => ({
@@ -77,14 +102,17 @@ const noAccess: OpenAccess = {
   close: async () => {},
 }
 
-async function keyInVariable({ agent, environment }: AccessPlace, login: Login): Promise<Secret | undefined> {
-  const names = [...(agent.auth?.env ?? []), ...login.variables]
+async function keyInVariable(
+  { agent, environment }: Pick<AccessPlace, 'agent' | 'environment'>,
+  known: readonly string[],
+): Promise<Secret | undefined> {
+  const names = [...(agent.auth?.env ?? []), ...known]
   const set = { ...environment(names), ...agent.env.set }
   const name = names.find((candidate) => (set[candidate] ?? '').trim() !== '')
   return name === undefined ? undefined : { name, value: set[name]!.trim() }
 }
 
-async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<Secret | undefined> {
+async function keyInFile({ auth, name }: ResolvedAgent, variable: string): Promise<Secret | undefined> {
   if (auth?.file === undefined) return undefined
   const text = await readFile(auth.file, 'utf8').catch((error: unknown) => {
     throw new RunFailure('auth_failed', `The key file of agent "${name}" cannot be read: ${messageOf(error)}.`)
@@ -92,7 +120,7 @@ async function keyInFile({ auth, name }: ResolvedAgent, login: Login): Promise<S
   const value = text.trim()
   if (value === '' || /[\0\n]/.test(value))
     throw new RunFailure('auth_failed', `The key file ${auth.file} of agent "${name}" holds no key; put the key in it, alone.`)
-  return { name: login.variables[0]!, value }
+  return { name: variable, value }
 }
 
 /** Under the name it was found with; if the program does not know that name, under the one it prefers as well. */

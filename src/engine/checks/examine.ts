@@ -5,7 +5,7 @@ import { summaryOf } from '../../domain/task/summary.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { hasSubtasksToHear } from '../../store/subtasks.ts'
 import { failingAs, RunFailure } from '../failure.ts'
-import type { ChecksSaid } from '../retry.ts'
+import { type ChecksSaid, isToRepeat } from '../retry.ts'
 import { isLost, type RunParts, type Voice } from '../run.ts'
 import type { TurnResult } from '../turn.ts'
 import type { Settled } from '../workspace/settle-guard.ts'
@@ -25,7 +25,7 @@ export async function examine(taken: TakenRun, parts: RunParts, voice: Voice, si
   const verdict = asTheAgentSays(result.verdict)
   const said = { ...result, verdict, summary: summaryOf(verdict.text) }
   const { checks } = taken.task.spec
-  if (!checks || !endedWell(verdict) || voice.watch.reason) return said
+  if (!checks || !endedWell(verdict) || repeats(taken, result) || voice.watch.reason) return said
   // What its subtasks do is a part of the work: it is checked when the run has ended that has heard of them.
   // While the database is away nobody can tell; checking too early costs a try, checking too late would cost the proof.
   if (await hasSubtasksToHear(parts.db, taken.task.id).catch(() => false)) return said
@@ -56,7 +56,18 @@ export async function examine(taken: TakenRun, parts: RunParts, voice: Voice, si
   }
 }
 
-export const endedWell = ({ outcome }: Verdict) => outcome === 'succeeded' || outcome === 'partial'
+export const endedWell = ({ outcome }: Verdict) => outcome === 'succeeded' || outcome === 'partial' || outcome === 'empty'
+
+/** There is nothing to look at yet: it said and did nothing, and is asked once more. */
+export const repeats = ({ task }: TakenRun, { verdict, didNothing }: TurnResult): boolean =>
+  isToRepeat(
+    { outcome: verdict.outcome, didNothing },
+    {
+      task: { once: task.spec.once === true || task.spec.replay !== undefined },
+      attempts: task.attempts,
+      policy: task.agent_config.retry,
+    },
+  )
 
 function asTheAgentSays(verdict: Verdict): Verdict {
   const lower = endedWell(verdict) ? loweredBy(readHeader(verdict.text)) : undefined

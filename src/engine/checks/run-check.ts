@@ -111,7 +111,8 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
         else await add(clean.write(chunk))
       }
       await add(clean.end())
-      if (line.length > 0) await write(Buffer.concat([line, Buffer.from('\n')]))
+      // Where nothing is kept any more no line is to be ended, and what was printed is counted as it was.
+      if (line.length > 0) await write(size >= limits.keptBytes ? line : Buffer.concat([line, Buffer.from('\n')]))
     },
     close() {
       closing ??= (async () => {

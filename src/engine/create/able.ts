@@ -5,11 +5,12 @@ import { rightsOf } from '../../domain/profile/resolve.ts'
 import { toolAccess } from '../../domain/rule/access.ts'
 import type { NewTask } from '../../domain/view.ts'
 
-type Wishes = Pick<NewTask, 'allowedTools' | 'disallowedTools' | 'contextDirs' | 'appendSystemPrompt' | 'extraArgs'>
+type Wishes = Pick<NewTask, 'allowedTools' | 'disallowedTools' | 'contextDirs' | 'appendSystemPrompt' | 'role' | 'extraArgs'>
 
 export const hasWishes = (task: Wishes) =>
   [task.allowedTools, task.disallowedTools, task.contextDirs, task.extraArgs].some((list) => list?.length) ||
-  task.appendSystemPrompt !== undefined
+  task.appendSystemPrompt !== undefined ||
+  task.role !== undefined
 
 /**
  * Refuses by name what the agent's program cannot be held to, before anything is made: the adapter puts a command line together as it will for the run, and nothing is
@@ -27,6 +28,8 @@ export function assertAble(
     throw unable(`has no tools that Pawl knows of, so none can be allowed or taken away; leave ${lists.join(' and ')} out.`)
   if (task.appendSystemPrompt !== undefined && !adapter.can.systemPrompt)
     throw unable('takes no system prompt; leave appendSystemPrompt out, and say it in the prompt.')
+  if (task.role !== undefined && !adapter.can.systemPrompt)
+    throw unable('takes no system prompt, so it has no role; leave the role out, and say it in the prompt.')
   const profile = rightsOf(agent)
   adapter.command({
     options: adapter.options.parse(agent.options),

@@ -27,7 +27,8 @@ export async function agentsOfTask(
     session,
     standing,
     contextDirs,
-  }: { session: SessionRow | undefined; standing: Standing | undefined } & Pick<Restrictions, 'contextDirs'>,
+    mounts,
+  }: { session: SessionRow | undefined; standing: Standing | undefined } & Pick<Restrictions, 'contextDirs' | 'mounts'>,
 ): Promise<AgentsOfTask> {
   const named = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
   if (session && session.adapter !== named.adapter)
@@ -41,7 +42,7 @@ export async function agentsOfTask(
   assertMayRaise(standing, raisedIn(task.budget, named.budget))
   const agent = { ...named, ...(task.model === undefined ? {} : { model: task.model }), ...chosen }
   assertSameWalls(parts, task, { profile: rightsOf(agent), standing })
-  const held = (one: ResolvedAgent) => withCaps(withRestrictions(one, { ...task, contextDirs }), task)
+  const held = (one: ResolvedAgent) => withCaps(withRestrictions(one, { ...task, contextDirs, mounts }), task)
   const own = held(agent)
   return {
     agent: own,
@@ -66,7 +67,7 @@ const chosenProfile = ({ profiles, ground }: TaskCreatorParts, name: string): Pi
 })
 
 const withRestrictions = (agent: ResolvedAgent, restrictions: Restrictions): ResolvedAgent =>
-  restrictions.disallowedTools?.length || restrictions.contextDirs?.length
+  restrictions.disallowedTools?.length || restrictions.contextDirs?.length || restrictions.mounts?.length
     ? { ...agent, rights: restricted(rightsOf(agent), restrictions) }
     : agent
 

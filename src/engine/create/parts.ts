@@ -2,6 +2,7 @@ import type { Adapter } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import type { Notification } from '../../domain/notification.ts'
+import type { MountBase, ProfileMount } from '../../domain/profile/profile.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
 import type { Db } from '../../store/database.ts'
 import type { Audit } from '../entrance/audit.ts'
@@ -26,6 +27,9 @@ export interface TaskCreatorParts extends ProfileVerbParts {
   readonly maxQueued: number
   /** The folders in and below which those who are no admins may have agents work. */
   readonly sharedWorkspaces: readonly string[]
+  /** The folders that a task may name, by name, and what each user has under every profile. */
+  readonly mountBases?: Readonly<Record<string, MountBase>> | undefined
+  readonly userMounts?: ((user: string) => readonly ProfileMount[]) | undefined
   /** Throws why no work can be taken now: a full disk, for one. */
   readonly assertRoom: () => Promise<void>
 }

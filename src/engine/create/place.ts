@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, normalize, sep } from 'node:path'
+import { isAbsolute, join, normalize, resolve, sep } from 'node:path'
 import { invalid } from '../../domain/error.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Standing } from '../../domain/role.ts'
@@ -42,24 +42,25 @@ export function howToWork({ workspaceMode: mode, bringBack }: NewTask, isOwn: bo
   return { mode, ...(bringBack === undefined ? {} : { bringBack }) }
 }
 
-/** The folders that the task may read as well, links followed. Whoever may not work in a folder may not read it either. */
+/** The folders that the task may read as well, links followed; what is not absolute is seen from the workspace. Whoever may not work in a folder may not read it either. */
 export async function contextFolders(
   parts: PlaceParts,
   folders: readonly string[],
-  { workspace, standing }: { workspace: string; standing: Standing | undefined },
+  { workspace, standing }: { workspace: { path: string; isOwn: boolean }; standing: Standing | undefined },
 ): Promise<string[]> {
   const home = await realpath(parts.home).catch(() => parts.home)
   return Promise.all(
-    folders.map(async (folder) => {
-      if (!isAbsolute(folder) || folder.includes('\0'))
-        throw invalid(`A context folder must be an absolute path, not "${folder}".`)
+    folders.map(async (named) => {
+      if (named.includes('\0') || (workspace.isOwn && !isAbsolute(named)))
+        throw invalid(`A context folder must be an absolute path where the task names no workspace, not "${named}".`)
+      const folder = resolve(workspace.path, named)
       await assertMayWorkIn(standing, folder, parts.sharedWorkspaces)
       const real = await realpath(folder).catch(() => undefined)
       if (real === undefined || !(await stat(real)).isDirectory())
         throw invalid(`The context folder ${folder} is not there, or is no folder; make it first, or leave it out.`)
       if (isWithin(real, home) || isWithin(home, real))
         throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
-      if (real !== workspace && isWithin(workspace, real))
+      if (real !== workspace.path && isWithin(workspace.path, real))
         throw invalid(`The context folder ${folder} holds the workspace itself; name the folders beside it.`)
       return real
     }),

@@ -1,7 +1,8 @@
-import { denied, limited } from '../../domain/error.ts'
+import { denied, limited, unavailable } from '../../domain/error.ts'
 import { localUser } from '../../domain/role.ts'
 import { type Db, inTransaction, type Tx } from '../../store/database.ts'
 import { takeQuota } from '../../store/quotas.ts'
+import { countQueued } from '../../store/tasks.ts'
 import { findUser } from '../../store/users.ts'
 import { dayOf } from '../entrance/entrance.ts'
 import type { TaskCreatorParts } from './parts.ts'
@@ -18,12 +19,7 @@ export async function withinQuota<T>(
   const most = user === localUser ? null : await dailyTasks(db, user)
   if (most === null && !together) return insert(db)
   return inTransaction(db, async (tx) => {
-    for (let counted = 0; most !== null && counted < tasks; counted++)
-      if (!(await takeQuota(tx, user, dayOf(clock.now()), most)))
-        throw limited(
-          `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
-          secondsOfDayLeft(clock.now()),
-        )
+    for (let counted = 0; most !== null && counted < tasks; counted++) await takeOne(tx, user, most, clock.now())
     const made = await insert(tx)
     if (made === undefined) throw new NotCounted()
     return made
@@ -33,7 +29,27 @@ export async function withinQuota<T>(
   })
 }
 
-async function dailyTasks(db: Db, user: string): Promise<number | null> {
+async function takeOne(tx: Tx, user: string, most: number, nowMs: number): Promise<void> {
+  if (await takeQuota(tx, user, dayOf(nowMs), most)) return
+  throw limited(
+    `The user "${user}" has asked for ${most} tasks today, as many as their daily limit allows; it begins anew at midnight UTC.`,
+    secondsOfDayLeft(nowMs),
+  )
+}
+
+/** A part that an agent splits off counts as a task of the user it works for. */
+export async function countSubtask(tx: Tx, user: string, nowMs: number): Promise<void> {
+  const most = user === localUser ? null : await dailyTasks(tx, user)
+  if (most !== null) await takeOne(tx, user, most, nowMs)
+}
+
+export async function assertQueueHasRoom(db: Db | Tx, most: number): Promise<void> {
+  const queued = await countQueued(db, most)
+  if (queued >= most)
+    throw unavailable(`${queued} tasks are queued, as many as limits.maxQueued allows; wait until some are done, or raise it.`)
+}
+
+async function dailyTasks(db: Db | Tx, user: string): Promise<number | null> {
   const found = await findUser(db, user)
   if (!found) throw denied(`The user "${user}" was removed meanwhile.`)
   return found.daily_tasks

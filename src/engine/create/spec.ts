@@ -6,9 +6,11 @@ import type { NewTask } from '../../domain/view.ts'
 export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly ResolvedAgent[]): TaskSpec {
   const said = {
     contextDirs: nonEmpty(input.contextDirs),
+    mounts: nonEmpty(input.mounts),
     allowedTools: nonEmpty(input.allowedTools),
     disallowedTools: nonEmpty(input.disallowedTools),
     appendSystemPrompt: input.appendSystemPrompt,
+    role: input.role,
     skipPlanning: input.skipPlanning,
     review: input.review || undefined,
     checks: checksOf(input, agent),
@@ -16,6 +18,7 @@ export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly 
     failover: failover.length > 0 ? [...failover] : undefined,
     questions: input.questions,
     subtasks: input.subtasks,
+    record: (input.record ?? agent.record) || undefined,
   }
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
 }

@@ -39,7 +39,7 @@ export interface EntranceVerbs {
   /** At once in this process, within a second in others. Revoking twice is fine. */
   revokeToken(id: string, caller: Caller): Promise<TokenView>
   /** A code with which a browser becomes whoever asks, once, within five minutes. */
-  createSignInCode(caller: Caller): Promise<SignInCode>
+  createSignInCode(caller: Caller, how?: { opens?: boolean | undefined }): Promise<SignInCode>
 }
 
 /** Who may come in. */
@@ -47,7 +47,10 @@ export interface Entrance extends EntranceVerbs {
   /** Undefined for what opens nothing. `header` is what a program shows, `cookie` what a browser that has signed in shows; one does not pass for the other. */
   authenticate(text: string, shownIn: 'header' | 'cookie'): Promise<Principal | undefined>
   /** Spends a code; answers what the browser shows from now on. Undefined if the code is not there to be spent. */
-  signIn(code: string): Promise<{ session: string; user: string; expiresAt: Date } | undefined>
+  signIn(
+    code: string,
+    how?: { opens?: boolean | undefined },
+  ): Promise<{ session: string; user: string; expiresAt: Date } | undefined>
   signOut(principal: Principal): Promise<void>
   /** Calls back when somebody's rights were changed by this process: what goes on may have to end. */
   onChange(listener: () => void): () => void

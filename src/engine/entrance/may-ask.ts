@@ -17,6 +17,7 @@ const keptFromHooks = [
   'profile',
   'workspace',
   'contextDirs',
+  'mounts',
   'parent',
   'checks',
   'questions',

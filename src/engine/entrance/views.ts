@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { demand } from '../../domain/demand.ts'
 import { invalid } from '../../domain/error.ts'
 import type { TokenView, UserView } from '../../domain/token.ts'
 import type { TokenRow } from '../../store/tables.ts'
@@ -35,5 +36,5 @@ export function parse<T>(schema: z.ZodType<T>, asked: unknown, what: string): T 
   const parsed = schema.safeParse(asked)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw invalid(`The ${what} is not right: ${issue?.path.length ? `${issue.path.join('.')}: ` : ''}${issue?.message}.`)
+  throw invalid(`The ${what} is not right: ${issue?.path.length ? issue.path.join('.') : 'it'} ${issue && demand(issue)}.`)
 }

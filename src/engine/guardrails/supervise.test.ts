@@ -11,7 +11,7 @@ import { Watch } from '../watch.ts'
 import { superviseRun } from './supervise.ts'
 
 /** A run whose journal stores at once, or when it is told to. */
-function supervised(limits: Partial<typeof defaultGuardrails> = {}, stored?: Promise<void>) {
+function supervised(limits: Partial<typeof defaultGuardrails> = {}, stored?: Promise<void>, throughGateway = false) {
   const clock = new HandClock()
   const watch = new Watch(clock, { totalMs: null, idleMs: null })
   const recorded: { event: NewEvent; booking?: Booking | undefined }[] = []
@@ -22,8 +22,9 @@ function supervised(limits: Partial<typeof defaultGuardrails> = {}, stored?: Pro
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
   const voice = { watch, log: silentLog, recordEvent, note, hide: () => undefined }
   const guardrails = { ...defaultGuardrails, ...limits, models: {} }
-  const supervision = superviseRun({ voice, meter: countingMeter(), clock, guardrails, model: undefined })
-  return { supervision, watch, recorded, clock }
+  const meter = countingMeter()
+  const supervision = superviseRun({ voice, meter, clock, guardrails, model: undefined, throughGateway })
+  return { supervision, watch, recorded, clock, meter }
 }
 
 /** Counts, prices at a dollar for a token, and holds nobody to anything. */
@@ -39,6 +40,10 @@ function countingMeter(): Meter {
       const { usd, countedUsd, known } = prices.cost('m', used, data.costUsd)
       const who = { rootId: 't', agent: 'a', account: '', user: 'u', model: 'm' }
       return { data: { ...data, usage: used, known }, booking: { ...used, ...who, costUsd: usd, countedUsd, known } }
+    },
+    called(used) {
+      usage = { ...usage, inputTokens: usage.inputTokens + used.inputTokens, turns: usage.turns + used.turns }
+      isTold = true
     },
     turned: () => undefined,
     get usage() {
@@ -102,4 +107,17 @@ test('what only the verdict tells is booked too, and a verdict that tells less t
   })
   expect(verdict).toMatchObject({ usage: { inputTokens: 5 }, costUsd: undefined })
   expect(less.recorded).toHaveLength(1)
+})
+
+test('of a run through the gateway, what the program says it used is neither recorded nor believed', async () => {
+  const { supervision, recorded, meter } = supervised({}, undefined, true)
+  await supervision.emit(used(1_000))
+  meter.called({ ...noUsage, inputTokens: 7, turns: 1 }, 7)
+  const verdict = await supervision.complete({
+    ...{ outcome: 'succeeded', text: 'done', costUsd: 99 },
+    usage: { ...noUsage, inputTokens: 5_000, turns: 9 },
+  })
+  expect(recorded).toEqual([])
+  expect(verdict).toMatchObject({ usage: { inputTokens: 7, turns: 1 } })
+  expect(verdict.costUsd).toBeUndefined()
 })

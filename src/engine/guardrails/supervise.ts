@@ -30,8 +30,10 @@ export function superviseRun(options: {
   clock: Clock
   guardrails: GuardrailSettings
   model: string | undefined
+  /** The gateway counts what the run uses: what the program tells of that is neither recorded nor believed. */
+  throughGateway?: boolean | undefined
 }): Supervision {
-  const { voice, meter, clock, guardrails } = options
+  const { voice, meter, clock, guardrails, throughGateway = false } = options
   const { watch } = voice
   const rails = guardrailsFor(guardrails, options.model)
   const breaker = createBreaker((model) => guardrailsFor(guardrails, model ?? options.model))
@@ -51,10 +53,11 @@ export function superviseRun(options: {
         kind: 'tripped',
         message: `The agent told of more than ${rails.eventsPerSecond} things in each of ten seconds and was stopped; guardrails.eventsPerSecond in the settings says how many it may.`,
       })
-    for (; turns < breaker.turns; turns++) meter.turned()
+    for (; turns < breaker.turns; turns++) if (!throughGateway) meter.turned()
   }
   function record(event: AgentEvent): Promise<void> | undefined {
     if (event.type !== 'agent.usage') return voice.recordEvent(event)
+    if (throughGateway) return undefined
     const { data, booking } = meter.take(event.data)
     return voice.recordEvent({ type: 'agent.usage', data }, booking)
   }
@@ -69,10 +72,11 @@ export function superviseRun(options: {
     },
     async complete(verdict) {
       await recordRest(verdict)
-      const usage = whole(verdict.usage, meter.usage)
+      const usage = throughGateway ? meter.usage : whole(verdict.usage, meter.usage)
       return {
         ...verdict,
-        ...(isLess(verdict.usage, meter.usage) ? { costUsd: undefined } : {}),
+        ...(throughGateway ? { usage: undefined } : {}),
+        ...(throughGateway || isLess(verdict.usage, meter.usage) ? { costUsd: undefined } : {}),
         ...(watch.reason && verdict.text === '' ? { text: said.trim() } : {}),
         // Keeping a list is no work: it is left out of the turns that are shown.
         ...(usage ? { usage: { ...usage, turns: Math.max(usage.turns - breaker.todoCalls, 0) } } : {}),

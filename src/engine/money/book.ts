@@ -1,8 +1,9 @@
-import { addUsage, type CostKnowledge, costKnowledge, isNothing } from '../../domain/money/cost.ts'
+import { addUsage, type CostKnowledge, costKnowledge, isNothing, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'
-import { type Booked, type Booking, bookedOf, bookRest, nothingBooked } from '../../store/ledger.ts'
+import { type Booked, type Booking, bookedOf, bookRest, nothingBooked, openNumber } from '../../store/ledger.ts'
+import { endReservation } from '../../store/reservations.ts'
 import type { LockedTask } from '../../store/tasks.ts'
 import type { Ended } from '../retry.ts'
 
@@ -10,7 +11,7 @@ import type { Ended } from '../retry.ts'
 export interface RunBooked {
   readonly usage: Usage | undefined
   readonly costUsd: number | undefined
-  readonly task: { readonly costUsd: number | null; readonly known: CostKnowledge }
+  readonly task: { readonly costUsd: number | null; readonly known: CostKnowledge; readonly usage: Usage }
   /** Its last words, with what is now known of what they cost. */
   readonly said: readonly Entry[]
 }
@@ -28,13 +29,14 @@ export async function bookRun(
 ): Promise<RunBooked> {
   const { task } = run
   const last = said.flatMap((entry) => entry.booking ?? [])
+  const open = task.has_reservation ? await bookOpen(tx, run, said, at) : undefined
   const tells = (end.usage !== undefined && !isNothing(end.usage)) || (end.costUsd ?? 0) > 0
-  if (!task.has_ledger && !tells && last.length === 0) {
+  if (!task.has_ledger && !tells && last.length === 0 && !open) {
     const costUsd = end.costUsd ?? (run.isFirst ? null : (task.result?.costUsd ?? null))
-    return { usage: end.usage, costUsd: end.costUsd, task: { costUsd, known: 'reported' }, said }
+    return { usage: end.usage, costUsd: end.costUsd, task: { costUsd, known: 'reported', usage: noUsage }, said }
   }
   const place = { id: run.id, taskId: task.id }
-  const known = task.has_ledger ? await bookedOf(tx, place) : { run: nothingBooked, others: nothingBooked }
+  const known = task.has_ledger || open ? await bookedOf(tx, place) : { run: nothingBooked, others: nothingBooked }
   const sofar = last.reduce(addBooking, known.run)
   const rest = restOf(sofar, end)
   if (rest) {
@@ -56,12 +58,43 @@ export async function bookRun(
     usage: end.usage ?? (own.lines > 0 ? own.usage : undefined),
     costUsd: end.costUsd ?? own.costUsd ?? undefined,
     said: rest?.known === 'reported' ? said.map(asReported) : said,
-    task: { costUsd: rounded(total), known: worse(own.known, others.lines > 0 ? others.known : 'reported') },
+    task: {
+      costUsd: rounded(total),
+      known: worse(own.known, others.lines > 0 ? others.known : 'reported'),
+      usage: addUsage(own.usage, others.usage),
+    },
   }
 }
 
 const asReported = (entry: Entry): Entry =>
   entry.booking ? { ...entry, booking: { ...entry.booking, known: 'reported' } } : entry
+
+/**
+ * Ends what the run holds for calls of models. What is still open of it, and is not freed by what the run said last, is for calls of which nobody will know how they ended:
+ * they are counted as the most that they could have cost.
+ */
+async function bookOpen(
+  tx: Tx,
+  { id, task }: { id: string; task: LockedTask },
+  said: readonly Entry[],
+  at: Date,
+): Promise<boolean> {
+  const place = { id, taskId: task.id }
+  const held = await endReservation(tx, place)
+  const freed = said.reduce((sum, { frees }) => sum + (frees?.openUsd ?? 0), 0)
+  const openUsd = rounded((held?.openUsd ?? 0) - freed) ?? 0
+  if (!held || openUsd <= 0) return false
+  const nobodyKnows = { ...noUsage, costUsd: null, countedUsd: openUsd, known: 'unknown' } as const
+  const { root_id: rootId, agent, account, user_name: user } = task
+  await bookRest(
+    tx,
+    place,
+    { ...nobodyKnows, rootId, agent, account, user, model: held.model, provider: held.provider },
+    at,
+    openNumber,
+  )
+  return true
+}
 
 type Rest = Pick<Booking, keyof Usage | 'costUsd' | 'countedUsd' | 'known'>
 

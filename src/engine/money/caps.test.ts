@@ -29,6 +29,18 @@ test('a cap that is reached says which, how much was spent, and how to go on', (
   expect(overCap(spent(4.99), alone, capped({ usd: 5 }))).toBeUndefined()
 })
 
+test('a cap of nothing lets run what costs nothing, and stops at the first that costs something', () => {
+  expect(overCap(spent(0, { inputTokens: 1_000, turns: 3 }), alone, capped({ usd: 0 }))).toBeUndefined()
+  expect(overCap(spent(0.001), alone, capped({ usd: 0 }))).toMatchObject({
+    message: expect.stringContaining('its budget is $0.00'),
+  })
+  expect(overCap(spent(0.001), alone, capped({ perRunUsd: 0 }))).toMatchObject({
+    message: expect.stringContaining('one run may use $0.00'),
+  })
+  expect(overCap(spent(0), { trees: [tree({ budget: { usd: 0 }, countedUsd: 0.01 })] }, capped({ usd: 0 }))).toBeDefined()
+  expect(leftUsd(alone, capped({ usd: 0 }))).toBe(0)
+})
+
 test.each<[string, Capped, OthersSpent, RegExp]>([
   ['one run', capped({ perRunUsd: 1 }), alone, /one run may use \$1\.00.*--budget-run-usd/],
   ['earlier runs', capped({ usd: 5 }), { trees: [tree({ budget: { usd: 5 }, countedUsd: 4 })] }, /has used \$5\.00/],

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { elapsed } from '../../domain/elapsed.ts'
 import type { EventData } from '../../domain/event.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Prices } from '../../domain/money/prices.ts'
@@ -24,6 +25,8 @@ export interface Meter {
   begin(): Promise<StopReason | undefined>
   /** Prices what was used. The line for the ledger goes where the event goes. */
   take(used: EventData<'agent.usage'>): { readonly data: EventData<'agent.usage'>; readonly booking: Booking }
+  /** Counts a call that the gateway has served. From the first on, what the program tells of itself counts no more. */
+  called(usage: Usage, countedUsd: number): void
   /** A program that tells no usage takes turns all the same. */
   turned(): void
   /** What the run has used so far; undefined if nothing was told. */
@@ -59,6 +62,11 @@ export function createMeter(options: {
     [money.caps.dayUsd, money.caps.monthUsd, money.caps.userDayUsd].some((cap) => cap !== undefined)
   /** On its first run a task alone has spent nothing yet. */
   const mayHaveSpent = run.fence > 1 || task.parent_id !== null
+
+  const hasOtherCaps = () =>
+    [agent.budget, ...others.trees.map((tree) => tree.budget)].some(
+      ({ tokens, turns }) => tokens !== undefined || turns !== undefined,
+    )
 
   const ask = async (): Promise<void> => {
     const now = new Date(clock.now())
@@ -101,7 +109,7 @@ export function createMeter(options: {
       if (over) return over
       const mayTakeMs = leftMs(others, capped)
       if (mayTakeMs === undefined) return undefined
-      const message = `The task has run for as long as all its runs together may take (budget.wallMs: ${agent.budget.wallMs} ms). Go on with more time: pawl task retry ${task.id} --budget-time 1h`
+      const message = `The task has run for as long as all its runs together may take (budget.wallMs${agent.budget.wallMs === undefined ? '' : `: ${elapsed(agent.budget.wallMs)}`}). Go on with more time: pawl task retry ${task.id} --budget-time 1h`
       const reason: StopReason = { kind: 'over_budget', message }
       if (mayTakeMs === 0) return reason
       cancelTimer = clock.after(Math.min(mayTakeMs, 2_000_000_000), () => onOver(reason))
@@ -136,6 +144,14 @@ export function createMeter(options: {
         known: cost.known,
       }
       return { data, booking }
+    },
+    called(used, usd) {
+      isTold = true
+      usage = addUsage(usage, used)
+      countedUsd += usd
+      judge()
+      // Money is held by the purse, before it is spent.
+      if (hasOtherCaps()) look()
     },
     turned() {
       if (isTold) return

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { invalid } from '../../domain/error.ts'
-import type { CostQuery, CostSum, CostView } from '../../domain/money/cost-view.ts'
+import type { CostQuery, CostSum, CostView, PriceListView } from '../../domain/money/cost-view.ts'
+import type { Prices } from '../../domain/money/prices.ts'
 import type { Db } from '../../store/database.ts'
 import { type Booked, sumCosts } from '../../store/ledger.ts'
 import { guarded } from '../guarded.ts'
@@ -10,18 +11,34 @@ import { periodStarts } from './day.ts'
 export interface MoneyVerbs {
   /** What was spent in a time, in groups: today by agent, if nothing else is said. */
   listCosts(query: CostQuery): Promise<CostView>
+  /** What tokens are counted for, and where that comes from. */
+  listPrices(): Promise<PriceListView>
 }
 
 export interface MoneyVerbParts {
   readonly db: Db
   readonly clock: Clock
   readonly caps?: SharedCaps
+  readonly prices: Prices
 }
 
 const mostGroups = 500
 
-export function moneyVerbs({ db, clock, caps = { timeZone: 'UTC' } }: MoneyVerbParts): MoneyVerbs {
+export function moneyVerbs({ db, clock, caps = { timeZone: 'UTC' }, prices }: MoneyVerbParts): MoneyVerbs {
   return {
+    async listPrices() {
+      return {
+        asOf: prices.origin?.asOf ?? null,
+        sources: [...(prices.origin?.sources ?? [])],
+        items: prices.all.map(({ pattern, price: { pieces, long, ...price }, isOwn }) => ({
+          model: pattern,
+          ...price,
+          ...(pieces ? { pieces: { ...pieces } } : {}),
+          ...(long ? { long: { above: long.above, input: long.price.input, output: long.price.output } } : {}),
+          from: isOwn ? 'settings' : 'list',
+        })),
+      }
+    },
     async listCosts({ since, until, by = 'agent' }) {
       const from = since === undefined ? periodStarts(clock.now(), caps.timeZone).day : new Date(since)
       const to = until === undefined ? undefined : new Date(until)

@@ -4,6 +4,7 @@ import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { SubtaskVerbs } from '../../domain/task/subtask.ts'
 import { createFetcher, type Fetcher } from '../../egress/fetch.ts'
 import { type Network, type NetworkAccess, openNetwork } from '../../egress/network.ts'
+import type { ModelDoor } from '../../gateway/gateway.ts'
 import type { RunTools } from '../run-tools.ts'
 
 /** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */
@@ -18,12 +19,14 @@ export interface DoorVerbs {
   readonly subtasks?: SubtaskVerbs | undefined
   /** The way out for a run whose walls have no other. */
   readonly network?: NetworkAccess | undefined
+  /** Opens the models of this run to whoever shows the token; undefined if they are none of ours. */
+  readonly models?: ((token: string) => ModelDoor) | undefined
   /** What the tools of this run work with, for one that is offered more than every run is. */
   readonly runTools?: RunTools | undefined
 }
 
 /** The verbs as the tools have them: good while the run holds the door. */
-export interface HeldVerbs extends Omit<DoorVerbs, 'network' | 'runTools'> {
+export interface HeldVerbs extends Omit<DoorVerbs, 'network' | 'runTools' | 'models'> {
   /** Reads a page by the run's own way out, where it has one. */
   readonly fetch?: Fetcher | undefined
 }
@@ -43,12 +46,13 @@ export interface Holder {
   /** Undefined where none are served; else they may still be in the making. */
   readonly tools: Promise<ToolHandler> | undefined
   readonly network: Network | undefined
+  readonly models: ModelDoor | undefined
   /** Nothing gets through from now on; resolves when what got through is done. */
   release(): Promise<void>
 }
 
 /** Wraps the verbs of a run so that they can be taken back from requests which began while it held the door. */
-export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder {
+export function hold(verbs: DoorVerbs, token: string, toolsFor: ToolMaking | undefined): Holder {
   const calls = new Set<Promise<unknown>>()
   let isReleased = false
   const refuseAfterRelease = () => {
@@ -79,6 +83,7 @@ export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder
     },
     fetch: network && createFetcher(network),
   }
+  const models = verbs.models?.(token)
   const tools = toolsFor && (async () => toolsFor(held, verbs.runTools))()
   // Whoever gives the door away is told; nobody else has to.
   tools?.catch(() => undefined)
@@ -86,9 +91,11 @@ export function hold(verbs: DoorVerbs, toolsFor: ToolMaking | undefined): Holder
     verbs: held,
     tools,
     network,
+    models,
     async release() {
       isReleased = true
       network?.close()
+      await models?.close()
       await Promise.allSettled(calls)
       await tools?.then(
         (made) => made.close(),

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { PawlError } from '../../domain/error.ts'
+import type { ModelDoor } from '../../gateway/gateway.ts'
 import { createToolServer } from '../../tools/serve.ts'
 import { type DoorOptions, type DoorVerbs, serveDoor } from './door.ts'
 
@@ -135,6 +136,60 @@ describe('the door', () => {
     expect((await ask('GET /v1/run')).body.run).toBe('run_2')
   })
 
+  /** Stands for the gateway: tells what reached it, and for whom. */
+  function modelsOf(name: string) {
+    const served: string[] = []
+    let isClosed = false
+    const open = (shown: string): ModelDoor => ({
+      async serve(request, response, path) {
+        served.push(`${request.method} ${path}`)
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ name, shown }))
+      },
+      async close() {
+        isClosed = true
+      },
+    })
+    return { served, open, isClosed: () => isClosed }
+  }
+
+  it('serves the models of the run that holds it under both prefixes, and leaves it to them who is let in', async () => {
+    const { door, ask } = await opened()
+    const models = modelsOf('first')
+    await door.bind(run('run_1', { models: models.open }))
+    for (const path of [
+      '/model/v1/messages?beta=true',
+      '/api/llm-proxy/v1/messages',
+      '/api/llm-proxy/s/sess_1/v1/messages',
+      '/model',
+    ])
+      expect(await ask(`POST ${path}`, {}, '')).toEqual({ status: 200, body: { name: 'first', shown: token } })
+    expect(models.served).toEqual(['POST /v1/messages?beta=true', 'POST /v1/messages', 'POST /v1/messages', 'POST /'])
+    expect((await ask('POST /models', {})).status).toBe(404)
+  })
+
+  it('serves no model between two runs, and to the next run its own', async () => {
+    const { door, ask } = await opened()
+    const [first, second] = [modelsOf('first'), modelsOf('second')]
+    await door.bind(run('run_1', { models: first.open }))
+    await door.bind(undefined)
+    expect(first.isClosed()).toBe(true)
+    expect((await ask('POST /api/llm-proxy/v1/messages', {})).status).toBe(409)
+    expect((await ask('POST /model/v1/messages', {})).status).toBe(409)
+    await door.bind(run('run_2', { models: second.open }))
+    expect((await ask('POST /model/v1/messages', {})).body.name).toBe('second')
+    expect([first.served, second.isClosed()]).toEqual([[], false])
+  })
+
+  it('has no model for a run whose program asks its maker', async () => {
+    const { door, ask } = await opened()
+    await door.bind(run('run_1'))
+    expect(await ask('POST /api/llm-proxy/v1/messages', {})).toEqual({
+      status: 404,
+      body: { error: 'No model is served to this run: its program talks to its maker.' },
+    })
+    expect((await ask('POST /model/v1/messages', {})).status).toBe(404)
+  })
+
   it('is given back when what the run asked for is done, and that is still answered', async () => {
     const { door, ask } = await opened()
     const begun = Promise.withResolvers<void>()
@@ -169,7 +224,7 @@ describe('the door', () => {
     const expecting = 'expect: 100-continue'
     const head = [
       'POST /v1/questions HTTP/1.1',
-      'host: door',
+      'host: localhost',
       `authorization: Bearer ${token}`,
       `content-length: ${body.length}`,
       expecting,
@@ -197,6 +252,43 @@ describe('the door', () => {
     expect([first.calls, second.calls]).toEqual([['one'], ['two']])
     expect((await ask('POST /mcp', {}, '')).status).toBe(401)
   })
+
+  const callers: [headers: string[], status: number][] = [
+    [['host: 127.0.0.1:$'], 200],
+    [['host: localhost:$'], 200],
+    [['host: LOCALHOST'], 200],
+    [['host: 127.0.0.1:$', 'sec-fetch-mode: cors'], 200],
+    [['host: attacker.example:$'], 403],
+    [['host: localhost.attacker.example:$'], 403],
+    [['host: 127.0.0.1.nip.example:$'], 403],
+    [['host: 127.0.0.1:$', 'origin: http://attacker.example'], 403],
+    [['host: 127.0.0.1:$', 'origin: null'], 403],
+    [['host: 127.0.0.1:$', 'origin: http://127.0.0.1:$'], 403],
+    [['host: 127.0.0.1:$', 'sec-fetch-site: cross-site'], 403],
+    [['host: 127.0.0.1:$', 'sec-fetch-site: none'], 403],
+  ]
+  it.each(callers)(
+    'serves programs and no page, with a good token too, its tools over MCP as well: %j',
+    async (headers, status) => {
+      const { door, port } = await opened({ tools: createToolServer })
+      await door.bind(run('run_1'))
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+      const mcp = [`POST /mcp HTTP/1.1`, 'accept: application/json, text/event-stream', 'content-type: application/json']
+      for (const lines of [['GET /v1/run HTTP/1.1'], [...mcp, `content-length: ${body.length}`]]) {
+        const [start, ...more] = lines
+        const head = [
+          start,
+          ...headers.map((line) => line.replaceAll('$', String(port))),
+          `authorization: Bearer ${token}`,
+          ...more,
+        ]
+        const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+        socket.write(`${head.join('\r\n')}\r\n\r\n${more.length > 0 ? body : ''}`)
+        const answer = await text(socket)
+        expect([start, Number(answer.split(' ')[1])]).toEqual([start, status])
+      }
+    },
+  )
 
   it('ends every connection when it closes, idle ones too, and closing twice is fine', async () => {
     const { door, port, listener } = await opened()

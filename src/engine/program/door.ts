@@ -7,6 +7,7 @@ import { type Log, silentLog } from '../../log.ts'
 import { failingAs } from '../failure.ts'
 import type { RunTools } from '../run-tools.ts'
 import { drain } from './door-body.ts'
+import { isOfPage } from './door-callers.ts'
 import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
 import { routeFor, routesOf } from './door-routes.ts'
 
@@ -63,10 +64,16 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
     maxHeaderSize: 64 * 1024,
   }
   const http = createServer({ ...limits, shouldUpgradeCallback: switchesProtocol }, (request, response) => {
-    if (proxy.takes(request)) return void proxy.serve(request, response)
+    const isOwn = request.url?.startsWith('/') ?? false
+    if (isOwn && isOfPage(request))
+      return reply(response.setHeader('connection', 'close'), 403, { error: 'Pages are not served here.' })
+    const forModel = modelPath(request)
+    if (forModel === undefined && proxy.takes(request)) return void proxy.serve(request, response)
     // A kept connection that we close while the next request is on its way looks like a failure; connecting anew costs nothing here.
     response.setHeader('connection', 'close')
-    serve(request, response, { token, currentHolder }).catch((error: unknown) => {
+    const served =
+      forModel === undefined ? serve(request, response, { token, currentHolder }) : serveModel(request, response, forModel)
+    served.catch((error: unknown) => {
       // Somebody who went away in the middle is nothing to worry about.
       if (!(error instanceof PawlError) && request.complete) log.error('the door failed', { error: messageOf(error) })
       if (response.headersSent) response.destroy()
@@ -79,9 +86,18 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   const proxy = createProxy(http, currentNetwork, { log, patienceMs })
   listener.on('connection', proxy.accept)
 
+  /** By the gateway, or as it comes to the endpoint of an agent that goes past it. */
+  async function serveModel(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const holder = await currentHolder()
+    if (holder?.models) return holder.models.serve(request, response, path)
+    if (holder?.network && proxy.takes(request)) return proxy.serve(request, response)
+    await drain(request)
+    throw holder ? new PawlError('not_found', 'No model is served to this run: its program talks to its maker.') : noRun()
+  }
+
   async function bind(verbs: DoorVerbs | undefined): Promise<void> {
     const before = holder
-    const next = verbs && hold(verbs, tools && ((held, run) => tools(held, { log, run })))
+    const next = verbs && hold(verbs, token, tools && ((held, run) => tools(held, { log, run })))
     holder = next
     bound.resolve()
     await before?.release()
@@ -130,6 +146,12 @@ async function serve(
   }
   const { status, body } = await route(request, holder.verbs)
   reply(response, status, body)
+}
+
+/** What is asked of a model, below our prefix; the second is that of Ag3ntum, whose programs may name their session in it. */
+function modelPath({ url = '' }: IncomingMessage): string | undefined {
+  const rest = /^(?:\/model|\/api\/llm-proxy(?:\/s\/[^/?]+)?)((?:[/?].*)?)$/.exec(url)?.[1]
+  return rest === undefined || rest.startsWith('/') ? rest : `/${rest}`
 }
 
 const noRun = () => conflict('No run is under way here now, so nothing is served; try again in your next turn.')

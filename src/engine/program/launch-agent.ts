@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import type { LaunchSpec } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
 import { secretsIn } from '../../domain/redact/names.ts'
 import { fp } from '../../failpoint.ts'
 import { writeHomeFiles } from '../../files/home-files.ts'
@@ -8,7 +9,7 @@ import { createGate } from '../../gate.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Entrance, OpenAccess } from '../access/access.ts'
 import { failingAs } from '../failure.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts, Voice } from '../run.ts'
 import type { Place } from '../turn.ts'
 import { serveDoor } from './door.ts'
 import { ownTask } from './door-subtasks.ts'
@@ -31,25 +32,26 @@ export async function launchAgent(
   entrance: Entrance,
   launch: Launch,
 ): Promise<LiveAgent | undefined> {
-  const access = await entrance.open()
+  const token = randomBytes(24).toString('base64url')
+  const access = await entrance.open(token)
+  // What stays behind is written down and removed at the next start; why nothing was started stays the answer.
+  const close = () => access.close().catch((error: unknown) => notLeft(error, launch.place.voice))
   try {
-    const agent = await startInside({ ...spec, access: access.access }, access, launch)
-    if (!agent) await access.close()
+    const agent = await startInside({ ...spec, access: access.access }, { ...launch, access, token })
+    if (!agent) await close()
     return agent
   } catch (error) {
-    await access.close()
+    await close()
     throw error
   }
 }
 
 async function startInside(
   spec: LaunchSpec,
-  access: OpenAccess,
-  { taken, parts, place }: Launch,
+  { taken, parts, place, access, token }: Launch & { access: OpenAccess; token: string },
 ): Promise<LiveAgent | undefined> {
   const { adapter, voice, walls, workspace } = place
   const { task, run } = taken
-  const token = randomBytes(24).toString('base64url')
   const plain = await failingAs('bad_config', () => adapter.command(spec))
   // What serves many runs names its task by a word that the door understands.
   const ids: Record<string, string> = adapter.can.warm
@@ -70,6 +72,8 @@ async function startInside(
     home: walls.home,
     ids,
     access: access.variables,
+    withheld: access.withheld,
+    models: place.models,
     secrets: variables,
   }
   const command = await installed(withEnvironment(plain, parts, added), workspace.source)
@@ -94,7 +98,12 @@ async function startInside(
       clock: parts.clock,
     })
   } catch (error) {
-    await walled.child.stop({ graceMs: 0 })
+    await walled.child.stop({ graceMs: 0 }).catch((failure: unknown) => notLeft(failure, voice))
     throw error
   }
+}
+
+async function notLeft(error: unknown, { log, note }: Voice): Promise<void> {
+  log.warn('a program was not left cleanly', { error: messageOf(error), reason: 'not_ended_cleanly' })
+  await note('not_ended_cleanly', messageOf(error))
 }

@@ -11,8 +11,10 @@ import { findProgram } from '../../process/program.ts'
 import type { SandboxHealth } from '../../sandbox.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs, RunFailure } from '../failure.ts'
+import type { RunModels } from '../models/run-models.ts'
 import { questionFileVariables } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
+import { renderRole } from '../templates.ts'
 
 /** Where walls cannot be built, only somebody who watches, our own program, or a profile that says so may go on. */
 export function refuseOpenWalls(
@@ -42,6 +44,8 @@ export async function wantedOf(
   place: {
     workspace: string
     home: string
+    /** Where templates lie. */
+    pawlHome: string
     profile: Profile
     places: readonly string[]
     walled: boolean
@@ -51,6 +55,7 @@ export async function wantedOf(
     promptFolder?: string | undefined
     /** What is left of the budget. */
     leftUsd?: number | undefined
+    models?: Pick<RunModels, 'url' | 'served'> | undefined
   },
 ): Promise<Wanted> {
   const { task } = taken
@@ -67,6 +72,7 @@ export async function wantedOf(
     model: agent.model,
     systemPrompt: withMounts(
       joined(
+        await roleOf(taken, place),
         agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
         task.spec.appendSystemPrompt,
       ),
@@ -78,11 +84,13 @@ export async function wantedOf(
     walled: place.walled,
     program: place.program.program,
     version: place.program.version,
-    // There is no network inside: the model is reached through the door.
-    baseUrl: agent.baseUrl && place.walled ? '{{PAWL_DOOR_URL}}/model' : agent.baseUrl,
+    // There is no network inside: the model is reached through the door, also by those that go past the gateway.
+    baseUrl: place.models?.url ?? (agent.baseUrl && place.walled ? '{{PAWL_DOOR_URL}}/model' : agent.baseUrl),
+    servedModels: place.models?.served,
     outputSchema: adapter.can.structuredOutput ? (task.output_schema ?? undefined) : undefined,
     maxTurns: agent.budget.turns,
-    maxUsd: least(agent.budget.perRunUsd, agent.budget.usd, place.leftUsd),
+    // What the gateway serves is counted there, before it is spent; the program may know other prices.
+    maxUsd: place.models ? undefined : least(agent.budget.perRunUsd, agent.budget.usd, place.leftUsd),
     allowedTools: task.spec.allowedTools,
     disallowedTools: task.spec.disallowedTools,
     contextDirs: [...(task.spec.contextDirs ?? []), ...(place.promptFolder === undefined ? [] : [place.promptFolder])],
@@ -94,6 +102,13 @@ export async function wantedOf(
     ...place.skills,
     extraArgs: task.extra_args,
   }
+}
+
+/** Rendered anew for each run, with what holds for it. */
+function roleOf(taken: TakenRun, place: Parameters<typeof wantedOf>[2]): Promise<string> | undefined {
+  const { spec, agent_config: agent } = taken.task
+  const role = spec.role ?? agent.role
+  return role === undefined ? undefined : failingAs('bad_config', () => renderRole(place.pawlHome, role, taken, place))
 }
 
 const joined = (...texts: (string | undefined)[]) => texts.filter((text) => text !== undefined).join('\n\n') || undefined
@@ -139,17 +154,18 @@ export function withEnvironment(command: Command, parts: RunParts, added: Enviro
     PAWL_DOOR_TOKEN: added.doorToken,
     ...added.ids,
     ...runApi(added),
+    ...(added.models ? modelVariables(added.models, added) : {}),
     ...questionFileVariables(added.home),
     ...places,
   }
   const settings = mergeEnvironments(added.profile.env, task.agent_config.env, parts.userEnvironment(task.user_name))
   const wayOut = added.isClosed ? proxyEnvironment() : {}
+  const { withheld = [] } = added
   return {
     ...command,
     env: {
       ...ours,
-      ...parts.environment(settings.pass),
-      ...settings.set,
+      ...without({ ...parts.environment(settings.pass), ...settings.set }, withheld),
       ...added.secrets,
       ...wayOut,
       ...added.access,
@@ -157,6 +173,16 @@ export function withEnvironment(command: Command, parts: RunParts, added: Enviro
     },
   }
 }
+
+const without = (variables: Record<string, string>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
+
+/** For programs that nobody knows: where they find their model, as whom, and what it is called. */
+const modelVariables = ({ url }: Pick<RunModels, 'url'>, { doorToken, taken }: EnvironmentParts): Record<string, string> => ({
+  PAWL_MODEL_URL: url,
+  PAWL_MODEL_KEY: doorToken,
+  ...(taken.task.agent_config.model === undefined ? {} : { PAWL_MODEL: taken.task.agent_config.model }),
+})
 
 /** Where and as whom the run's own API is asked, under our names and under those of Claudomator, whose programs know of no token: theirs is in the address. */
 function runApi({ doorToken, ids }: Pick<EnvironmentParts, 'doorToken' | 'ids'>): Record<string, string> {
@@ -184,6 +210,9 @@ export interface EnvironmentParts {
   readonly ids: Readonly<Record<string, string>>
   /** The key, where it is given in a variable. */
   readonly access: Readonly<Record<string, string>>
+  /** Variables that hold keys which the program must not have. */
+  readonly withheld?: readonly string[] | undefined
+  readonly models?: Pick<RunModels, 'url'> | undefined
 }
 
 /** The program must be there before anything is started; its bare name becomes the path where it was found. */

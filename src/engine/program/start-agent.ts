@@ -1,14 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
+import { messageOf } from '../../domain/error.ts'
+import type { Totals } from '../../domain/money/totals.ts'
 import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'
 import { profileDigest } from '../../domain/profile/digest.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
 import type { KillUnit } from '../../process/child.ts'
+import { totalsOfTask } from '../../store/ledger.ts'
 import { recordKillUnit, recordProfile, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
 import { knownFiles } from '../../store/session-archive.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import type { RunRow } from '../../store/tables.ts'
-import { findAccess } from '../access/access.ts'
+import { type AccessPlace, doorAccess, findAccess } from '../access/access.ts'
 import { composePrompt } from '../prompt.ts'
 import { clearQuestionFile } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
@@ -37,9 +40,10 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   const { adapter, walls, workspace, voice } = place
   const { watch } = voice
   const program = await parts.probe(task.agent_config, workspace.path)
-  const wanted = await wantedOf(taken, adapter, {
+  const asked = await wantedOf(taken, adapter, {
     workspace: workspace.path,
     home: walls.home,
+    pawlHome: parts.home,
     profile: place.profile,
     places: place.places,
     walled: place.enforced,
@@ -47,10 +51,13 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     skills: place.skills.given,
     promptFolder: place.message.folder,
     leftUsd: place.leftUsd,
+    models: place.models,
   })
+  const told = place.replayed?.told
+  const wanted: Wanted = told ? { ...asked, systemPrompt: told.systemPrompt } : asked
   const digest = await profileDigest(place.profile)
-  const entrance = () =>
-    findAccess({
+  const entrance = () => {
+    const where: AccessPlace = {
       agent: task.agent_config,
       login: adapter.login,
       environment: parts.environment,
@@ -60,7 +67,9 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       leftovers: parts.leftovers,
       clock: parts.clock,
       hide: voice.hide,
-    })
+    }
+    return place.models ? doorAccess(where, place.models.keyVariables) : findAccess(where)
+  }
   const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
     ...likenessOf(wanted, taken, parts, place, digest),
     access: (await entrance()).likeness,
@@ -70,11 +79,12 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
 
   const earlier = run.fence > 1 ? await earlierRuns(taken, parts) : []
   const care = careAfter(earlier)
+  const soFar = earlier.length > 0 ? await totalsOfTask(parts.db, task.id) : undefined
   const fresh = task.continuation?.kind === 'retry' && task.continuation.fresh
   const warm = await waitingAgent()
   try {
     const passed: Passed = warm ? { how: 'resumed', resume: session.vendor_id! } : await passGate(gateOptions())
-    const prompt = composePrompt({
+    const composed = composePrompt({
       prompt: place.message.prompt,
       continuation: task.continuation,
       // Whoever is told the story so far knows it like one who remembers it.
@@ -86,15 +96,18 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       planning: isPlanned(task) ? planningPreamble(task, adapter) : undefined,
       subtasks: task.has_subtasks ? toldTogether(await subtasksOf(parts.db, task.id)) : undefined,
     })
+    const prompt = told?.prompt ?? composed
     // From here on the session home is written to; a run that has lost its lease must not.
     const unit = warm?.unit ?? walls.unit
     const isOurs =
-      passed.how !== 'lost' && (await recordStart(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined }))
+      passed.how !== 'lost' &&
+      (await recordStart(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined, soFar }))
     if (!isOurs) watch.stop({ kind: 'lease_lost' })
     if (watch.reason) return await leave()
     await clearQuestionFile(walls.home)
     if (adapter.can.warm) await writeRunFile()
     if (warm) voice.hide(warm.secrets())
+    await place.recording?.start({ prompt, systemPrompt: wanted.systemPrompt, resume: passed.resume })
     const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
     const agent =
       warm ??
@@ -107,7 +120,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
 
   /** A program that was taken is nobody's any more. */
   async function leave(): Promise<undefined> {
-    await warm?.end(0)
+    await warm?.end(0).catch((error: unknown) => voice.note('not_ended_cleanly', messageOf(error)))
   }
 
   /** The file as it lies here, and how much of it is archived: a turn that was had elsewhere shows in the one or the other. */
@@ -147,7 +160,7 @@ function recordStart(
   taken: TakenRun,
   parts: RunParts,
   { sandbox, enforced, profile }: Place,
-  { unit, digest, resumed }: { unit: KillUnit; digest: string; resumed: boolean },
+  { unit, digest, resumed, soFar }: { unit: KillUnit; digest: string; resumed: boolean; soFar: Totals | undefined },
 ): Promise<boolean> {
   const { run, task } = taken
   return parts.journal.transact('killunit.record', async (tx, record) => {
@@ -161,6 +174,7 @@ function recordStart(
       enforced,
       resumed,
       profile: profile.name,
+      ...(soFar ? { soFar } : {}),
     }
     record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } })
     return true
@@ -187,7 +201,7 @@ function likenessOf(
       baseUrl: agent.baseUrl,
     }),
     workspace: posix.normalize(`${workspace.path}\0${workspace.source}`),
-    model: wanted.model ?? '',
+    model: `${wanted.model ?? ''} ${wanted.servedModels?.join(' ') ?? ''}`,
     systemPrompt: digestOf(wanted.systemPrompt ?? null),
     options: digestOf({
       options: wanted.options,

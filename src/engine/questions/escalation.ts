@@ -1,10 +1,10 @@
 import { denied } from '../../domain/error.ts'
+import { fenced } from '../../domain/fenced.ts'
 import { Name } from '../../domain/id.ts'
 import { Answer } from '../../domain/question/question.ts'
 import { escalateQuestion, isEscalation, lockQuestion } from '../../store/deadlines.ts'
 import type { QuestionRow, TaskRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
-import { fenced } from '../prompt.ts'
 import type { DeadlineParts } from './deadlines.ts'
 
 /** What the agent is told if nobody answers. */

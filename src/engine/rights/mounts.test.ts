@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { ProfileMount } from '../../domain/profile/profile.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
+import { markOf } from '../../sandbox.ts'
 import { readyMounts } from './mounts.ts'
 
 function place() {
@@ -38,7 +39,9 @@ test('mounts are ready as real places; optional ones that are missing are told; 
       { source: join(root, 'kept/deep'), path: '/m/kept/deep', mode: 'rw' },
     ],
     there: [expect.objectContaining({ name: 'link' }), expect.objectContaining({ name: 'kept/deep' })],
-    missing: [missing],
+    leftOut: [
+      { mount: missing, why: expect.stringContaining(`The mount "gone" of profile "mine", ${missing.source}, does not exist`) },
+    ],
   })
 })
 
@@ -46,7 +49,9 @@ test('a folder that a task may read is that folder: a link that was put there si
   const { root, mount, ready } = place()
   const context = (name: string) =>
     restricted(builtinProfiles.guarded, { contextDirs: [join(root, name)] }).mounts.find(({ source }) => source.endsWith(name))!
-  expect((await ready(context('data'))).mounts).toEqual([{ source: join(root, 'data'), path: join(root, 'data'), mode: 'ro' }])
+  const data = join(root, 'data')
+  const mark = markOf(statSync(data))
+  expect((await ready(context('data'))).mounts).toEqual([{ source: data, path: data, mode: 'ro', mark }])
   await expect(ready(context('link'))).rejects.toThrow('is a link by now')
   expect((await ready(mount('link'))).mounts).toHaveLength(1)
 })
@@ -81,7 +86,7 @@ test('a directory of the workspace itself needs no mount', async () => {
   ).toEqual({
     mounts: [],
     there: [inner],
-    missing: [],
+    leftOut: [],
   })
 })
 
@@ -94,4 +99,34 @@ test('without walls a mount at another path is refused by name', async () => {
   })
   const own = { name: 'mine', mounts: [mount('data', { path: join(root, 'data') })] }
   expect((await readyMounts(own, { ours: [], enforced: false })).there).toHaveLength(1)
+})
+
+test('an optional mount that cannot be shown is left out with its reason, whatever it is, and the others are there', async () => {
+  const { root, mount } = place()
+  mkdirSync(join(root, 'work'))
+  const optional = { required: false, from: 'user' as const }
+  const mounts = [mount('sneaky', optional), mount('work', optional), mount('gone', optional), mount('data', optional)]
+  const ready = await readyMounts(
+    { name: 'mine', mounts },
+    { ours: [join(root, 'home')], workspace: join(root, 'work'), enforced: true },
+  )
+  expect(ready.mounts).toEqual([{ source: join(root, 'data'), path: '/m/data', mode: 'ro' }])
+  expect(ready.leftOut.map(({ why }) => why)).toEqual([
+    expect.stringMatching(/^The mount "sneaky" of the user, .* would show Pawl's own files/),
+    expect.stringContaining('would show the workspace'),
+    expect.stringContaining('does not exist'),
+  ])
+})
+
+test('a mount with an alias is seen at both places, and without walls at its own', async () => {
+  const { root, mount } = place()
+  const source = join(root, 'data')
+  const mounts = [mount('data', { path: source, alias: '/mnt/shop', mode: 'rw' })]
+  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: true })).mounts).toEqual([
+    { source, path: source, mode: 'rw' },
+    { source, path: '/mnt/shop', mode: 'rw' },
+  ])
+  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: false })).mounts).toEqual([
+    { source, path: source, mode: 'rw' },
+  ])
 })

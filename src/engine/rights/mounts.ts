@@ -3,15 +3,17 @@ import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
+import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'
+import { placeAt } from '../workspace/same-place.ts'
 
 export interface ReadyMounts {
   /** In the order in which they are laid over each other; sources are real places, links followed. */
-  readonly mounts: readonly { readonly source: string; readonly path: string; readonly mode: 'ro' | 'rw' }[]
+  readonly mounts: NonNullable<Walls['mounts']>
   /** What the agent is told of. */
   readonly there: readonly ProfileMount[]
-  /** Optional ones that are not there: the run goes on without them, and says so. */
-  readonly missing: readonly ProfileMount[]
+  /** Optional ones that are not there, or cannot be shown: the run goes on without them, and says so. */
+  readonly leftOut: readonly { readonly mount: ProfileMount; readonly why: string }[]
 }
 
 export interface MountPlace {
@@ -26,54 +28,65 @@ export interface MountPlace {
 
 /**
  * The mounts of a profile as they are on this machine, right before the walls are built. A required one that is missing ends the run here, with its name; so does one
- * that would show what is ours, or the workspace a second time: `ours` are our own home and the like. `user` is whom the agent becomes, if not us.
+ * that would show what is ours, or the workspace a second time: `ours` are our own home and the like. An optional one is left out instead. `user` is whom the agent
+ * becomes, if not us.
  */
-export async function readyMounts(
-  { name, mounts }: Pick<Profile, 'name' | 'mounts'>,
-  { ours, workspace, user, enforced }: MountPlace,
-): Promise<ReadyMounts> {
+export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'mounts'>, place: MountPlace): Promise<ReadyMounts> {
   const found: ReadyMounts['mounts'][number][] = []
   const there: ProfileMount[] = []
-  const missing: ProfileMount[] = []
-  const hidden = await Promise.all(ours.map((path) => realpath(path).catch(() => path)))
+  const leftOut: ReadyMounts['leftOut'][number][] = []
+  const hidden = await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))
   for (const mount of mounts) {
-    const source = await sourceOf(mount, user)
-    if (source === undefined) {
-      if (mount.required)
-        throw new RunFailure(
-          'workspace_error',
-          `${described(mount, name)} does not exist; make it, or mark it "required: false".`,
-        )
-      missing.push(mount)
+    const source = await sourceOf(mount, place.user)
+    const fault = faultOf(mount, source, { ...place, ours: hidden })
+    if (fault || source === undefined) {
+      const { category, why } = fault ?? missing
+      const sentence = `${described(mount, name)} ${why}`
+      if (mount.required) throw new RunFailure(category, `${sentence}.`)
+      leftOut.push({ mount, why: sentence })
       continue
     }
-    if (isOfTask(mount) && source !== mount.source)
-      throw new RunFailure(
-        'workspace_error',
-        `${described(mount, name)} was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew.`,
-      )
-    if (hidden.some((path) => isWithin(path, source) || isWithin(source, path)))
-      throw new RunFailure(
-        'workspace_error',
-        `${described(mount, name)} would show Pawl's own files to the agent; mount something else.`,
-      )
-    if (!enforced && mount.path !== mount.source)
-      throw new RunFailure(
-        'sandbox_error',
-        `${described(mount, name)} cannot be shown at ${mount.path} without walls, and none hold here; mount it at its own path, or build walls ("pawl doctor").`,
-      )
     there.push(mount)
     // Part of the workspace is there already; seen a second time it would lie open, past what covers the first.
-    if (workspace !== undefined && isWithin(source, workspace) && mount.path === mount.source) continue
-    if (workspace !== undefined && (isWithin(workspace, source) || isWithin(source, workspace)))
-      throw new RunFailure(
-        'workspace_error',
-        `${described(mount, name)} would show the workspace ${workspace} a second time; mount something beside it.`,
-      )
-    found.push({ source, path: mount.path, mode: mount.mode })
+    if (isInside(source, place) && mount.path === mount.source) continue
+    const mark = isOfTask(mount) ? await placeAt(source) : undefined
+    const laid = { source, mode: mount.mode, ...(mark === undefined ? {} : { mark }) }
+    found.push({ ...laid, path: mount.path })
+    if (mount.alias !== undefined && place.enforced) found.push({ ...laid, path: mount.alias })
   }
-  return { mounts: found, there, missing }
+  return { mounts: found, there, leftOut }
 }
+
+interface MountFault {
+  readonly category: 'workspace_error' | 'sandbox_error'
+  /** The end of a sentence. */
+  readonly why: string
+}
+
+const missing: MountFault = { category: 'workspace_error', why: 'does not exist; make it, or mark it "required: false"' }
+
+function faultOf(mount: ProfileMount, source: string | undefined, place: MountPlace): MountFault | undefined {
+  if (source === undefined) return missing
+  const wrong = (why: string): MountFault => ({ category: 'workspace_error', why })
+  const { ours, workspace } = place
+  if (isOfTask(mount) && source !== mount.source)
+    return wrong(
+      'was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew',
+    )
+  if (ours.some((path) => isWithin(path, source) || isWithin(source, path)))
+    return wrong("would show Pawl's own files to the agent; mount something else")
+  if (!place.enforced && mount.path !== mount.source)
+    return {
+      category: 'sandbox_error',
+      why: `cannot be shown at ${mount.path} without walls, and none hold here; mount it at its own path, or build walls ("pawl doctor")`,
+    }
+  if (workspace === undefined || (isInside(source, place) && mount.path === mount.source)) return undefined
+  if (isWithin(workspace, source) || isWithin(source, workspace))
+    return wrong(`would show the workspace ${workspace} a second time; mount something beside it`)
+  return undefined
+}
+
+const isInside = (source: string, { workspace }: MountPlace) => workspace !== undefined && isWithin(source, workspace)
 
 async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | undefined): Promise<string | undefined> {
   // One that is there belongs to somebody; only what we made ourselves is given to the agent's user.
@@ -90,4 +103,6 @@ async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | 
   }
 }
 
-const described = (mount: ProfileMount, profile: string) => `The mount "${mount.name}" of profile "${profile}", ${mount.source},`
+const described = ({ name, source, from }: ProfileMount, profile: string) =>
+  `The mount "${name}" of ${whose[from ?? 'profile']}${from === undefined ? ` "${profile}"` : ''}, ${source},`
+const whose = { profile: 'profile', user: 'the user', task: 'the task' }

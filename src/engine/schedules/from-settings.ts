@@ -5,6 +5,7 @@ import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { schedulesOf } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
+import type { RefusedSchedules } from './refused.ts'
 import type { ScheduleVerbs } from './verbs.ts'
 
 export interface SettingsSchedulesParts {
@@ -13,6 +14,7 @@ export interface SettingsSchedulesParts {
   readonly verbs: Pick<ScheduleVerbs, 'createSchedule' | 'changeSchedule' | 'removeSchedule'>
   /** The file they stand in: schedules of others are left alone. */
   readonly source: string
+  readonly refused: Pick<RefusedSchedules, 'set'>
   readonly wanted: readonly (NewSchedule & { readonly name: string })[]
 }
 
@@ -20,9 +22,10 @@ export interface SettingsSchedulesParts {
  * Makes the schedules be what the settings say: new ones are made, others changed, and those that are gone from the settings removed. One that stays keeps its history, its
  * conversation, and the pause that somebody made. One that cannot be had does not keep the others from it.
  */
-export async function takeFromSettings({ db, log, verbs, source, wanted }: SettingsSchedulesParts): Promise<void> {
+export async function takeFromSettings({ db, log, verbs, source, wanted, refused }: SettingsSchedulesParts): Promise<void> {
   const there = new Map((await schedulesOf(db, { source })).map((row) => [row.name, row]))
   const caller = { by: source }
+  const faults: { name: string; detail: string }[] = []
   for (const schedule of wanted) {
     const row = there.get(schedule.name)
     there.delete(schedule.name)
@@ -34,9 +37,12 @@ export async function takeFromSettings({ db, log, verbs, source, wanted }: Setti
         await verbs.changeSchedule(row.id, { ...rest, ...(isMoved ? { when } : {}) }, { ...caller, isWhole: true })
       }
     } catch (error) {
-      log.error('a schedule of the settings is not in force', { schedule: schedule.name, error: messageOf(error) })
+      const [name, detail] = [schedule.name, messageOf(error)]
+      faults.push({ name, detail })
+      log.error('a schedule of the settings is not in force', { schedule: name, error: detail })
     }
   }
+  refused.set(source, faults)
   for (const gone of there.values()) await verbs.removeSchedule(gone.id, caller)
 }
 

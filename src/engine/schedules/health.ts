@@ -1,10 +1,11 @@
 import type { HealthView } from '../../domain/view.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/schedules.ts'
+import type { RefusedSchedule } from './refused.ts'
 import { scheduleSummary } from './views.ts'
 
 /** How the schedules are, for whoever looks at the whole. */
-export async function schedulesHealth(db: Db): Promise<HealthView['schedules']> {
+export async function schedulesHealth(db: Db, refused: readonly RefusedSchedule[] = []): Promise<HealthView['schedules']> {
   const rows = await store.schedulesOf(db)
   const active = rows.filter(({ state }) => state !== 'done')
   const ticks = await store.ticksOf(
@@ -12,6 +13,7 @@ export async function schedulesHealth(db: Db): Promise<HealthView['schedules']> 
     rows.map(({ id }) => id),
   )
   return {
+    refused: [...refused],
     active: active.filter(({ state }) => state === 'active').length,
     paused: active.filter(({ state }) => state === 'paused').length,
     unhealthy: rows

@@ -1,8 +1,8 @@
 import type { EventData, EventType } from '../../domain/event.ts'
+import { fenced } from '../../domain/fenced.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { countEvents, latestEvents, promptsOf, type SessionEvent } from '../../store/sessions.ts'
-import { fenced } from '../prompt.ts'
 
 /** About fifty thousand tokens: room is left for the work in the window of every model. */
 const defaultMaxChars = 200_000

@@ -25,6 +25,7 @@ export const maySplit = ({ spec, depth }: Pick<LockedTask, 'spec' | 'depth'>): b
 export async function assertMaySplit(tx: Tx, task: LockedTask): Promise<void> {
   const { most, depth } = limitsOf(task.spec)
   if (task.cancel !== null) throw conflict('This task is being cancelled; make no subtasks of it.')
+  if (task.spec.replay) throw denied('This task repeats a recorded run and makes no subtasks; do the work yourself.')
   if (task.spec.once) throw denied('This task is run once only, so it could not go on after its subtasks; do the work yourself.')
   if (task.depth >= depth)
     throw denied(
@@ -108,12 +109,13 @@ function agentFor(parent: LockedTask, name: string, agents: readonly ResolvedAge
 }
 
 function specOf(parent: TaskSpec, asked: SubtaskAsked, isSameAgent: boolean): TaskSpec {
-  const { contextDirs, allowedTools, disallowedTools, appendSystemPrompt, failover, questions, subtasks } = parent
+  const { contextDirs, allowedTools, disallowedTools, appendSystemPrompt, role, failover, questions, subtasks } = parent
   return {
     contextDirs,
     allowedTools,
     disallowedTools,
     appendSystemPrompt,
+    role,
     questions,
     ...(isSameAgent ? { failover } : {}),
     ...(subtasks ? { subtasks: { ...subtasks, whenDone: 'continue' } } : {}),

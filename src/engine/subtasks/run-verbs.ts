@@ -5,6 +5,7 @@ import type { SubtaskAsked, SubtaskVerbs } from '../../domain/task/subtask.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import { findByIdempotencyKey, insertTask, lockTask } from '../../store/tasks.ts'
+import { assertQueueHasRoom, countSubtask } from '../create/quota.ts'
 import { relate } from '../create/relate.ts'
 import { guarded } from '../guarded.ts'
 import type { RunParts, Voice } from '../run.ts'
@@ -55,6 +56,8 @@ export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: Vo
             throw conflict(`This Idempotency-Key was used for another subtask (${seen.task_id}); choose a new key.`)
           if (seen) return { id: seen.task_id, isNew: false }
           await assertMaySplit(tx, parent)
+          if (parts.maxQueued !== undefined) await assertQueueHasRoom(tx, parts.maxQueued)
+          await countSubtask(tx, parent.user_name, parts.clock.now())
           const at = new Date(parts.clock.now())
           await insertTask(tx, {
             ...relations,

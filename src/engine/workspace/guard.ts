@@ -101,7 +101,8 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
       release: () => releaseRecord(record, place),
     }
   } catch (error) {
-    await settleRecord(record, place)
+    // What cannot be undone now is undone by whoever finds the record; why there is no guard stays the answer.
+    await settleRecord(record, place).catch(() => undefined)
     throw error
   }
 }

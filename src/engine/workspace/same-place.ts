@@ -1,4 +1,6 @@
-import { realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readlink, realpath } from 'node:fs/promises'
+import { markOf } from '../../sandbox.ts'
 
 /**
  * Where a folder leads, if that is not where it was. Folders of tasks are stored with all links followed, and whoever asked was let in for that place: an agent that
@@ -7,4 +9,21 @@ import { realpath } from 'node:fs/promises'
 export async function leadsElsewhere(stored: string): Promise<string | undefined> {
   const real = await realpath(stored).catch(() => undefined)
   return real === undefined || real === stored ? undefined : real
+}
+
+/**
+ * What the folder at that very path is, to be held against what is mounted later: between a look at a path and its mount it can be exchanged. Undefined where nobody can tell,
+ * or where it leads elsewhere already.
+ */
+export async function placeAt(stored: string): Promise<string | undefined> {
+  if (process.platform !== 'linux') return undefined
+  const folder = await open(stored, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => undefined)
+  if (!folder) return undefined
+  try {
+    // The kernel says where the folder is that is open, whatever lies at the path by now.
+    const path = await readlink(`/proc/self/fd/${folder.fd}`).catch(() => undefined)
+    return path === stored ? markOf(await folder.stat()) : undefined
+  } finally {
+    await folder.close()
+  }
 }

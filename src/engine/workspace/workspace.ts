@@ -5,7 +5,7 @@ import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
-import { leadsElsewhere } from './same-place.ts'
+import { leadsElsewhere, placeAt } from './same-place.ts'
 
 /** A workspace made ready for one run. */
 export interface PreparedWorkspace {
@@ -14,6 +14,8 @@ export interface PreparedWorkspace {
   /** Where its files really are while the run lasts. */
   readonly source: string
   readonly mode: WorkspaceMode
+  /** What the directory was when it was looked at, if the run works in it directly. */
+  readonly mark?: string | undefined
   /** Where the record of what guards it belongs, if it is to move with the files. */
   readonly guardFile?: string | undefined
   /** What making it ready took, for the record of the run. */
@@ -52,6 +54,7 @@ export async function prepareWorkspace(
     if (user) await chown(path, user.uid, user.gid)
   }
   await assertUsable(path)
+  const mark = own ? undefined : await placeAt(path)
   if (!own && (await leadsElsewhere(path)) !== undefined)
     throw new PawlError(
       'invalid',
@@ -64,7 +67,7 @@ export async function prepareWorkspace(
       'invalid',
       `The agent's user may not write everything in ${path}, so it cannot work there directly; leave --workspace-mode out, or name copy or clone.`,
     )
-  if (isDirect && (own || mode !== 'copy')) return { path, source: path, mode: 'direct', finish: async () => undefined }
+  if (isDirect && (own || mode !== 'copy')) return { path, source: path, mode: 'direct', mark, finish: async () => undefined }
   onCopy()
   const copy = await copyWorkspace({ ...plan, original: path, owner: user ?? ownUser() })
   return {

@@ -13,6 +13,7 @@ import type { Walled, Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
 import { commandLine, fds, type LaunchTools } from './command-line.ts'
 import { type Guard, guardLimits } from './guard.ts'
+import { assertSamePlaces } from './same-places.ts'
 
 /** Generous: two hundred launches at once on two cores take several seconds each. */
 const readyWithinMs = 15_000
@@ -68,6 +69,7 @@ async function launchWith(opened: OpenDoor | undefined, command: Command, walls:
     send(started, fds.seccomp, seccomp)
     const inside = await Promise.race([opensInside ? listener(started) : greeting(started), late.promise])
     inner = await Promise.race([firstInside(started, clock), late.promise])
+    assertSamePlaces(inner.pid, walls)
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }
     const door = opened ?? (inside.server && { server: inside.server, url: urlOf(inside.server) })

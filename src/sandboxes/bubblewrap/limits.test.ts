@@ -39,6 +39,12 @@ describe.each(starters)('the limits of walls that %s built', (starter) => {
     expect(out.trim().split('\n').at(-1)).toBe('over its limit of memory')
   })
 
+  test('empty files in memory count, so that millions of them fill nobody else’s', async () => {
+    const make = `perl -e 'for my $n (1..400_000) { open(my $f, ">", "/tmp/$n") or last } print "made\\n"; sleep 60'`
+    const { out } = await world.run(make, { limits })
+    expect(out.trim().split('\n').at(-1)).toBe('over its limit of memory')
+  })
+
   test('a bomb of processes goes off in its own walls only, and is cleared away', async () => {
     const bomb = 'b() { b | b & b; }; (b) 2>/dev/null; sleep 0.2; ls -d /proc/[0-9]* | wc -l'
     const { out, err } = await world.run(`(sleep 1; kill -9 -1) & ${bomb}; echo over`, { limits })

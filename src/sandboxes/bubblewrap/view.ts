@@ -82,7 +82,7 @@ const pageBytes = 4096
 
 /**
  * Rooms in memory are bounded, or filling them would fill the machine's: all of them together hold no more than the agent may take, and half of it is
- * where temporary files go. How many files they hold is bounded by the kernel alone, by the memory of the machine: bubblewrap cannot ask for less (0.8.0).
+ * where temporary files go. How many files they hold bubblewrap cannot bound (0.8.0): each is counted as a piece of the agent's memory.
  */
 function roomOf(path: string, { limits }: Walls): string {
   const all = Math.min(roomsBytes, limits.memoryBytes ?? roomsBytes)

@@ -12,6 +12,9 @@ import schedules from './0011-schedules.ts'
 import outbox from './0012-outbox.ts'
 import subtasks from './0013-subtasks.ts'
 import noticed from './0014-noticed.ts'
+import reservations from './0015-reservations.ts'
+import recordings from './0016-recordings.ts'
+import modelFigures from './0017-model-figures.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -29,4 +32,7 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 12, name: 'outbox', sql: outbox },
   { id: 13, name: 'subtasks', sql: subtasks },
   { id: 14, name: 'noticed', sql: noticed },
+  { id: 15, name: 'reservations', sql: reservations },
+  { id: 16, name: 'recordings', sql: recordings },
+  { id: 17, name: 'model-figures', sql: modelFigures },
 ]

@@ -42,7 +42,7 @@ export function createGate(options: GateOptions): MiddlewareHandler<HttpEnv> {
     if (target !== undefined && !target.startsWith('/'))
       throw new Refusal(400, 'invalid', 'The request target must be a path.', close)
     noting('host', () => checkHost(c.req.header('host'), hosts))
-    noting('origin', () => checkOrigin(c.req.header('origin'), c.req.header('sec-fetch-site'), hosts))
+    noting('origin', () => checkOrigin(c.req.header('origin'), isArrival(c) ? undefined : c.req.header('sec-fetch-site'), hosts))
     const right = options.rightOf(c)
     if (right === 'open') return next()
 
@@ -66,6 +66,11 @@ export function createGate(options: GateOptions): MiddlewareHandler<HttpEnv> {
     return next()
   }
 }
+
+/** Links to where browsers sign in may stand anywhere: what is shown there is nobody's yet, and only the code that the link carries counts. */
+const isArrival = (c: Context<HttpEnv>) =>
+  c.req.method === 'GET' && arrivals.has(c.req.path) && c.req.header('sec-fetch-mode') === 'navigate'
+const arrivals = new Set(['/sign-in', '/open'])
 
 export const tooOften = (waitS: number, what: string) =>
   new Refusal(429, 'limited', `${what}; wait ${waitS} s.`, { 'Retry-After': String(waitS), ...close })

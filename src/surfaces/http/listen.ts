@@ -21,6 +21,7 @@ const limits = {
   maxHeaderSize: 16 * 1024,
   requireHostHeader: true,
 } as const
+/** As many may come at once: whom the kernel turns away tries again only after a second. */
 const maxConnections = 2_048
 /** Of one machine that is not this one. */
 const maxPerPeer = 256
@@ -97,7 +98,7 @@ export async function listen(server: Server, host: string, port: number, portAsk
 function listenOnce(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: maxConnections }, () => {
       server.off('error', reject)
       resolve()
     })

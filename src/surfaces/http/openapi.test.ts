@@ -23,7 +23,7 @@ test('the document is OpenAPI 3.1, carries the version, and asks for a token eve
   expect(document.security).toEqual([{ token: [] }])
   expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
   const open = Object.entries(document.paths).filter(([, item]) => JSON.stringify(item).includes('"security":[]'))
-  expect(open.map(([path]) => path)).toEqual(['/healthz', '/sign-in'])
+  expect(open.map(([path]) => path)).toEqual(['/healthz', '/sign-in', '/open'])
 })
 
 test('every reference resolves, and the nouns have their names', async () => {
@@ -51,8 +51,9 @@ test('every reference resolves, and the nouns have their names', async () => {
         'UserChanges',
       ],
       ...['KeptWorkspace', 'Quarantine'],
-      ...['Limit', 'Notification', 'NotificationTest', 'Proof', 'Verdict'],
+      ...['Limit', 'Model', 'Notification', 'NotificationTest', 'Proof', 'Verdict'],
       ...['NewSecret', 'Secret'],
+      ...['Recording', 'RecordingSummary', 'ReplayReport'],
       ...['Skill', 'Subagent'],
       ...['NewSchedule', 'Schedule', 'ScheduleChanges', 'ScheduleSummary'],
       ...['Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],

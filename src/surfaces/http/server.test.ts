@@ -26,6 +26,23 @@ test('a task is made with 201 and its place, and again with 200 for the same key
   expect([other.status, other.json.code]).toEqual([409, 'conflict'])
 })
 
+test('a number that cannot be is refused in our own words, with its place', async () => {
+  const { surface } = peers()
+  const refusal = async (task: object) => {
+    const { status, json } = await ask(surface, 'POST', '/api/v1/tasks', { json: { prompt: 'x', ...task } })
+    expect([status, json.code]).toEqual([400, 'invalid'])
+    return json.detail
+  }
+  expect(await refusal({ budget: { usd: -1 } })).toBe('The body is not right: budget.usd must be at least 0.')
+  expect(await refusal({ timeoutMs: 1.5 })).toBe('The body is not right: timeoutMs must be a whole number.')
+  expect(await refusal({ retry: { attempts: 'three' } })).toBe('The body is not right: retry.attempts must be a number.')
+  expect(await refusal({ checks: { commands: [], attempts: 0 } })).toBe(
+    'The body is not right: checks.commands must have at least 1 item.',
+  )
+  const two = await refusal({ budget: { usd: -1, tokens: 0 } })
+  expect(two).toMatch(/^The body has 2 mistakes; the first: budget\.usd must be at least 0\.$/)
+})
+
 test('an idempotency key that cannot be stored is refused', async () => {
   const { surface } = peers()
   for (const key of ['', 'a b', 'x'.repeat(256)]) {

@@ -6,6 +6,7 @@ import { isAtRest } from '../../domain/task/task.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { Log } from '../../log.ts'
 import { securityHeaders } from './security-headers.ts'
+import { Turns } from './turns.ts'
 
 export const streamHeaders = {
   ...securityHeaders,
@@ -42,6 +43,7 @@ export class EventStreams {
   readonly #log: Log
   readonly #clock: Clock
   readonly #open = new Map<ServerResponse, { readonly ended: AbortController; readonly isStillIn: FollowRequest['isStillIn'] }>()
+  readonly #turns = new Turns()
   #cancelBeat: (() => void) | undefined
 
   constructor(options: { runtime: Runtime; log: Log; clock?: Clock | undefined }) {
@@ -115,17 +117,25 @@ export class EventStreams {
     if (!signal.aborted) response.destroy()
   }
 
+  /** A long history goes out in pieces, and everybody else has a turn between two of them: what a socket takes at once would never let go of us. */
   async #write(response: ServerResponse, batch: readonly Event[], signal: AbortSignal): Promise<void> {
-    const text = batch.map(frame).join('')
-    if (text.length <= sliceBytes / 4) {
+    let text = ''
+    let isFirst = true
+    const put = async (piece: string | Buffer) => {
+      if (!isFirst) await this.#turns.take()
+      isFirst = false
+      if (signal.aborted) throw new Error('the reader went away')
+      if (!response.write(piece)) await this.#drained(response, signal)
+    }
+    for (const event of batch) {
+      text += frame(event)
       // At most three bytes per UTF-16 unit, so this is one slice whatever it holds.
-      if (!response.write(text)) await this.#drained(response, signal)
-      return
+      if (text.length <= sliceBytes / 4) continue
+      const bytes = Buffer.from(text)
+      text = ''
+      for (let at = 0; at < bytes.length; at += sliceBytes) await put(bytes.subarray(at, at + sliceBytes))
     }
-    const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; at += sliceBytes) {
-      if (!response.write(bytes.subarray(at, at + sliceBytes))) await this.#drained(response, signal)
-    }
+    if (text !== '') await put(text)
   }
 
   #drained(response: ServerResponse, signal: AbortSignal): Promise<void> {

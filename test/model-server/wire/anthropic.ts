@@ -7,9 +7,10 @@ import {
   pieces,
   type Refusal,
   type Reply,
+  sealOf,
   type Usage,
 } from '../reply.ts'
-import { asList, asRecord, asText, type Body, scriptedModels, sse, textOf, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, found, scriptedModels, sse, textOf, type Wire } from './wire.ts'
 
 /** Anthropic Messages. */
 export const anthropic: Wire = {
@@ -23,6 +24,8 @@ export const anthropic: Wire = {
     system: textOf(body.system),
     turns: normalTurns(asList(body.messages).flatMap(turnsOf)),
     tools: asList(body.tools).map((tool) => ({ name: asText(tool.name), kind: 'function' })),
+    images: found(body.messages, (source) => (source.type === 'base64' ? source.data : undefined)),
+    seals: found(body.messages, (block) => (block.type === 'thinking' ? block.signature : undefined)),
   }),
 
   whole: (reply) => ({ ...envelope(reply), content: blocks(reply), ...ending(reply), usage: usage(reply.usage) }),
@@ -32,18 +35,27 @@ export const anthropic: Wire = {
     yield event('message_start', { message: { ...started, usage: { ...usage(reply.usage), output_tokens: 1 } } })
     yield event('ping', {})
     let index = 0
+    if (reply.thinking) {
+      yield event('content_block_start', { index, content_block: { type: 'thinking', thinking: '', signature: '' } })
+      for (const thinking of pieces(reply.thinking)) {
+        yield event('content_block_delta', { index, delta: { type: 'thinking_delta', thinking } })
+      }
+      yield event('content_block_delta', { index, delta: { type: 'signature_delta', signature: sealOf(reply) } })
+      yield event('content_block_stop', { index })
+      index += 1
+    }
     if (reply.text) {
       yield event('content_block_start', { index, content_block: { type: 'text', text: '' } })
       for (const text of pieces(reply.text)) yield event('content_block_delta', { index, delta: { type: 'text_delta', text } })
       yield event('content_block_stop', { index })
       index += 1
     }
-    if (reply.call) {
-      const { id, name, args } = reply.call
+    for (const { id, name, args } of reply.calls) {
       yield event('content_block_start', { index, content_block: { type: 'tool_use', id, name, input: {} } })
       const delta = { type: 'input_json_delta', partial_json: JSON.stringify(args) }
       yield event('content_block_delta', { index, delta })
       yield event('content_block_stop', { index })
+      index += 1
     }
     yield event('message_delta', { delta: ending(reply), usage: { output_tokens: reply.usage.output } })
     yield event('message_stop', {})
@@ -83,11 +95,12 @@ const withoutReminders = (text: string) => text.replace(/\n*<system-reminder>[\s
 
 const event = (type: string, data: Body) => sse({ type, ...data }, type)
 const envelope = (reply: Reply) => ({ id: `msg_${reply.id}`, type: 'message', role: 'assistant', model: reply.model })
-const ending = (reply: Reply) => ({ stop_reason: reply.call ? 'tool_use' : 'end_turn', stop_sequence: null })
+const ending = (reply: Reply) => ({ stop_reason: reply.calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null })
 
-const blocks = ({ text, call }: Reply) => [
-  ...(text ? [{ type: 'text', text }] : []),
-  ...(call ? [{ type: 'tool_use', id: call.id, name: call.name, input: call.args }] : []),
+const blocks = (reply: Reply) => [
+  ...(reply.thinking ? [{ type: 'thinking', thinking: reply.thinking, signature: sealOf(reply) }] : []),
+  ...(reply.text ? [{ type: 'text', text: reply.text }] : []),
+  ...reply.calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
 ]
 
 const usage = (count: Usage) => ({

@@ -6,10 +6,11 @@ import {
   pieces,
   type Refusal,
   type Reply,
+  sealOf,
   secondsUntil,
   type Usage,
 } from '../reply.ts'
-import { asList, asRecord, asText, type Body, scriptedModels, sse, textOf, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, found, scriptedModels, sse, textOf, type Wire } from './wire.ts'
 
 const askPath = /^\/v1(?:beta|alpha)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/
 
@@ -19,22 +20,30 @@ export const gemini: Wire = {
   streamType: 'text/event-stream',
   asksModel: (method, path) => method === 'POST' && askPath.test(path),
 
-  read(body, path) {
+  read(body, path, query) {
     const [, model, verb] = askPath.exec(path) ?? []
     return {
       model: model ?? '',
-      stream: verb === 'streamGenerateContent',
+      stream: verb === 'streamGenerateContent' && query.get('alt') === 'sse',
+      isList: verb === 'streamGenerateContent' && query.get('alt') !== 'sse',
       system: textOf(asRecord(body.systemInstruction).parts),
       turns: normalTurns(asList(body.contents).flatMap(turnsOf)),
       tools: asList(body.tools)
         .flatMap((tool) => asList(tool.functionDeclarations))
         .map((tool) => ({ name: asText(tool.name), kind: 'function' })),
+      images: found(body.contents, (part) => asRecord(part.inlineData).data),
+      // The word that programs send where they have no signature.
+      seals: found(body.contents, (part) => part.thoughtSignature).filter((it) => it !== 'skip_thought_signature_validator'),
     }
   },
 
-  whole: (reply) => response(reply, [...(reply.text ? [{ text: reply.text }] : []), ...callParts(reply)], 'STOP'),
+  whole: (reply) => {
+    const thoughts = reply.thinking ? [{ text: reply.thinking, thought: true }] : []
+    return response(reply, [...thoughts, ...(reply.text ? [{ text: reply.text }] : []), ...callParts(reply)], 'STOP')
+  },
 
   *frames(reply) {
+    for (const text of pieces(reply.thinking)) yield sse(response(reply, [{ text, thought: true }]))
     for (const text of pieces(reply.text)) yield sse(response(reply, [{ text }]))
     yield sse(response(reply, callParts(reply), 'STOP'))
   },
@@ -64,7 +73,12 @@ function turnsOf(content: Body): Turn[] {
 
 const resultText = (response: Body) => asText(response.output) || asText(response.error) || JSON.stringify(response)
 
-const callParts = ({ call }: Reply) => (call ? [{ functionCall: { id: call.id, name: call.name, args: call.args } }] : [])
+/** The signature of what was thought hangs on the first of the calls that came of it. */
+const callParts = (reply: Reply) =>
+  reply.calls.map(({ id, name, args }, index) => ({
+    functionCall: { id, name, args },
+    ...(reply.thinking && index === 0 ? { thoughtSignature: sealOf(reply) } : {}),
+  }))
 
 const response = (reply: Reply, parts: unknown[], finishReason?: 'STOP') => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason ? { finishReason } : {}) }],

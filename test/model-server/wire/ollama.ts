@@ -1,6 +1,6 @@
 import { normalTurns, type Turn } from '../conversation.ts'
 import { type Failure, type FailureKind, failureHeaders, pieces, type Refusal, type Reply, type Usage } from '../reply.ts'
-import { asList, asRecord, asText, type Body, scriptedModels, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, found, scriptedModels, type Wire } from './wire.ts'
 
 /** Ollama chat: lines of JSON, streamed unless the request says otherwise. */
 export const ollama: Wire = {
@@ -17,13 +17,22 @@ export const ollama: Wire = {
       .join('\n'),
     turns: normalTurns(asList(body.messages).flatMap(turnsOf)),
     tools: asList(body.tools).map((tool) => ({ name: asText(asRecord(tool.function).name), kind: 'function' })),
+    images: found(body.messages, (message) => message.images),
+    seals: [],
   }),
 
-  whole: (reply) => ({ ...envelope(reply), message: message(reply, reply.text, true), ...ending(reply.usage) }),
+  whole: (reply) => ({
+    ...envelope(reply),
+    message: { ...message(reply, reply.text, true), ...(reply.thinking ? { thinking: reply.thinking } : {}) },
+    ...ending(reply.usage),
+  }),
 
   *frames(reply) {
+    for (const thinking of pieces(reply.thinking)) {
+      yield line({ ...envelope(reply), message: { ...message(reply, '', false), thinking }, done: false })
+    }
     for (const text of pieces(reply.text)) yield line({ ...envelope(reply), message: message(reply, text, false), done: false })
-    if (reply.call) yield line({ ...envelope(reply), message: message(reply, '', true), done: false })
+    if (reply.calls.length > 0) yield line({ ...envelope(reply), message: message(reply, '', true), done: false })
     yield line({ ...envelope(reply), message: message(reply, '', false), ...ending(reply.usage) })
   },
 
@@ -55,10 +64,12 @@ function turnsOf(message: Body): Turn[] {
 const line = (data: unknown) => `${JSON.stringify(data)}\n`
 const envelope = (reply: Reply) => ({ model: reply.model, created_at: reply.createdAt.toISOString() })
 
-const message = ({ call }: Reply, content: string, withCall: boolean) => ({
+const message = ({ calls }: Reply, content: string, withCall: boolean) => ({
   role: 'assistant',
   content,
-  ...(withCall && call ? { tool_calls: [{ function: { name: call.name, arguments: call.args } }] } : {}),
+  ...(withCall && calls.length > 0
+    ? { tool_calls: calls.map((call) => ({ function: { name: call.name, arguments: call.args } })) }
+    : {}),
 })
 
 const ending = (count: Usage) => ({

@@ -1,7 +1,7 @@
 import { normalTurns, type Turn } from '../conversation.ts'
 import { epochSeconds, pieces, type Reply, type ToolCall, type Usage } from '../reply.ts'
 import { openaiRefusal } from './openai-error.ts'
-import { asList, asRecord, asText, type Body, sse, textOf, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, dataOfUrl, found, sse, textOf, type Wire } from './wire.ts'
 
 /** OpenAI Chat Completions. */
 export const openaiChat: Wire = {
@@ -18,6 +18,8 @@ export const openaiChat: Wire = {
       .join('\n'),
     turns: normalTurns(asList(body.messages).flatMap(turnsOf)),
     tools: asList(body.tools).map((tool) => ({ name: asText(asRecord(tool.function).name), kind: 'function' })),
+    images: found(body.messages, (part) => dataOfUrl(asRecord(part.image_url).url)),
+    seals: [],
   }),
 
   whole: (reply) => ({
@@ -25,7 +27,12 @@ export const openaiChat: Wire = {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: reply.text || null, ...(reply.call ? { tool_calls: [callOf(reply.call)] } : {}) },
+        message: {
+          role: 'assistant',
+          content: reply.text || null,
+          ...(reply.thinking ? { reasoning_content: reply.thinking } : {}),
+          ...(reply.calls.length > 0 ? { tool_calls: reply.calls.map(callOf) } : {}),
+        },
         finish_reason: finish(reply),
       },
     ],
@@ -36,8 +43,9 @@ export const openaiChat: Wire = {
     const chunk = (delta: Body, finish_reason: string | null = null) =>
       sse({ ...envelope(reply, 'chat.completion.chunk'), choices: [{ index: 0, delta, finish_reason }] })
     yield chunk({ role: 'assistant', content: '' })
+    for (const reasoning_content of pieces(reply.thinking)) yield chunk({ reasoning_content })
     for (const content of pieces(reply.text)) yield chunk({ content })
-    if (reply.call) yield chunk({ tool_calls: [{ index: 0, ...callOf(reply.call) }] })
+    for (const [index, call] of reply.calls.entries()) yield chunk({ tool_calls: [{ index, ...callOf(call) }] })
     yield chunk({}, finish(reply))
     yield sse({ ...envelope(reply, 'chat.completion.chunk'), choices: [], usage: usage(reply.usage) })
     yield 'data: [DONE]\n\n'
@@ -60,7 +68,7 @@ const callOf = (call: ToolCall) => ({
   function: { name: call.name, arguments: JSON.stringify(call.args) },
 })
 
-const finish = (reply: Reply) => (reply.call ? 'tool_calls' : 'stop')
+const finish = (reply: Reply) => (reply.calls.length > 0 ? 'tool_calls' : 'stop')
 
 const envelope = (reply: Reply, object: string) => ({
   id: `chatcmpl-${reply.id}`,

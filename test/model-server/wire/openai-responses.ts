@@ -1,7 +1,7 @@
 import { normalTurns, type OfferedTool, type Turn } from '../conversation.ts'
-import { epochSeconds, pieces, type Reply, type ToolCall, type Usage } from '../reply.ts'
+import { epochSeconds, pieces, type Reply, sealOf, type ToolCall, type Usage } from '../reply.ts'
 import { openaiRefusal } from './openai-error.ts'
-import { asList, asRecord, asText, type Body, sse, textOf, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, dataOfUrl, found, sse, textOf, type Wire } from './wire.ts'
 
 /** OpenAI Responses. */
 export const openaiResponses: Wire = {
@@ -17,6 +17,8 @@ export const openaiResponses: Wire = {
       typeof body.input === 'string' ? [{ role: 'user', text: body.input }] : asList(body.input).flatMap(turnsOf),
     ),
     tools: asList(body.tools).flatMap(toolsOf),
+    images: found(body.input, (part) => dataOfUrl(part.image_url)),
+    seals: found(body.input, (item) => item.encrypted_content),
   }),
 
   whole: (reply) => response(reply, 'completed'),
@@ -27,6 +29,17 @@ export const openaiResponses: Wire = {
     yield event('response.created', { response: response(reply, 'in_progress') })
     yield event('response.in_progress', { response: response(reply, 'in_progress') })
     let index = 0
+    if (reply.thinking) {
+      const item = reasoning(reply)
+      const at = { item_id: item.id, output_index: index, summary_index: 0 }
+      yield event('response.output_item.added', { output_index: index, item: { ...item, summary: [], encrypted_content: null } })
+      yield event('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } })
+      for (const delta of pieces(reply.thinking)) yield event('response.reasoning_summary_text.delta', { ...at, delta })
+      yield event('response.reasoning_summary_text.done', { ...at, text: reply.thinking })
+      yield event('response.reasoning_summary_part.done', { ...at, part: item.summary[0] })
+      yield event('response.output_item.done', { output_index: index, item })
+      index += 1
+    }
     if (reply.text) {
       const at = { item_id: messageId(reply), output_index: index, content_index: 0 }
       const part = { type: 'output_text', text: reply.text, annotations: [] }
@@ -41,10 +54,10 @@ export const openaiResponses: Wire = {
       yield event('response.output_item.done', { output_index: index, item: message(reply) })
       index += 1
     }
-    if (reply.call) {
-      const item = callItem(reply.call)
+    for (const item of reply.calls.map(callItem)) {
       yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } })
       yield event('response.output_item.done', { output_index: index, item })
+      index += 1
     }
     yield event('response.completed', { response: response(reply, 'completed') })
   },
@@ -110,6 +123,19 @@ function callItem(call: ToolCall) {
   return { type: 'function_call', ...shared, name: call.name, ...namespace, arguments: JSON.stringify(call.args) }
 }
 
+const reasoning = (reply: Reply) => ({
+  type: 'reasoning',
+  id: `rs_${reply.id}`,
+  summary: [{ type: 'summary_text', text: reply.thinking }],
+  encrypted_content: sealOf(reply),
+})
+
+const items = (reply: Reply) => [
+  ...(reply.thinking ? [reasoning(reply)] : []),
+  ...(reply.text ? [message(reply)] : []),
+  ...reply.calls.map(callItem),
+]
+
 const response = (reply: Reply, status: 'in_progress' | 'completed') => ({
   id: `resp_${reply.id}`,
   object: 'response',
@@ -117,7 +143,7 @@ const response = (reply: Reply, status: 'in_progress' | 'completed') => ({
   status,
   model: reply.model,
   error: null,
-  output: status === 'completed' ? [...(reply.text ? [message(reply)] : []), ...(reply.call ? [callItem(reply.call)] : [])] : [],
+  output: status === 'completed' ? items(reply) : [],
   usage: status === 'completed' ? usage(reply.usage) : null,
 })
 

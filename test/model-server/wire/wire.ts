@@ -8,8 +8,8 @@ export interface Wire {
   /** Whether this method and path (scenario prefix removed) ask the model for an answer. */
   asksModel(method: string, path: string): boolean
 
-  /** Reads the request; the path matters where the format keeps the model and the streaming there. */
-  read(body: Body, path: string): Conversation
+  /** Reads the request; path and query matter where the format keeps the model and the streaming there. */
+  read(body: Body, path: string, query: URLSearchParams): Conversation
 
   /** The answer in one piece. */
   whole(reply: Reply): unknown
@@ -52,5 +52,17 @@ export const textOf = (content: unknown): string =>
         .map((block) => asText(block.text))
         .filter(Boolean)
         .join('\n')
+
+/** What `pick` finds in a value and in everything inside of it, in its order. */
+export function found(value: unknown, pick: (inner: Body) => unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((inner) => found(inner, pick))
+  if (typeof value !== 'object' || value === null) return []
+  const picked = pick(value as Body)
+  const own = [picked].flat().filter((it) => typeof it === 'string' && it !== '')
+  return [...own, ...Object.values(value).flatMap((inner) => found(inner, pick))] as string[]
+}
+
+/** The bytes of an image in a `data:` address. */
+export const dataOfUrl = (url: unknown) => /^data:[^;,]+;base64,(.*)$/.exec(asText(url))?.[1]
 
 export const scriptedModels = ['scripted-model', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gpt-oss:20b'] as const

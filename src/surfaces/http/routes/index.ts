@@ -7,9 +7,11 @@ import { daemonRoutes } from './daemon.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { limitRoutes } from './limits.ts'
+import { modelRoutes } from './models.ts'
 import { notificationRoutes } from './notifications.ts'
 import { profileRoutes } from './profiles.ts'
 import { questionRoutes } from './questions.ts'
+import { recordingRoutes } from './recordings.ts'
 import { reviewRoutes } from './reviews.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { secretRoutes } from './secrets.ts'
@@ -30,9 +32,11 @@ const routes = [
   questionRoutes,
   agentRoutes,
   limitRoutes,
+  modelRoutes,
   profileRoutes,
   skillRoutes,
   workspaceRoutes,
+  recordingRoutes,
   notificationRoutes,
   costRoutes,
   healthRoutes,

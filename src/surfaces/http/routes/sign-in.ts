@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { SignInCode } from '../../../domain/token.ts'
-import { type App, api, callerOf, type Parts } from '../app.ts'
+import { type App, api, callerOf, type HttpEnv, type Parts } from '../app.ts'
 import { cookieFor } from '../cookie.ts'
 import { peerOf, tooOften } from '../gate.ts'
 import { needs } from '../needs.ts'
@@ -16,7 +17,18 @@ const make = createRoute({
   path: `${api}/sign-in-codes`,
   ...needs('self'),
   summary: 'A code with which a browser becomes whoever asks here: once, within five minutes.',
-  request: { query: nothing, body: { content: { 'application/json': { schema: nothing } } } },
+  request: {
+    query: nothing,
+    body: {
+      content: {
+        'application/json': {
+          schema: strict({
+            opens: z.boolean().optional().describe('Signs in at once where it is opened, within a minute; the owner’s alone.'),
+          }),
+        },
+      },
+    },
+  },
   responses: { 201: json(z.object(SignInCode.shape).openapi('SignInCode'), 'The code.'), ...problems },
 })
 const show = createRoute({
@@ -27,6 +39,15 @@ const show = createRoute({
   summary: 'The page that a code is taken to. Opening it spends nothing.',
   request: { query: strict({ code: Code.optional() }) },
   responses: { 200: html('A page with one button.'), ...problems },
+})
+const open = createRoute({
+  method: 'get',
+  path: '/open',
+  ...needs('open'),
+  security: [],
+  summary: 'Spend a code that "pawl open" made, for a cookie that lasts twelve hours.',
+  request: { query: strict({ code: Code }) },
+  responses: { 200: html('Signed in; the cookie is in the head.'), 403: html('The code opens nothing.'), ...problems },
 })
 const exchange = createRoute({
   method: 'post',
@@ -50,7 +71,7 @@ const leave = createRoute({
 })
 
 export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied }: Parts): void {
-  app.openapi(make, async (c) => c.json(await entrance.createSignInCode(callerOf(c)), 201))
+  app.openapi(make, async (c) => c.json(await entrance.createSignInCode(callerOf(c), c.req.valid('json')), 201))
   app.openapi(show, (c) =>
     page(
       c,
@@ -60,23 +81,24 @@ export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied 
         : { text: 'Sign this browser in to Pawl?', code: c.req.valid('query').code },
     ),
   )
-  app.openapi(exchange, async (c) => {
-    const signedIn = await entrance.signIn(c.req.valid('form').code)
-    if (!signedIn) {
-      const peer = peerOf(c)
-      onDenied({ peer, why: 'code', method: c.req.method, path: c.req.path })
-      const waitS = failures.take(peer)
-      if (waitS > 0) throw tooOften(waitS, 'There were too many codes from here that open nothing')
-      return page(c, 403, { text: 'This code was used, is older than five minutes, or never was. Run "pawl sign-in" again.' })
-    }
-    const secure = isSecure()
-    c.header('Set-Cookie', cookieFor(signedIn.session, { isSecure: secure, maxAgeS: 12 * 3_600 }))
-    return page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
-  })
+  app.openapi(exchange, async (c) => spend(c, await entrance.signIn(c.req.valid('form').code), 'pawl sign-in'))
+  app.openapi(open, async (c) => spend(c, await entrance.signIn(c.req.valid('query').code, { opens: true }), 'pawl open'))
   app.openapi(leave, async (c) => {
     // A token in a header is not this browser's to end.
     if (c.req.header('authorization') === undefined) await entrance.signOut(c.get('principal'))
     c.header('Set-Cookie', cookieFor('', { isSecure: isSecure(), maxAgeS: 0 }))
     return page(c, 200, { text: 'You are signed out.' })
   })
+
+  function spend(c: Context<HttpEnv>, signedIn: { session: string; user: string } | undefined, again: string): Response {
+    if (!signedIn) {
+      const peer = peerOf(c)
+      onDenied({ peer, why: 'code', method: c.req.method, path: c.req.path })
+      const waitS = failures.take(peer)
+      if (waitS > 0) throw tooOften(waitS, 'There were too many codes from here that open nothing')
+      return page(c, 403, { text: `This code was used, is too old, or never was. Run "${again}" again.` })
+    }
+    c.header('Set-Cookie', cookieFor(signedIn.session, { isSecure: isSecure(), maxAgeS: 12 * 3_600 }))
+    return page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
+  }
 }

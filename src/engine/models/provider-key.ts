@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../../clock.ts'
+import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
+import type { KeyPlace } from '../../domain/models.ts'
+import type { Secret } from '../../domain/redact/names.ts'
+import type { RunParts } from '../run.ts'
+
+export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
+  readonly clock: Clock
+}
+
+/** A secret is asked of the database, where others may change it; not for each of hundreds of calls in a minute. */
+const secretMs = 10_000
+
+/** Reads a provider's key anew whenever it is asked, so that a changed one counts at once. Rejects with a `PawlError` that says where none is. */
+export function keyReader(
+  provider: string,
+  place: KeyPlace | undefined,
+  whom: { agent: string; user: string },
+  parts: KeyParts,
+): () => Promise<Secret | undefined> {
+  if (!place) return async () => undefined
+  const name = nameOf(provider, place)
+  if ('env' in place)
+    return async () => {
+      const value = parts.environment([place.env])[place.env]?.trim()
+      if (!value) throw unavailable(`The key of provider "${provider}" is to be in ${place.env}, which is not set for Pawl.`)
+      return { name, value }
+    }
+  if ('file' in place)
+    return async () => {
+      const text = await readFile(place.file, 'utf8').catch((error: unknown) => {
+        throw unavailable(`The key file of provider "${provider}" cannot be read: ${messageOf(error)}.`)
+      })
+      const value = text.trim()
+      if (value === '' || /[\0\r\n]/.test(value))
+        throw unavailable(`The key file ${place.file} of provider "${provider}" holds no key; put the key in it, alone.`)
+      return { name, value }
+    }
+  let known: { readonly secret: Secret; readonly untilMs: number } | undefined
+  return async () => {
+    if (known && known.untilMs > parts.clock.monotonic()) return known.secret
+    const [given] = await parts.secretsFor([{ name: place.secret, variable: place.secret }], whom).catch((error: unknown) => {
+      if (!(error instanceof PawlError) || error.code !== 'not_found') throw error
+      throw unavailable(
+        `The key of provider "${provider}" is to be the secret "${place.secret}"; set it: pawl secret set ${place.secret}`,
+      )
+    })
+    const secret = { name, value: given!.value.trim() }
+    known = { secret, untilMs: parts.clock.monotonic() + secretMs }
+    return secret
+  }
+}
+
+/** How the key is spoken of where it is left out of something. */
+const nameOf = (provider: string, place: KeyPlace) =>
+  'env' in place ? place.env : 'secret' in place ? place.secret : `key of ${provider}`

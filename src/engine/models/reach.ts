@@ -1,0 +1,40 @@
+import { messageOf } from '../../domain/error.ts'
+import type { ProviderSettings } from '../../domain/models.ts'
+import { wireOf } from '../../gateway/kinds.ts'
+import { askForList } from '../../gateway/list-request.ts'
+
+export interface Reach {
+  readonly ok: boolean
+  readonly detail: string
+}
+
+const patienceMs = 5_000
+
+/** Asks a provider for the list of its models, which costs nothing. Answers, never throws. */
+export async function reachProvider(settings: ProviderSettings, key: string | undefined): Promise<Reach> {
+  const { path, headers } = askForList(wireOf(settings, undefined), key)
+  const { host } = new URL(settings.baseUrl)
+  try {
+    const response = await fetch(`${settings.baseUrl}${path}`, {
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    await response.body?.cancel()
+    const { status } = response
+    if (status === 401 || status === 403) return { ok: false, detail: `${host} answers, and refuses the key (${status})` }
+    // Not every service that speaks a maker's format has the list.
+    if (status < 300 || status === 404 || status === 405) return { ok: true, detail: `${host} answers` }
+    return { ok: false, detail: `${host} answers with ${status}` }
+  } catch (error) {
+    const why = error instanceof DOMException ? `no answer within ${patienceMs / 1000} s` : causeOf(error)
+    return { ok: false, detail: `${host} cannot be reached: ${why}` }
+  }
+}
+
+/** What went wrong stands below what fetch says of it. */
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined
+  return code ?? messageOf(cause ?? error)
+}

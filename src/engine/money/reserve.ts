@@ -1,0 +1,67 @@
+import type { Clock } from '../../clock.ts'
+import type { Budget } from '../../domain/agent-config.ts'
+import { PawlError } from '../../domain/error.ts'
+import type { Route } from '../../gateway/route.ts'
+import type { Db } from '../../store/database.ts'
+import {
+  type Holder,
+  lockReservations,
+  openReservation,
+  raiseReservation,
+  reclaimOthers,
+  standingOf,
+} from '../../store/reservations.ts'
+import type { Journal } from '../journal.ts'
+import { type Decision, decide, usdOf, type Wish } from './allowance.ts'
+import { periodStarts } from './day.ts'
+import type { Money } from './meter.ts'
+
+/** Asks for more money that a run may have under way. What is granted is stored. Rejects with `isLostNow` if the run is no longer ours. */
+export type Reserve = (wish: Wish, route: Route) => Promise<Decision>
+
+/** What the run holds ahead is opened without a look at any cap, since it counts against them already. Only more than that is decided, by one at a time over all processes. */
+export function createReserve(parts: {
+  db: Db
+  journal: Pick<Journal, 'transact'>
+  clock: Clock
+  money: Money
+  holder: Holder
+  budget: Budget
+}): Reserve {
+  const { db, journal, clock, money, holder, budget } = parts
+  const { caps: shared } = money
+  const capped = { task: holder.task, agent: holder.agent, user: holder.user, budget, shared }
+  const hasDayCap = [budget.perAgentDayUsd, shared.userDayUsd, shared.dayUsd].some((cap) => cap !== undefined)
+  let holdsAny = false
+
+  return async (wish, { target, provider }) => {
+    if (holdsAny)
+      for (const open of new Set([wish.most, wish.least]))
+        if (await openReservation(db, holder.run, usdOf(open))) return { kind: 'granted', usd: 0, open }
+    const decision = await journal.transact('money.reserve', async (tx) => {
+      await lockReservations(tx)
+      const now = clock.now()
+      const starts = periodStarts(now, shared.timeZone)
+      const since = { day: hasDayCap ? starts.day : undefined, month: shared.monthUsd === undefined ? undefined : starts.month }
+      const look = async () => {
+        const standing = await standingOf(tx, holder, since)
+        if (!standing) throw isLostNow
+        return decide(standing, capped, wish)
+      }
+      let found = await look()
+      if (found.kind === 'reclaim') {
+        await reclaimOthers(tx, holder.run)
+        found = await look()
+      }
+      if (found.kind === 'granted') {
+        const by = { usd: usdOf(found.usd), openUsd: usdOf(found.open) }
+        await raiseReservation(tx, holder, by, { model: target, provider: provider.name }, new Date(now))
+      }
+      return found
+    })
+    if (decision.kind === 'granted') holdsAny = true
+    return decision
+  }
+}
+
+export const isLostNow = new PawlError('denied', 'This run was given to another worker; it may spend nothing more.')

@@ -1,0 +1,19 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { markOf } from '../../sandbox.ts'
+import { leadsElsewhere, placeAt } from './same-place.ts'
+
+test('a folder is known again by what it is, and neither behind a link nor as one', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'pawl-place-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'a/b'), { recursive: true })
+  symlinkSync(join(root, 'a'), join(root, 'link'))
+  symlinkSync(join(root, 'a/b'), join(root, 'last'))
+  const at = (path: string) => placeAt(join(root, path))
+  expect(await at('a/b')).toBe(markOf(statSync(join(root, 'a/b'))))
+  expect(await Promise.all([at('link/b'), at('last'), at('gone')])).toEqual([undefined, undefined, undefined])
+  expect(await leadsElsewhere(join(root, 'link/b'))).toBe(join(root, 'a/b'))
+  expect(await leadsElsewhere(join(root, 'a/b'))).toBeUndefined()
+})

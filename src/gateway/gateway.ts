@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { createCooldowns } from './limits.ts'
+import { openModelDoor } from './model-door.ts'
+import { defaultLimits, type GatewayLimits } from './options.ts'
+import type { CallFacts, Purse } from './purse.ts'
+import type { Recorder, Replay } from './recording.ts'
+import type { Routing } from './route.ts'
+import { createUpstream } from './upstream.ts'
+
+/** One door to the models. Knows nothing of tasks: a run brings its routes, its money and whoever wants to hear. */
+export interface Gateway {
+  /** Opens it for one run. */
+  open(run: GatewayRun): ModelDoor
+  /** Lets go of the connections to providers that nobody uses. Doors are closed before. */
+  close(): void
+}
+
+export interface GatewayOptions {
+  readonly clock: Clock
+  /** Those that differ from `defaultLimits`. */
+  readonly limits?: Partial<GatewayLimits> | undefined
+  /** Certificates to trust in place of the system's. */
+  readonly ca?: string | undefined
+}
+
+export function createGateway({ clock, limits: given, ca }: GatewayOptions): Gateway {
+  const limits = { ...defaultLimits, ...given }
+  const upstream = createUpstream({ clock, limits, ca })
+  const parts = { clock, limits, upstream, cooldowns: createCooldowns(clock) }
+  return {
+    open: (run) => openModelDoor(parts, run),
+    close: () => upstream.close(),
+  }
+}
+
+export interface GatewayRun {
+  readonly routing: Routing
+  readonly purse: Purse
+  /** What a client must show, in any of the places where formats put a key. */
+  readonly token: string
+  /** Told of every call, when it is over and its money is settled. */
+  onCall?(call: CallFacts): void
+  readonly recorder?: Recorder | undefined
+  readonly replay?: Replay | undefined
+  readonly log: Log
+}
+
+export interface ModelDoor {
+  /** Serves one request whose path below our prefix is `path`, with its query. Never rejects: what is wrong is said in the client's format. */
+  serve(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
+  /** Cuts what is under way, and resolves when all of it is settled. Refuses everything from then on. */
+  close(): Promise<void>
+}

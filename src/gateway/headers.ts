@@ -1,0 +1,63 @@
+/** Names and values in turn, as they go on the wire. */
+export type RawHeaders = readonly string[]
+
+const ofConnection = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+const ofClient = new Set([...ofConnection, 'host', 'content-length', 'expect', 'accept-encoding', 'content-encoding'])
+const authorizing = new Set(['x-api-key', 'authorization', 'x-goog-api-key', 'cookie'])
+const ofProvider = new Set([...ofConnection, 'content-length', 'content-encoding'])
+
+/** A client's headers as they go to the provider: who asks is replaced, what is about the connection stays behind, and what comes back must be readable. */
+export function outgoing(raw: RawHeaders, authorization: Readonly<Record<string, string>>): string[] {
+  const headers = without(raw, (name) => ofClient.has(name) || authorizing.has(name))
+  headers.push('accept-encoding', 'identity')
+  for (const name in authorization) if (authorizing.has(name) || !has(headers, name)) headers.push(name, authorization[name]!)
+  return headers
+}
+
+function has(headers: RawHeaders, name: string): boolean {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at]!.toLowerCase() === name) return true
+  return false
+}
+
+/** A provider's headers as they go to the client. */
+export const returning = (raw: RawHeaders): string[] => without(raw, (name) => ofProvider.has(name))
+
+/** A client's headers as they may be kept: without what it proves itself by. */
+export function recordable(raw: RawHeaders): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (!authorizing.has(name)) headers[name] = raw[at + 1]!
+  }
+  return headers
+}
+
+function without(raw: RawHeaders, drops: (name: string) => boolean): string[] {
+  const named = namedByConnection(raw)
+  const headers: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (!drops(name) && !named?.has(name)) headers.push(raw[at]!, raw[at + 1]!)
+  }
+  return headers
+}
+
+/** Headers that `Connection` names are about the connection too. */
+function namedByConnection(raw: RawHeaders): Set<string> | undefined {
+  for (let at = 0; at < raw.length; at += 2) {
+    const value = raw[at + 1]!.toLowerCase()
+    if (raw[at]!.toLowerCase() === 'connection' && value !== 'keep-alive' && value !== 'close')
+      return new Set(value.split(',').map((name) => name.trim()))
+  }
+  return undefined
+}

@@ -1,0 +1,95 @@
+import { invalid } from '../domain/error.ts'
+import { type Call, type Payload, payloadOf } from './call.ts'
+import { mayHoldForeignSeals, withoutForeignSeals } from './foreign-seals.ts'
+import { outgoing, type RawHeaders } from './headers.ts'
+import { type Edit, edited, membersOf } from './json-members.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { Route } from './route.ts'
+import { mustAskForUsage, usageAsking } from './usage-asking.ts'
+import type { Wire } from './wire.ts'
+import { wires } from './wires/index.ts'
+
+/** What goes to a provider in place of a call. */
+export interface Outgoing {
+  readonly wire: Wire
+  readonly path: string
+  readonly headers: RawHeaders
+  readonly body: Buffer
+  /** What was asked, where it had to be translated; without the messages, which would be kept as long as the answer takes. */
+  readonly request?: ModelRequest | undefined
+  /** We asked for the usage in the client's place, so it does not know what the frame that tells it is. */
+  readonly hidesUsage: boolean
+}
+
+/** Throws a `PawlError` that says what cannot be sent there. */
+export async function outgoingTo(route: Route, call: Call): Promise<Outgoing> {
+  const { provider } = route
+  const wire = wires[provider.wire]
+  const key = await provider.key()
+  const authorization = key === undefined ? {} : wire.authorization(key)
+  const payload = payloadOf(call)
+  return wire === call.wire ? passed(route, call, payload, authorization) : translated(route, call, payload, wire, authorization)
+}
+
+type Authorization = Readonly<Record<string, string>>
+
+function passed(route: Route, call: Call, payload: Payload, authorization: Authorization): Outgoing {
+  const { wire, asked } = call
+  const { body } = payload
+  const bytes = mayHoldForeignSeals(payload.bytes) ? Buffer.from(JSON.stringify(withoutForeignSeals(body))) : payload.bytes
+  const hidesUsage = asked.kind === 'generate' && mustAskForUsage(wire.name, body)
+  const edits = [...modelEdits(bytes, route.target), ...(hidesUsage ? usageAsking(bytes) : [])]
+  return {
+    wire,
+    path: asked.model === undefined ? call.path : pathFor(call.path, asked.model, route.target),
+    headers: outgoing(call.headers, authorization),
+    body: edited(
+      bytes,
+      edits.sort((one, other) => one.start - other.start),
+    ),
+    hidesUsage,
+  }
+}
+
+/** Wherever the name stands; a format that has it in the path may have it in the body as well. */
+function modelEdits(bytes: Buffer, target: string): Edit[] {
+  const text = JSON.stringify(target)
+  return membersOf(bytes, ['model']).flatMap(({ start, end }) =>
+    bytes.toString('utf8', start, end) === text ? [] : [{ start, end, text }],
+  )
+}
+
+function pathFor(path: string, model: string, target: string): string {
+  for (const given of [model, encodeURIComponent(model), encodeURI(model)]) {
+    const at = path.indexOf(`/${given}:`)
+    if (at !== -1) return `${path.slice(0, at + 1)}${encodeURIComponent(target)}${path.slice(at + 1 + given.length)}`
+  }
+  throw invalid('The model in the path is written in a way that Pawl does not understand; write it plainly.')
+}
+
+function translated(route: Route, call: Call, { body }: Payload, wire: Wire, authorization: Authorization): Outgoing {
+  const read = call.wire.readRequest(body, call.asked)
+  const request = { ...read, model: call.model, maxOutputTokens: atMost(read.maxOutputTokens, route.maxOutputTokens) }
+  const written = wire.writeRequest(request, route.target)
+  const headers = {
+    'content-type': 'application/json',
+    accept: request.streams ? streamTypes[wire.framing] : 'application/json',
+    'accept-encoding': 'identity',
+    ...(wire.name === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}),
+    ...authorization,
+  }
+  return {
+    wire,
+    path: written.path,
+    headers: Object.entries(headers).flat(),
+    body: Buffer.from(JSON.stringify(written.body)),
+    request: { ...request, messages: [] },
+    hidesUsage: false,
+  }
+}
+
+export const streamTypes = { sse: 'text/event-stream', ndjson: 'application/x-ndjson' } as const
+
+/** What a client may ask of its own model can be more than this one writes. */
+const atMost = (asked: number | undefined, most: number | undefined) =>
+  asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most)

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http'
+import { returning } from './headers.ts'
+import type { Refusal } from './model-event.ts'
+import type { Provider } from './route.ts'
+import { type Collecting, collect } from './whole-answer.ts'
+import type { Wire } from './wire.ts'
+
+/** An answer of a provider that is a refusal, as it came. */
+export interface OwnWords {
+  readonly status: number
+  readonly headers: string[]
+  readonly body: Buffer
+}
+
+export interface RefusalReading extends Collecting {
+  readonly wire: Wire
+  readonly provider: Provider
+}
+
+/** What a provider says that did not serve a request. */
+export async function readRefusal(
+  response: IncomingMessage,
+  { wire, provider, ...reading }: RefusalReading,
+): Promise<{ refusal: Refusal; own?: OwnWords | undefined }> {
+  const status = response.statusCode ?? 0
+  const now = new Date(reading.clock.now())
+  if (status < 400) {
+    response.destroy()
+    return { refusal: redirected(status, response.headers.location, provider) }
+  }
+  const { end, bytes } = await collect(response, { ...reading, maxBytes: maxRefusalBytes })
+  const text = bytes.toString('utf8')
+  const key = await provider.key().catch(() => undefined)
+  const shown = key !== undefined && key !== '' && text.includes(key) ? text.replaceAll(key, '[key]') : undefined
+  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
+  const refusal = wire.refused({ status, headers, text: shown ?? text }, now)
+  if (end !== 'whole') return { refusal }
+  return {
+    refusal,
+    own: { status, headers: returning(response.rawHeaders), body: shown === undefined ? bytes : Buffer.from(shown) },
+  }
+}
+
+const maxRefusalBytes = 1024 * 1024
+
+/** Following it would show the key to whoever is there. */
+function redirected(status: number, location: string | undefined, { name }: Provider): Refusal {
+  const where = location === undefined ? 'elsewhere' : `to ${originOf(location)}`
+  const message = `The provider "${name}" answered ${status} and pointed ${where}. Redirects are not followed; set its base URL to the final address.`
+  return { kind: 'forbidden', message }
+}
+
+const originOf = (location: string) => (URL.canParse(location) ? new URL(location).origin : 'another path')

@@ -1,0 +1,42 @@
+import { sseFrame } from '../../frames.ts'
+import type { Wire } from '../../wire.ts'
+import { modelOf, numberOf, present } from '../fields.ts'
+import { listed } from '../openai/models.ts'
+import { errorBody, refusal, refused } from '../openai/refusal.ts'
+import { answerReader, readWhole } from './read-answer.ts'
+import { readRequest } from './read-request.ts'
+import { usageReader } from './usage.ts'
+import { answerStream, answerWhole } from './write-answer.ts'
+import { writeRequest } from './write-request.ts'
+
+/** OpenAI Chat Completions, which most other makers and local servers speak too. */
+export const openaiChat: Wire = {
+  name: 'openai-chat',
+  framing: 'sse',
+
+  asked(method, path) {
+    if (method === 'POST' && /^(\/v1)?\/chat\/completions$/.test(path)) return { kind: 'generate' }
+    return method === 'GET' && /^(\/v1)?\/models(\/.+)?$/.test(path) ? { kind: 'models' } : undefined
+  },
+  head: (body) =>
+    present({
+      model: modelOf(body),
+      streams: body.stream === true,
+      maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+    }),
+  usageReader,
+  refused,
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+
+  readRequest,
+  answerStream,
+  answerWhole,
+  refusal,
+  refusalFrame: (told, now) => sseFrame({ error: errorBody(told, now) }),
+  counted: (inputTokens) => ({ input_tokens: inputTokens }),
+  listed,
+
+  writeRequest,
+  answerReader,
+  readWhole,
+}

@@ -1,0 +1,57 @@
+import { PawlError } from '../../../domain/error.ts'
+import type { JsonObject, Tool, ToolChoice } from '../../model-request.ts'
+import { asObject, objectsOf, present, textOf } from '../fields.ts'
+import { anyObject } from '../openai/models.ts'
+import { shellSchema, textSchema } from '../tool-words.ts'
+import { grouped } from './items.ts'
+
+/** The tools that the client runs. Those of the service (`web_search` is offered by Codex with every request) are left out, unless one must be used. */
+export function readTools(body: JsonObject): { tools: Tool[]; choice?: ToolChoice } {
+  const offered = [
+    ...objectsOf(body.tools),
+    ...objectsOf(body.input)
+      .filter(isAddition)
+      .flatMap((item) => objectsOf(item.tools)),
+  ]
+  const tools = offered.flatMap((tool) => toolsOf(tool))
+  const forced = textOf(asObject(body.tool_choice).type)
+  if (forced === 'local_shell') return { tools, choice: { name: 'local_shell' } }
+  if (forced !== undefined && !['function', 'custom', 'allowed_tools'].includes(forced))
+    throw new PawlError(
+      'unsupported',
+      `The tool "${forced}" is run by OpenAI's own service, and this model is not served there; use a model of OpenAI for it, or a tool of your own.`,
+    )
+  return { tools }
+}
+
+/** Codex offers the tools of some models in the conversation instead of beside it. */
+export const isAddition = (item: JsonObject) => item.type === 'additional_tools'
+
+function toolsOf(tool: JsonObject, group?: string): Tool[] {
+  const own = textOf(tool.name) ?? ''
+  const name = group === undefined ? own : grouped(group, own)
+  const shared = { name, description: textOf(tool.description), group }
+  switch (tool.type) {
+    case 'function':
+      return [present({ ...shared, schema: tool.parameters ? asObject(tool.parameters) : anyObject })]
+    case 'custom': {
+      const format = asObject(tool.format)
+      return [
+        present({
+          ...shared,
+          schema: textSchema,
+          form: 'text' as const,
+          grammar: format.type === 'grammar' ? format : undefined,
+        }),
+      ]
+    }
+    case 'local_shell':
+      return [
+        { name: 'local_shell', description: 'Runs a command in the shell of this machine.', schema: shellSchema, form: 'shell' },
+      ]
+    case 'namespace':
+      return objectsOf(tool.tools).flatMap((inner) => toolsOf(inner, own))
+    default:
+      return []
+  }
+}

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wireNames } from '../../src/gateway/wire.ts'
+import {
+  bothSaid,
+  firstInput,
+  image,
+  imageSeen,
+  makersLibrary,
+  placeSchema,
+  type SdkStage,
+  startSdkStage,
+  tokens,
+} from './sdk-stage.ts'
+
+/** What the tests use of `@google/genai`. */
+interface Library {
+  readonly GoogleGenAI: new (options: { apiKey: string; httpOptions: { baseUrl: string } }) => Client
+  readonly ApiError: unknown
+}
+interface Client {
+  readonly models: {
+    generateContent(request: object): Promise<Answer>
+    generateContentStream(request: object): Promise<AsyncIterable<Answer>>
+    countTokens(request: object): Promise<{ totalTokens: number }>
+    list(): Promise<{ page: { name: string }[] }>
+  }
+}
+interface Answer {
+  readonly candidates?: { content?: { parts?: Part[] }; finishReason?: string }[]
+  readonly usageMetadata?: Record<string, unknown>
+}
+interface Part {
+  readonly text?: string
+  readonly thought?: boolean
+  readonly functionCall?: { id?: string; name: string; args: unknown }
+}
+
+let stage: SdkStage
+let library: Library
+let client: Client
+beforeAll(async () => {
+  library = await makersLibrary<Library>('@google/genai')
+  stage = await startSdkStage()
+  client = new library.GoogleGenAI({ apiKey: stage.token, httpOptions: { baseUrl: stage.url } })
+})
+afterAll(() => stage?.close())
+
+interface Heard {
+  readonly parts: readonly Part[]
+  readonly finishReason: string | undefined
+  readonly usage: Record<string, unknown> | undefined
+}
+const heard = (answers: readonly Answer[]): Heard => ({
+  parts: answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []),
+  finishReason: answers.map(({ candidates }) => candidates?.[0]?.finishReason).findLast(Boolean),
+  usage: answers.findLast(({ usageMetadata }) => usageMetadata)?.usageMetadata,
+})
+const asked = {
+  whole: async (request: object) => heard([await client.models.generateContent(request)]),
+  streamed: async (request: object) => {
+    const answers: Answer[] = []
+    for await (const answer of await client.models.generateContentStream(request)) answers.push(answer)
+    return heard(answers)
+  },
+}
+const wordsOf = ({ parts }: Heard, isThought = false) =>
+  parts.map((part) => ((part.thought ?? false) === isThought ? (part.text ?? '') : '')).join('')
+
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('nothing was thrown'),
+    (error: unknown) => error as { status?: number; message: string },
+  )
+
+describe.each(wireNames)("Google's library on a model that is asked in the format %s", (wire) => {
+  const request = (scenario: string, more: object = {}) => ({
+    ...{ model: `${scenario}.${wire}`, contents: [{ role: 'user', parts: [{ text: 'hello' }] }] },
+    ...more,
+  })
+
+  it.each(['whole', 'streamed'] as const)('gets words and their price, %s', async (how) => {
+    const answer = await asked[how](request('text'))
+    const { input, cached, output } = tokens(wire)
+    expect([wordsOf(answer), answer.finishReason]).toEqual(['Hello from the scripted model.', 'STOP'])
+    expect(answer.usage).toMatchObject({ promptTokenCount: input + cached, totalTokenCount: input + cached + output })
+    expect(answer.usage?.cachedContentTokenCount ?? 0).toBe(cached)
+    expect(stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
+  })
+
+  it.each(['whole', 'streamed'] as const)('is asked for two calls at once and sends back both results, %s', async (how) => {
+    const functionDeclarations = [
+      { name: 'first', description: 'The first.', parametersJsonSchema: placeSchema },
+      { name: 'second', description: 'The second.' },
+    ]
+    const thinkingConfig = { includeThoughts: true, thinkingBudget: 2000 }
+    const first = request('parallel-tools', { config: { tools: [{ functionDeclarations }], thinkingConfig } })
+    const answer = await asked[how](first)
+    const calls = answer.parts.flatMap(({ functionCall }) => (functionCall ? [functionCall] : []))
+    expect(calls.map(({ name, args }) => [name, args])).toEqual([
+      ['first', firstInput],
+      ['second', {}],
+    ])
+    expect(wordsOf(answer, true)).toBe('Two at once.')
+    const results = calls.map(({ id, name }, index) => ({
+      functionResponse: { id, name, response: { output: ['one', 'two'][index] } },
+    }))
+    const contents = [...first.contents, { role: 'model', parts: answer.parts }, { role: 'user', parts: results }]
+    expect(wordsOf(await asked[how]({ ...first, contents }))).toBe(bothSaid(wire))
+  })
+
+  it('shows an image', async () => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data: image } }, { text: 'What is it?' }]
+    expect(wordsOf(await asked.whole(request('images', { contents: [{ role: 'user', parts }] })))).toBe(imageSeen)
+  })
+
+  it('counts tokens', async () => {
+    expect((await client.models.countTokens(request('text'))).totalTokens).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['rate-limit', 429],
+    ['auth', 401],
+    ['forbidden', 403],
+    ['not-found', 404],
+    ['context-overflow', 400],
+    ['overloaded', 503],
+  ])('throws its own error for %s', async (scenario, status) => {
+    for (const how of ['whole', 'streamed'] as const) {
+      const error = await errorOf(asked[how](request(scenario)))
+      expect(error).toBeInstanceOf(library.ApiError)
+      expect(error.status).toBe(status)
+      if (scenario === 'rate-limit') expect(error.message).toContain('"retryDelay":"1s"')
+    }
+  })
+
+  it('throws for a refusal in the middle of a stream, and for a stream that is cut', async () => {
+    expect((await errorOf(asked.streamed(request('overloaded-in-stream')))).message).toMatch(/overloaded|busy/i)
+    expect((await errorOf(asked.streamed(request('cut')))).message).not.toBe('')
+  })
+
+  it('gets a list where it does not ask for events', async () => {
+    const address = `${stage.url}/v1beta/models/text.${wire}:streamGenerateContent?key=${stage.token}`
+    const response = await fetch(address, { method: 'POST', body: JSON.stringify({ contents: request('text').contents }) })
+    const answers = (await response.json()) as Answer[]
+    expect(Array.isArray(answers)).toBe(true)
+    expect(wordsOf(heard(answers))).toBe('Hello from the scripted model.')
+  })
+})
+
+it('is refused with a key that is not the token, and for a model that there is not', async () => {
+  const stranger = new library.GoogleGenAI({ apiKey: 'wrong', httpOptions: { baseUrl: stage.url } })
+  const ask = (by: Client, model: string) => errorOf(by.models.generateContent({ model, contents: 'hello' }))
+  expect((await ask(stranger, 'text.gemini')).status).toBe(401)
+  expect((await ask(client, 'text.nowhere')).status).toBe(404)
+})
+
+it('lists the models of the run', async () => {
+  const { page } = await client.models.list()
+  expect(page.map(({ name }) => name)).toEqual(wireNames.map((wire) => `models/text.${wire}`))
+})
