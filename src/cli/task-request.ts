@@ -13,6 +13,7 @@ import { oneLine } from './plain.ts'
 import { readStdin } from './stdin.ts'
 import { budgetOf, count, duration, oneOf, planningOf, questionsOf, retryOf, subtasksOf } from './task-caps.ts'
 import type { TaskOptions } from './task-options.ts'
+import { mountForms, writtenMount } from './written-mount.ts'
 
 export { defineTask, type TaskOptions } from './task-options.ts'
 
@@ -85,17 +86,10 @@ function assertSaid(option: string, value: string | undefined): void {
 export const foldersOf = (cwd: string, folders: readonly string[]): Promise<string[]> =>
   Promise.all(folders.map((folder) => workspaceOf(cwd, folder, { called: 'context folder', option: '--context-dir' })))
 
-/** `projects`, `projects/shop:rw`, `shop=projects/shop`. */
 function mountOf(written: string): NonNullable<NewTask['mounts']>[number] {
-  const [, alias, base, subpath, mode] = /^(?:([^=/]*)=)?([^/:]+)(?:\/(.+?))?(?::(ro|rw))?$/.exec(written) ?? []
-  if (base === undefined)
-    throw invalid(`--mount ${written}: write BASE, BASE/PART, each with :rw to write there, or ALIAS=BASE/PART.`)
-  return {
-    base,
-    ...(subpath === undefined ? {} : { subpath }),
-    ...(alias === undefined ? {} : { alias }),
-    ...(mode === undefined ? {} : { mode: mode as 'ro' | 'rw' }),
-  }
+  const mount = writtenMount(written)
+  if (!mount) throw invalid(`--mount ${written}: write ${mountForms}.`)
+  return mount
 }
 
 async function textOf(cwd: string, option: string, given: string): Promise<string> {

@@ -7,7 +7,13 @@ import { absolute } from './places.ts'
 import type { FileSettings } from './schema.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+/** It is shown and stored, so it holds nothing that lets anybody in; what is asked for comes behind it. */
+export const endpointUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .refine((text) => !URL.canParse(text) || isBare(new URL(text)), {
+    error: 'must be an http or https URL without a user name, password, query or fragment; a key is named beside it',
+  })
+const isBare = ({ username, password, search, hash }: URL) => username + password + search + hash === ''
 const variableName = 'must be the name of an environment variable, in capitals; the key itself does not belong in this file'
 const keyReference =
   'must name where the key is kept, as { env: NAME }, { file: path } or { secret: NAME }; the key itself does not belong in this file'
@@ -27,7 +33,7 @@ export const ProviderEntry = z
     kind: z
       .enum(providerKinds, { error: noKind })
       .describe('What it speaks: openai is Responses and Chat Completions, openai-compatible Chat Completions.'),
-    baseUrl: httpUrl.optional().describe('Where it is; that of its maker if left out. With /v1 for the OpenAI kinds.'),
+    baseUrl: endpointUrl.optional().describe('Where it is; that of its maker if left out. With /v1 for the OpenAI kinds.'),
     wire: z.enum(['openai-responses', 'openai-chat']).optional().describe('The only format it speaks, for the OpenAI kinds.'),
     key: z
       .union(

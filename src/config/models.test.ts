@@ -77,6 +77,16 @@ const refusals: [what: string, written: string, sentence: string | RegExp][] = [
     'providers: { p: { kind: ollama, baseURL: "http://x" } }\n',
     /Unknown key "baseURL" .*did you mean "baseUrl"\?$/,
   ],
+  [
+    'a password in an address',
+    'providers: { p: { kind: ollama, baseUrl: "http://me:hunter2@x.example" } }\n',
+    /^providers\.p\.baseUrl in (?!.*hunter2).* without a user name, password/,
+  ],
+  [
+    'a key in the query of an address',
+    'providers: { p: { kind: gemini, baseUrl: "https://x.example/v1?key=hunter2" } }\n',
+    /^providers\.p\.baseUrl in (?!.*hunter2).* query or fragment/,
+  ],
   ['a provider that is nobody', 'providers: { p: { kind: openai-compatible } }\n', /^providers\.p\.baseUrl .*must say where/],
   [
     'a format that a kind does not have',

@@ -5,7 +5,7 @@ import { ChecksEntry } from './checks-entry.ts'
 import { Duration, DurationLimit } from './duration.ts'
 import { Env, variable } from './env-schema.ts'
 import { GuardrailsEntry } from './guardrails-entry.ts'
-import { ModelEntry, ProviderEntry } from './models-entry.ts'
+import { endpointUrl, ModelEntry, ProviderEntry } from './models-entry.ts'
 import { BudgetEntry, ModelPattern, PriceEntry } from './money-entry.ts'
 import { MountBaseEntry, UserEntry } from './mount-entry.ts'
 import { NotificationEntry } from './notification-entry.ts'
@@ -26,14 +26,13 @@ const absolute = text.startsWith('/', { error: 'must be an absolute path' })
 const count = z.int({ error: 'must be a whole number' })
 const atLeastOne = 'must be a whole number of at least 1'
 const positive = z.int({ error: atLeastOne }).min(1, { error: atLeastOne })
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 /** The settings every agent has. Any other key of an agent belongs to its adapter, whose own schema decides about it. */
 export const agentShape = {
   adapter: text.optional().describe('Which kind of program this agent is.'),
   model: text.optional().describe('The model, as the program calls it.'),
   profile: text.optional().describe('What its runs may see and do: a built-in profile or one of yours; guarded if left out.'),
-  baseUrl: httpUrl.optional().describe('The model endpoint its program talks to.'),
+  baseUrl: endpointUrl.optional().describe('The model endpoint its program talks to.'),
   fallbackModels: z
     .array(text)
     .optional()

@@ -12,7 +12,7 @@ export function initTemplate(adapters: readonly Pick<Adapter, 'name' | 'builtin'
 ## Keys that run something, point somewhere or widen rights count only after "pawl trust".
 ## What is in force, and from where: pawl config show
 ${builtin.length > 0 ? `\n## Agents that are there without any settings: ${builtin.join(', ')}.` : ''}
-${hasCustom ? customExample : agentsExample(adapters)}${profileExample}
+${hasCustom ? customExample : agentsExample(adapters)}${modelsExample}${profileExample}
 ## How many runs at once, in all.
 # limits:
 #   running: ${defaults.limits.running}
@@ -41,6 +41,17 @@ const profileExample = `
 #       deny: ["Write(**/.env)"]
 #     network: { allow: [docs.example.com] }
 #     limits: { memory: 2g, processes: 256 }
+`
+
+const modelsExample = `
+## Who serves models, and the names that agents and tasks have for them ("model: local", "pawl run --model local"). Keys are named, never written.
+## "pawl models --check" tries them.
+# providers:
+#   here: { kind: ollama }
+#   shop: { kind: openai-compatible, baseUrl: "https://models.example.com/v1", key: { env: SHOP_KEY } }
+# models:
+#   local: { provider: here, target: "qwen3:8b" }
+#   fast: { provider: shop, target: vendor/fast-1 }
 `
 
 const customExample = `

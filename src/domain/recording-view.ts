@@ -91,7 +91,7 @@ export const ReplayReport = z.object({
       .nullable()
       .describe('The first that is not the same; not looked for where calls went to a provider.'),
   }),
-  costUsd: z.number(),
+  costUsd: z.number().nullable().describe('Of calls that went to a provider; null if nobody knows.'),
   says: z.string().describe('The same in a sentence.'),
 })
 export type ReplayReport = z.infer<typeof ReplayReport>

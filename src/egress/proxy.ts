@@ -80,6 +80,8 @@ export function createProxy(http: HttpServer, currentNetwork: () => Promise<Netw
       clients.add(client)
       client.once('close', () => clients.delete(client))
       client.allowHalfOpen = true
+      // What ends an answer is small, and would wait until the client has confirmed what came before.
+      client.setNoDelay(true)
       client.on('error', () => client.destroy())
       begin(client).catch(() => client.destroy())
     },

@@ -14,6 +14,7 @@ import { type OwnWords, readRefusal } from './provider-refusal.ts'
 import type { Reservation } from './purse.ts'
 import { refusalOf, unexpected } from './refusals.ts'
 import type { Route } from './route.ts'
+import { timesPaid } from './service-tiers.ts'
 import { translate } from './translate.ts'
 import { type Upstream, UpstreamFailure } from './upstream.ts'
 
@@ -39,7 +40,7 @@ export async function attempt(parts: AttemptParts, call: Call, route: Route): Pr
 }
 
 /** An answer that a provider has begun. Holds nothing of the request's content. */
-interface Opened extends Pick<Outgoing, 'wire' | 'request' | 'hidesUsage'> {
+interface Opened extends Pick<Outgoing, 'wire' | 'request' | 'hidesUsage' | 'key'> {
   readonly route: Route
   readonly response: IncomingMessage
   readonly facts: AttemptFacts
@@ -58,12 +59,14 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   } catch (thrown) {
     return { refusal: expected(thrown, call), canGoElsewhere: true }
   }
-  const { wire, request, hidesUsage, path, headers, body } = outgoing
+  const { wire, request, hidesUsage, key, path, headers, body } = outgoing
   const facts = factsOf(parts.clock, call, route)
   let finish: Finish
   try {
     const { bytes, body } = payloadOf(call)
-    finish = finishing(await run.purse.reserve(worstCase(bytes, body, call.head, route)), parts, call, route, facts)
+    // What is translated asks for no better service.
+    const worst = { ...worstCase(bytes, body, call.head, route), times: request ? 1 : timesPaid(body) }
+    finish = finishing(await run.purse.reserve(worst), parts, call, route, facts)
   } catch (thrown) {
     const refusal = expected(thrown, call)
     run.onCall?.(facts.end({ refusal }))
@@ -73,7 +76,7 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
     const sent = { method: call.method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone }
     const response = await parts.upstream.send(sent)
     facts.status = response.statusCode
-    return { wire, request, hidesUsage, route, response, facts, finish }
+    return { wire, request, hidesUsage, key, route, response, facts, finish }
   } catch (thrown) {
     const { kind, message, wasSent } = thrown instanceof UpstreamFailure ? thrown : { ...expected(thrown, call), wasSent: false }
     const how = wasSent ? 'settle' : 'release'
@@ -84,21 +87,21 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
 }
 
 async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise<Failure | undefined> {
-  const { response, facts, finish, wire, request, hidesUsage, route } = opened
+  const { response, facts, finish, wire, request, hidesUsage, key, route } = opened
   const { clock, limits } = parts
   const { answer } = call
   const options = { clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: facts.first }
   try {
     const status = response.statusCode ?? 0
     if (status < 200 || status >= 300) {
-      const { refusal, own } = await readRefusal(response, { ...options, answer, wire, provider: route.provider })
+      const { refusal, own } = await readRefusal(response, { ...options, answer, wire, provider: route.provider, key })
       finish('release', { refusal, isAbandoned: answer.gone.aborted })
       if (answer.gone.aborted) return undefined
       return { refusal, own: wire === call.wire ? own : undefined, canGoElsewhere: mayBeServedElsewhere(refusal.kind) }
     }
     const delivery = request
       ? await translate(response, call, { ...options, wire, request })
-      : await passThrough(response, call, { ...options, hidesUsage })
+      : await passThrough(response, call, { ...options, hidesUsage, key })
     finish(delivery.isUnserved ? 'release' : 'settle', delivery)
     if (!delivery.refusal || answer.hasBegun || delivery.isAbandoned) return undefined
     const canGoElsewhere = delivery.isUnserved === true && mayBeServedElsewhere(delivery.refusal.kind)

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import { type Gone, GoneSignal } from './gone.ts'
 import { endWith } from './one-write.ts'
 import type { CallRecorder } from './recording.ts'
 
 /** What one client gets, told to whoever records it. */
 export class ClientAnswer {
   readonly #response: ServerResponse
-  readonly #gone = new AbortController()
+  readonly #gone = new GoneSignal()
   #hasWritten = false
   recorder: CallRecorder | undefined
   /** Called when the first of it is on its way. */
@@ -23,8 +24,8 @@ export class ClientAnswer {
   }
 
   /** Aborts when nobody can get the answer any more. */
-  get gone(): AbortSignal {
-    return this.#gone.signal
+  get gone(): Gone {
+    return this.#gone
   }
 
   get hasBegun(): boolean {
@@ -64,6 +65,8 @@ export class ClientAnswer {
   }
 
   whole(status: number, headers: string[], body: Buffer): void {
+    // Nothing more can be asked behind a request whose end was not read.
+    if (!this.#response.req.complete) this.#response.shouldKeepAlive = false
     this.#response.writeHead(status, [...headers, 'content-length', String(body.length)])
     endWith(this.#response, body)
     this.recorder?.head(status, named(headers))

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { invalid } from '../domain/error.ts'
+import { hasMoreValues } from './json-members.ts'
 import type { JsonObject } from './model-request.ts'
 import type { Asked, Wire } from './wire.ts'
 import { wires } from './wires/index.ts'
@@ -79,25 +80,42 @@ function keyIn(url: string): string | undefined {
   return new URLSearchParams(`key=${text}`).get('key') ?? undefined
 }
 
+/** By these, however they are written, a provider may take a request for somebody else's. */
+const authorizing = /^(?:\$?key|api[-_]?key|access_token|oauth_token)$/i
+
 function withoutKey(query: string): string {
-  if (!query.includes('key=')) return query
+  if (!/key|token|%/i.test(query)) return query
   const kept = query
     .slice(1)
     .split('&')
-    .filter((part) => !part.startsWith('key='))
+    .filter((part) => !authorizing.test(new URLSearchParams(part).keys().next().value ?? ''))
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** The whole body; undefined if it is larger than allowed, which is known before it is read where the client says so. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+/**
+ * The whole body; undefined if it is larger than allowed, which is known before it is read where the client says so. `hold` is asked before a piece is kept, and what it
+ * throws ends the reading.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  hold: (bytes: number) => void = () => {},
+): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined
   const body = Promise.withResolvers<Buffer | undefined>()
   const chunks: Buffer[] = []
   let size = 0
   const take = (chunk: Buffer) => {
     size += chunk.length
-    if (size <= maxBytes) chunks.push(chunk)
-    else done(undefined)
+    if (size > maxBytes) return done(undefined)
+    try {
+      hold(chunk.length)
+      chunks.push(chunk)
+    } catch (thrown) {
+      stop()
+      request.pause()
+      body.reject(thrown)
+    }
   }
   const end = () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   const leave = () => {
@@ -136,7 +154,14 @@ export function drain(request: IncomingMessage): Promise<void> {
 
 const maxDrainedBytes = 256 * 1024 * 1024
 
+/** A conversation as long as any model can read has some thousands. */
+const maxValues = 500_000
+/** What is smaller is read in a moment, whatever it holds. */
+const harmlessBytes = 1024 * 1024
+
 export function parsedBody(bytes: Buffer): JsonObject {
+  if (bytes.length > harmlessBytes && hasMoreValues(bytes, maxValues))
+    throw invalid(`The body of the request holds more than ${maxValues} values.`)
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))

@@ -10,12 +10,12 @@ import { collect } from './whole-answer.ts'
 export async function passCount({ upstream, clock, limits }: AttemptParts, call: Call, route: Route): Promise<boolean> {
   const { answer, method } = call
   try {
-    const { path, headers, body } = await outgoingTo(route, call)
+    const { path, headers, body, key } = await outgoingTo(route, call)
     const response = await upstream.send({ method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone })
     const options = { answer, clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: () => {} }
     const { end, bytes } = await collect(response, options)
     if (end !== 'whole' || response.statusCode !== 200) return false
-    answer.whole(200, returning(response.rawHeaders), bytes)
+    answer.whole(200, returning(response.rawHeaders, key), bytes)
     return true
   } catch (thrown) {
     if (thrown instanceof UpstreamFailure) return false

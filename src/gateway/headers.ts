@@ -13,12 +13,14 @@ const ofConnection = [
   'upgrade',
 ]
 const ofClient = new Set([...ofConnection, 'host', 'content-length', 'expect', 'accept-encoding', 'content-encoding'])
-const authorizing = new Set(['x-api-key', 'authorization', 'x-goog-api-key', 'cookie'])
+const authorizing = new Set(['x-api-key', 'authorization', 'x-goog-api-key', 'api-key', 'cookie'])
+/** Some services take the method from these. */
+const overriding = new Set(['x-http-method-override', 'x-http-method', 'x-method-override'])
 const ofProvider = new Set([...ofConnection, 'content-length', 'content-encoding'])
 
 /** A client's headers as they go to the provider: who asks is replaced, what is about the connection stays behind, and what comes back must be readable. */
 export function outgoing(raw: RawHeaders, authorization: Readonly<Record<string, string>>): string[] {
-  const headers = without(raw, (name) => ofClient.has(name) || authorizing.has(name))
+  const headers = without(raw, (name) => ofClient.has(name) || authorizing.has(name) || overriding.has(name))
   headers.push('accept-encoding', 'identity')
   for (const name in authorization) if (authorizing.has(name) || !has(headers, name)) headers.push(name, authorization[name]!)
   return headers
@@ -29,8 +31,12 @@ function has(headers: RawHeaders, name: string): boolean {
   return false
 }
 
-/** A provider's headers as they go to the client. */
-export const returning = (raw: RawHeaders): string[] => without(raw, (name) => ofProvider.has(name))
+/** A provider's headers as they go to the client: one that repeats the key by which we asked stays behind. */
+export function returning(raw: RawHeaders, key: string | undefined): string[] {
+  const headers = without(raw, (name) => ofProvider.has(name))
+  if (!key || !headers.some((text) => text.includes(key))) return headers
+  return headers.filter((_, at) => !headers[at - (at % 2)]!.includes(key) && !headers[at - (at % 2) + 1]!.includes(key))
+}
 
 /** A client's headers as they may be kept: without what it proves itself by. */
 export function recordable(raw: RawHeaders): Record<string, string> {

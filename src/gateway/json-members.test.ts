@@ -3,7 +3,7 @@ import { edited, membersOf } from './json-members.ts'
 
 const valuesOf = (text: string, ...names: string[]) => {
   const bytes = Buffer.from(text)
-  return membersOf(bytes, names).map(({ key, start, end }) => [key, bytes.toString('utf8', start, end)])
+  return membersOf(bytes, new Set(names)).map(({ key, start, end }) => [key, bytes.toString('utf8', start, end)])
 }
 
 describe('the members of a JSON text', () => {
@@ -29,6 +29,13 @@ describe('the members of a JSON text', () => {
     ])
   })
 
+  it('are found in capitals, and in signs that are taken for the same letters', () => {
+    expect(valuesOf('{"MODEL":1,"max_to\u212aens":2,"Mode":3}', 'model', 'max_tokens').map(([, value]) => value)).toEqual([
+      '1',
+      '2',
+    ])
+  })
+
   it('may be of any kind', () => {
     const text = '{"a":null,"b":true ,"c":-1.5e+9,"d":[1,[2,"]"]] ,"e":{"x":{}},"f":""}'
     expect(valuesOf(text, 'a', 'b', 'c', 'd', 'e', 'f').map(([, value]) => JSON.parse(value!))).toEqual(
@@ -43,7 +50,7 @@ describe('the members of a JSON text', () => {
 
 it('edits touch their places only', () => {
   const bytes = Buffer.from('{"model" : "é", "x":1.0}')
-  const [model] = membersOf(bytes, ['model'])
+  const [model] = membersOf(bytes, new Set(['model']))
   expect(edited(bytes, [{ start: model!.start, end: model!.end, text: '"日本"' }]).toString()).toBe('{"model" : "日本", "x":1.0}')
   expect(edited(bytes, [])).toBe(bytes)
 })

@@ -13,10 +13,10 @@ export interface Edit {
 }
 
 /**
- * The members of the object whose brace is at `at` that have one of these names, every one of them: a name that is given twice must not
- * hide from us what a provider reads. The bytes must be JSON that was parsed before.
+ * The members of the object whose brace is at `at` that have one of these names, every one of them and in capitals too: neither a name that is given twice nor one that only
+ * some take for it must hide from us what a provider reads. The names are given plainly, and the bytes must be JSON that was parsed before.
  */
-export function membersOf(bytes: Buffer, names: readonly string[], at = objectStart(bytes)): Member[] {
+export function membersOf(bytes: Buffer, names: ReadonlySet<string>, at = objectStart(bytes)): Member[] {
   const found: Member[] = []
   let position = skipSpace(bytes, at + 1)
   while (bytes[position] === quote) {
@@ -24,13 +24,17 @@ export function membersOf(bytes: Buffer, names: readonly string[], at = objectSt
     const key = keyOf(bytes, position, keyEnd)
     const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
     const end = valueEnd(bytes, start)
-    if (names.includes(key)) found.push({ key, start, end })
+    if (names.has(plainName(key))) found.push({ key, start, end })
     position = skipSpace(bytes, end)
     if (bytes[position] !== comma) break
     position = skipSpace(bytes, position + 1)
   }
   return found
 }
+
+/** A name as those see it who do not tell small letters from capitals, nor signs from others that are taken for the same letter. */
+export const plainName = (key: string) => (isPlain.test(key) ? key : key.normalize('NFKC').toLowerCase())
+const isPlain = /^[a-z0-9_]*$/
 
 /** The same bytes but for these places, which come in their order. */
 export function edited(bytes: Buffer, edits: readonly Edit[]): Buffer {
@@ -43,6 +47,21 @@ export function edited(bytes: Buffer, edits: readonly Edit[]): Buffer {
   }
   pieces.push(bytes.subarray(position))
   return Buffer.concat(pieces)
+}
+
+/** Whether a text of JSON, which need not be sound, holds more values than that: each takes far more memory and time than its bytes. */
+export function hasMoreValues(bytes: Buffer, most: number): boolean {
+  let count = 0
+  let isInString = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (isInString) {
+      if (byte === backslash) at++
+      else if (byte === quote) isInString = false
+    } else if (byte === quote) isInString = true
+    else if ((byte === comma || byte === openBrace || byte === openBracket) && ++count > most) return true
+  }
+  return false
 }
 
 /** Where the outermost object begins: a text may begin with a mark of its byte order. */
@@ -63,11 +82,24 @@ function skipSpace(bytes: Buffer, from: number): number {
   return position
 }
 
-/** Behind the closing quote. Long strings are skipped by native search. */
+/** Behind the closing quote. Long strings are skipped by native search, but for those that are full of quotes. */
 function stringEnd(bytes: Buffer, start: number): number {
   let end = bytes.indexOf(quote, start + 1)
-  while (isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
+  for (let hops = 0; isEscaped(bytes, end); hops++) {
+    if (hops === maxHops) return scannedEnd(bytes, end + 1)
+    end = bytes.indexOf(quote, end + 1)
+  }
   return end === -1 ? bytes.length : end + 1
+}
+
+const maxHops = 1_000
+
+function scannedEnd(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] === backslash) at++
+    else if (bytes[at] === quote) return at + 1
+  }
+  return bytes.length
 }
 
 function isEscaped(bytes: Buffer, at: number): boolean {

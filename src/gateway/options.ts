@@ -1,6 +1,8 @@
 /** How long things may take, and how much of them there may be. */
 export interface GatewayLimits {
   readonly maxBodyBytes: number
+  /** Of all requests of one run that are not answered yet, together. */
+  readonly maxHeldBytes: number
   readonly connectMs: number
   /** From the request to the answer's head; a model may think for long before it says anything. */
   readonly firstByteMs: number
@@ -12,6 +14,7 @@ export interface GatewayLimits {
 
 export const defaultLimits: GatewayLimits = {
   maxBodyBytes: 64 * 1024 * 1024,
+  maxHeldBytes: 256 * 1024 * 1024,
   connectMs: 15_000,
   firstByteMs: 10 * 60_000,
   idleMs: 15 * 60_000,

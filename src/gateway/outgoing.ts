@@ -1,8 +1,9 @@
 import { invalid } from '../domain/error.ts'
 import { type Call, type Payload, payloadOf } from './call.ts'
+import { modelEdits } from './decisive-fields.ts'
 import { mayHoldForeignSeals, withoutForeignSeals } from './foreign-seals.ts'
 import { outgoing, type RawHeaders } from './headers.ts'
-import { type Edit, edited, membersOf } from './json-members.ts'
+import { edited } from './json-members.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Route } from './route.ts'
 import { mustAskForUsage, usageAsking } from './usage-asking.ts'
@@ -15,6 +16,8 @@ export interface Outgoing {
   readonly path: string
   readonly headers: RawHeaders
   readonly body: Buffer
+  /** That by which we ask; no client is to see it. */
+  readonly key: string | undefined
   /** What was asked, where it had to be translated; without the messages, which would be kept as long as the answer takes. */
   readonly request?: ModelRequest | undefined
   /** We asked for the usage in the client's place, so it does not know what the frame that tells it is. */
@@ -28,12 +31,15 @@ export async function outgoingTo(route: Route, call: Call): Promise<Outgoing> {
   const key = await provider.key()
   const authorization = key === undefined ? {} : wire.authorization(key)
   const payload = payloadOf(call)
-  return wire === call.wire ? passed(route, call, payload, authorization) : translated(route, call, payload, wire, authorization)
+  const sent =
+    wire === call.wire ? passed(route, call, payload, authorization) : translated(route, call, payload, wire, authorization)
+  return { ...sent, key }
 }
 
 type Authorization = Readonly<Record<string, string>>
+type Keyless = Omit<Outgoing, 'key'>
 
-function passed(route: Route, call: Call, payload: Payload, authorization: Authorization): Outgoing {
+function passed(route: Route, call: Call, payload: Payload, authorization: Authorization): Keyless {
   const { wire, asked } = call
   const { body } = payload
   const bytes = mayHoldForeignSeals(payload.bytes) ? Buffer.from(JSON.stringify(withoutForeignSeals(body))) : payload.bytes
@@ -51,14 +57,6 @@ function passed(route: Route, call: Call, payload: Payload, authorization: Autho
   }
 }
 
-/** Wherever the name stands; a format that has it in the path may have it in the body as well. */
-function modelEdits(bytes: Buffer, target: string): Edit[] {
-  const text = JSON.stringify(target)
-  return membersOf(bytes, ['model']).flatMap(({ start, end }) =>
-    bytes.toString('utf8', start, end) === text ? [] : [{ start, end, text }],
-  )
-}
-
 function pathFor(path: string, model: string, target: string): string {
   for (const given of [model, encodeURIComponent(model), encodeURI(model)]) {
     const at = path.indexOf(`/${given}:`)
@@ -67,7 +65,7 @@ function pathFor(path: string, model: string, target: string): string {
   throw invalid('The model in the path is written in a way that Pawl does not understand; write it plainly.')
 }
 
-function translated(route: Route, call: Call, { body }: Payload, wire: Wire, authorization: Authorization): Outgoing {
+function translated(route: Route, call: Call, { body }: Payload, wire: Wire, authorization: Authorization): Keyless {
   const read = call.wire.readRequest(body, call.asked)
   const request = { ...read, model: call.model, maxOutputTokens: atMost(read.maxOutputTokens, route.maxOutputTokens) }
   const written = wire.writeRequest(request, route.target)

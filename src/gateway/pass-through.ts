@@ -16,6 +16,8 @@ export interface PassingOptions {
   readonly idleMs: number
   readonly maxBytes: number
   readonly hidesUsage: boolean
+  /** That by which we asked. */
+  readonly key: string | undefined
   /** The first piece of the answer is here. */
   onFirst(): void
 }
@@ -28,7 +30,7 @@ export function passThrough(response: IncomingMessage, call: Call, options: Pass
 const isJson = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('application/json') === true
 
 async function passStream(response: IncomingMessage, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
-  const { clock, idleMs, maxBytes, hidesUsage, onFirst } = options
+  const { clock, idleMs, maxBytes, hidesUsage, key, onFirst } = options
   const cutter = new FrameCutter(wire.framing)
   const splitter = createFrameSplitter(wire.framing, { tooLong: 'skip' })
   const reader = wire.usageReader()
@@ -57,7 +59,7 @@ async function passStream(response: IncomingMessage, { wire, answer }: Call, opt
     for (const bytes of framesIn(whole, wire.framing)) if (!read(bytes).some(isUsageOnly)) shown.push(bytes)
     return shown.length === 0 || answer.write(shown.length === 1 ? shown[0]! : Buffer.concat(shown))
   }
-  answer.head(response.statusCode ?? 200, returning(response.rawHeaders))
+  answer.head(response.statusCode ?? 200, returning(response.rawHeaders, key))
   const end = await pump(unpacked(response), { answer, clock, idleMs, take })
   if (end === 'gone') return { ...toldBy(reader), isAbandoned: true }
   if (end !== 'whole') {
@@ -90,7 +92,7 @@ async function passWhole(response: IncomingMessage, { wire, answer }: Call, opti
   const collected = await collect(response, { ...options, answer })
   if (collected.end === 'gone') return { isAbandoned: true }
   if (collected.end !== 'whole') return { refusal: collected.end === 'late' ? silent : cutOff }
-  answer.whole(response.statusCode ?? 200, returning(response.rawHeaders), collected.bytes)
+  answer.whole(response.statusCode ?? 200, returning(response.rawHeaders, options.key), collected.bytes)
   const reader = wire.usageReader()
   for (const body of collected.bodies()) reader.whole(body)
   return { usage: reader.usage }

@@ -15,12 +15,14 @@ export interface OwnWords {
 export interface RefusalReading extends Collecting {
   readonly wire: Wire
   readonly provider: Provider
+  /** That by which we asked. */
+  readonly key: string | undefined
 }
 
 /** What a provider says that did not serve a request. */
 export async function readRefusal(
   response: IncomingMessage,
-  { wire, provider, ...reading }: RefusalReading,
+  { wire, provider, key, ...reading }: RefusalReading,
 ): Promise<{ refusal: Refusal; own?: OwnWords | undefined }> {
   const status = response.statusCode ?? 0
   const now = new Date(reading.clock.now())
@@ -30,14 +32,13 @@ export async function readRefusal(
   }
   const { end, bytes } = await collect(response, { ...reading, maxBytes: maxRefusalBytes })
   const text = bytes.toString('utf8')
-  const key = await provider.key().catch(() => undefined)
   const shown = key !== undefined && key !== '' && text.includes(key) ? text.replaceAll(key, '[key]') : undefined
   const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
   const refusal = wire.refused({ status, headers, text: shown ?? text }, now)
   if (end !== 'whole') return { refusal }
   return {
     refusal,
-    own: { status, headers: returning(response.rawHeaders), body: shown === undefined ? bytes : Buffer.from(shown) },
+    own: { status, headers: returning(response.rawHeaders, key), body: shown === undefined ? bytes : Buffer.from(shown) },
   }
 }
 

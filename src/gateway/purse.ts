@@ -12,6 +12,8 @@ export interface WorstCase {
   readonly route: Route
   readonly inputTokens: number
   readonly outputTokens: number
+  /** How many times the listed price is paid for it; once if left out. */
+  readonly times?: number | undefined
 }
 
 /** Exactly one of the two is called, once. */

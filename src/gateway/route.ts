@@ -11,6 +11,8 @@ export interface Provider {
   readonly baseUrl: string
   /** Asked for each call: keys are renewed. Undefined where none is needed. */
   key(): Promise<string | undefined>
+  /** It asks no money, unless the settings name a price: a server of one's own. */
+  readonly isFree?: boolean | undefined
   /** Whose limits count together: cooldowns are kept by it. */
   readonly account: string
 }

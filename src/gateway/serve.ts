@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { sleep } from '../clock.ts'
-import { invalid, messageOf, notFound } from '../domain/error.ts'
+import { invalid, limited, messageOf, notFound } from '../domain/error.ts'
 import { type AttemptParts, attempt, type Failure } from './attempt.ts'
 import { type Call, payloadOf, withoutMode } from './call.ts'
 import type { ClientAnswer } from './client-answer.ts'
@@ -18,20 +18,55 @@ export interface Serving {
   serve(request: IncomingMessage, answer: ClientAnswer, address: Addressed): Promise<void>
 }
 
+interface Held {
+  /** Throws a `PawlError` (`limited`) if there is no room. */
+  take(bytes: number): void
+  free(): void
+}
+
+/** It is told in events, errors and figures. */
+const maxNameChars = 200
+
 export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
   const { clock, limits } = parts
   let lastNumber = 0
+  /** Of all requests that are not answered yet. */
+  let heldBytes = 0
 
   async function serve(request: IncomingMessage, answer: ClientAnswer, address: Addressed): Promise<void> {
+    const held = holding()
     try {
-      const call = await read(request, answer, address)
+      const call = await read(request, answer, address, held)
       if (call) await answerTo(call)
     } catch (thrown) {
+      held.free()
       if (thrown instanceof ClientGone) return
       const refusal = refusalOf(thrown)
       if (!refusal) run.log.error('the gateway failed', { error: messageOf(thrown) })
       await drain(request)
       refuse(answer, address.wire, refusal ?? unexpected, new Date(clock.now()))
+    } finally {
+      held.free()
+    }
+  }
+
+  /** The bytes of one request, counted with those of all others. */
+  function holding(): Held {
+    let own = 0
+    return {
+      take(bytes) {
+        if (heldBytes + bytes > limits.maxHeldBytes)
+          throw limited(
+            `All requests of this run may hold ${limits.maxHeldBytes} bytes at once; ask again when some are over.`,
+            1,
+          )
+        own += bytes
+        heldBytes += bytes
+      },
+      free() {
+        heldBytes -= own
+        own = 0
+      },
     }
   }
 
@@ -40,12 +75,13 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
     request: IncomingMessage,
     answer: ClientAnswer,
     { wire, asked, path }: Addressed,
+    held: Held,
   ): Promise<Call | undefined> {
     const method = request.method ?? ''
     if (!asked) throw notFound(`"${method} ${path.split('?')[0]}" is nothing that a model is asked.`)
     const packing = request.headers['content-encoding'] ?? 'identity'
     if (packing !== 'identity') throw invalid(`The body is packed as "${packing.slice(0, 40)}"; send it as it is.`)
-    const bytes = await readBody(request, limits.maxBodyBytes)
+    const bytes = await readBody(request, limits.maxBodyBytes, held.take)
     if (!bytes) {
       await drain(request)
       const message = `The request is larger than ${limits.maxBodyBytes} bytes.`
@@ -55,6 +91,7 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
     if (asked.kind === 'models') return void list(answer, { wire, asked, path }, bytes)
     const body = parsedBody(bytes)
     const head = wire.head(body, asked)
+    if (head.model.length > maxNameChars) throw invalid(`The name of the model has more than ${maxNameChars} characters.`)
     const model = withoutMode(head.model)
     const number = ++lastNumber
     const call: Call = {
@@ -63,6 +100,7 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
     }
     answer.onBegin = () => {
       call.payload = undefined
+      held.free()
     }
     return call
   }
@@ -132,5 +170,5 @@ async function play({ status, headers, chunks }: RecordedAnswer, answer: ClientA
 const leftBy = ({ gone }: ClientAnswer) =>
   new Promise<void>((resolve) => {
     if (gone.aborted) resolve()
-    else gone.addEventListener('abort', () => resolve(), { once: true })
+    else gone.addEventListener('abort', resolve)
   })

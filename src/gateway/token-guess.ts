@@ -5,12 +5,12 @@
 export function guessTokens(bytes: Buffer, start = 0, end = bytes.length): number {
   const size = end - start
   if (size <= maxSampledBytes) return guess(bytes, start, end)
-  // A long text is judged by pieces of it, spread evenly.
+  // A long text is judged by pieces of it, spread evenly; where each lies is left to chance, so that nobody can write a text that is cheap just there.
   const count = maxSampledBytes / stripeBytes
-  const step = (size - stripeBytes) / (count - 1)
+  const step = size / count
   let tokens = 0
   for (let stripe = 0; stripe < count; stripe++) {
-    const from = start + Math.floor(stripe * step)
+    const from = start + Math.floor(stripe * step + Math.random() * (step - stripeBytes))
     tokens += guess(bytes, from, from + stripeBytes)
   }
   return (tokens * size) / maxSampledBytes

@@ -1,6 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Clock } from '../clock.ts'
+import type { Gone } from './gone.ts'
 import type { RefusalKind } from './model-event.ts'
 import { endWith } from './one-write.ts'
 import type { GatewayLimits } from './options.ts'
@@ -20,7 +21,7 @@ export interface UpstreamRequest {
   /** Names and values in turn; host and length are added. */
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
-  readonly signal: AbortSignal
+  readonly signal: Gone
 }
 
 export class UpstreamFailure extends Error {
@@ -64,6 +65,7 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     let kept = isAgain ? undefined : asked
     const answer = Promise.withResolvers<IncomingMessage>()
     let wasSent = false
+    let sentAt = 0
     let cancelTimer = () => {}
     const options = {
       // A kept connection may have ended unseen; a second try gets a new one.
@@ -88,6 +90,7 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       stop(new UpstreamFailure('timed_out', `The provider at ${place.origin} ${what} within ${seconds(ms)}.`, wasSent))
     const waitForAnswer = () => {
       wasSent = true
+      sentAt = clock.monotonic()
       cancelTimer()
       cancelTimer = clock.after(limits.firstByteMs, () => late('did not begin to answer', limits.firstByteMs))
     }
@@ -105,7 +108,8 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     request.on('error', (error: NodeJS.ErrnoException) => {
       cancelTimer()
       signal.removeEventListener('abort', abort)
-      if (kept && request.reusedSocket && !signal.aborted && ended.has(error.code ?? '')) answer.resolve(ask(kept, true))
+      const isStale = request.reusedSocket && ended.has(error.code ?? '') && clock.monotonic() - sentAt < staleMs
+      if (kept && isStale && !signal.aborted) answer.resolve(ask(kept, true))
       else
         answer.reject(new UpstreamFailure('unavailable', `The provider at ${place.origin} ${reason(error, wasSent)}.`, wasSent))
     })
@@ -128,6 +132,9 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
 
 /** How long a connection is kept that nobody uses. */
 const keptMs = 60_000
+
+/** So soon is known that a kept connection had ended. One that breaks later may have brought a request that is being served, and would be paid twice. */
+const staleMs = 500
 
 const ended = new Set(['ECONNRESET', 'EPIPE'])
 

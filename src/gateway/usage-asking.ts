@@ -9,9 +9,12 @@ export function mustAskForUsage(wire: WireName, body: JsonObject): boolean {
   return !(typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true)
 }
 
+const optionNames = new Set(['stream_options'])
+const flagNames = new Set(['include_usage'])
+
 /** Asks for it in the client's own text. */
 export function usageAsking(bytes: Buffer): Edit[] {
-  const given = membersOf(bytes, ['stream_options'])
+  const given = membersOf(bytes, optionNames)
   if (given.length === 0) {
     const inside = objectStart(bytes) + 1
     return [{ start: inside, end: inside, text: '"stream_options":{"include_usage":true},' }]
@@ -19,7 +22,7 @@ export function usageAsking(bytes: Buffer): Edit[] {
   return given.flatMap((options) => {
     const text = bytes.toString('utf8', options.start, options.end)
     if (!text.startsWith('{')) return [{ ...options, text: '{"include_usage":true}' }]
-    const flags = membersOf(bytes, ['include_usage'], options.start)
+    const flags = membersOf(bytes, flagNames, options.start)
     if (flags.length > 0) return flags.map(({ start, end }) => ({ start, end, text: 'true' }))
     const isEmpty = /^\{\s*\}$/.test(text)
     return [{ start: options.start + 1, end: options.start + 1, text: `"include_usage":true${isEmpty ? '' : ','}` }]

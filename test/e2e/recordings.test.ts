@@ -82,13 +82,14 @@ test('a run is recorded, looked at, replayed, forked, exported, served and remov
   expect(strayed.stdout).toMatch(/^The run left the recording at call 1 .*messages\[0\]\.content/)
   expect(asked()).toBe(2)
 
-  const forked = await pawl(home, ['fork', shown.run, '--at', '2', '--model', 'claude-haiku-4-5', '--json'])
+  // Replays are newer tasks, but what was recorded last is still this run.
+  const forked = await pawl(home, ['fork', 'last', '--at', '2', '--model', 'claude-haiku-4-5', '--json'])
   expect(forked, forked.stderr).toMatchObject({ code: 0 })
   expect(asked()).toBe(3)
   expect(models.requestsOf('e2e').at(-1)?.body).toMatchObject({ model: 'claude-haiku-4-5' })
 
   const file = join(home, 'recording.jsonl')
-  await writeFile(file, (await pawl(home, ['recording', 'export', shown.run])).stdout)
+  await writeFile(file, (await pawl(home, ['recording', 'export', shown.run.slice(-6)])).stdout)
   expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]!)).toMatchObject({ type: 'recording', version: 1, run: shown.run })
   const server = startPawl(home, ['model-server', '--recording', file])
   const { url } = JSON.parse(await until(async () => server.stdout().split('\n', 2)[1] !== undefined && server.stdout())) as {

@@ -367,6 +367,17 @@ describe('a provider', () => {
     expect(stage.ledger.settled).toHaveLength(2)
   })
 
+  it('that breaks a connection that is used again, after a while, may have served and is asked once', async () => {
+    const { maker, stage } = await staged('anthropic', (request, response) => {
+      if (maker.seen.length === 1) response.end('{}')
+      else setTimeout(() => request.socket.resetAndDestroy(), 700)
+    })
+    expect((await ask(stage.url + path, { body })).status).toBe(200)
+    expect((await ask(stage.url + path, { body })).status).toBe(502)
+    expect(maker.seen).toHaveLength(2)
+    expect(stage.ledger.settled).toHaveLength(2)
+  })
+
   it('that takes no connection is given up, and has served nothing', async () => {
     // It takes the line, and never says who it is.
     const server = createTcpServer((socket) => void socket.on('error', () => undefined))
@@ -400,5 +411,80 @@ describe('a provider', () => {
     expect((await ask(stage.url + path, { body })).body.toString()).toBe('not even JSON')
     expect(stage.ledger.settled).toHaveLength(1)
     expect(stage.ledger.settled[0]).not.toHaveProperty('usage')
+  })
+})
+
+describe('a program that wants to harm whoever serves it', () => {
+  const { path, body } = requests.anthropic
+
+  it('does not get the key from a provider that repeats it in its headers, whether it serves or refuses', async () => {
+    for (const status of [200, 401, 500]) {
+      const { stage } = await staged('anthropic', (_, response) => {
+        response.writeHead(status, { 'content-type': 'application/json', 'x-debug': `key=${providerKey};`, 'x-kept': 'yes' })
+        response.end('{}')
+      })
+      const got = await ask(stage.url + path, { body })
+      expect(got).toMatchObject({ status, headers: { 'x-kept': 'yes' } })
+      expect(JSON.stringify(got.headers)).not.toContain(providerKey)
+    }
+  })
+
+  it('is asked for by nobody but us, in no other way than it was asked, whatever it puts beside its own key', async () => {
+    const { maker, stage } = await staged('gemini', (_, response) => response.end('{}'))
+    const query = '?alt=json&%6bey=theirs&access_token=theirs&$key=theirs&x=1'
+    const headers = { 'api-key': 'theirs', cookie: 'theirs', 'x-http-method-override': 'DELETE' }
+    expect((await ask(stage.url + requests.gemini.path + query, { body: requests.gemini.body, headers })).status).toBe(200)
+    const [seen] = maker.seen
+    expect(seen!.url).toBe('/v1beta/models/fast:generateContent?alt=json&x=1')
+    expect(JSON.stringify(seen!.headers)).not.toMatch(/theirs|DELETE/)
+    expect(seen!.headers['x-goog-api-key']).toBe(providerKey)
+  })
+
+  it('cannot fill the memory with many values in one request', async () => {
+    const { stage } = await staged('anthropic', neverAsked)
+    const many = `{"model":"fast","max_tokens":1,"messages":[${'{},'.repeat(600_000)}{}]}`
+    const startedAt = performance.now()
+    expect(refusalIn(await ask(stage.url + path, { body: many }))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('more than 500000 values'),
+    })
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+
+  it('cannot fill the memory with many requests at once, and is served again when some are over', async () => {
+    const held = Promise.withResolvers<void>()
+    const { maker, stage } = await staged('anthropic', (_, response) => void held.promise.then(() => response.end('{}')), {
+      limits: { maxHeldBytes: 300_000 },
+    })
+    const large = JSON.stringify({ ...JSON.parse(body), metadata: { user_id: 'x'.repeat(200_000) } })
+    const arrived = maker.arrival()
+    const first = ask(stage.url + path, { body: large })
+    await arrived
+    expect(refusalIn(await ask(stage.url + path, { body: large }))).toMatchObject({
+      status: 429,
+      message: expect.stringContaining('300000 bytes at once'),
+    })
+    held.resolve()
+    expect((await first).status).toBe(200)
+    expect((await ask(stage.url + path, { body: large })).status).toBe(200)
+  })
+
+  it('cannot put a long text in place of the name of a model', async () => {
+    const { stage } = await staged('anthropic', neverAsked)
+    const long = body.replace('fast', 'x'.repeat(100_000))
+    const { status, message } = refusalIn(await ask(stage.url + path, { body: long }))
+    expect(status).toBe(400)
+    expect(message.length).toBeLessThan(200)
+    expect(stage.calls).toEqual([])
+  })
+
+  it('does not reach another model by a name in capitals, nor by fields of services that know several', async () => {
+    const { maker, stage } = await staged('ollama', (_, response) => response.end('{"done":true}\n'))
+    await ask(`${stage.url}/api/chat`, { body: '{"model":"fast","Model":"dear","messages":[]}' })
+    expect(JSON.parse(maker.seen[0]!.body.toString())).toMatchObject({ model: 'fast', Model: 'fast' })
+    const chat = await staged('openai-chat', neverAsked)
+    const both = '{"model":"fast","models":["dear"],"messages":[]}'
+    expect(refusalIn(await ask(`${chat.stage.url}/v1/chat/completions`, { body: both })).status).toBe(400)
+    expect(chat.maker.seen).toEqual([])
   })
 })

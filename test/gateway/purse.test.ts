@@ -47,6 +47,18 @@ it('a call that was not served costs nothing and is told; one that told no usage
   ])
 })
 
+it('a better service is reserved and counted dearer than its listed price, and its cost is not known', async () => {
+  const { run, purse, end } = await begin({ budget: { usd: 10 } })
+  const call = await purse.reserve({ ...worst(500, 500), times: 3 })
+  expect((await held(run.id))!.open).toBeGreaterThanOrEqual(3)
+  call.settle(facts(1, 250))
+  await end()
+  expect(await booked(run.id)).toEqual({ counted: 0.75, cost: null, lines: 1, unknown: 1 })
+  await expect(
+    begin({ budget: { usd: 2 } }).then(({ purse }) => purse.reserve({ ...worst(500, 500), times: 3 })),
+  ).rejects.toThrow(OverCap)
+})
+
 it('two hundred calls at once under one cap spend exactly the cap and no more', async () => {
   const spenders = await Promise.all(Array.from({ length: 4 }, () => begin({ shared: { dayUsd: 20 } })))
   const before = await sql<{ usd: number | null }>`select sum(counted_usd) as usd from pawl.ledger`.execute(db)
@@ -256,4 +268,13 @@ it('most calls that come one after another ask the database for nothing', async 
   expect(seen.size).toBeLessThan(8)
   await end()
   expect((await booked(run.id)).counted).toBeCloseTo(0.05, 9)
+})
+
+it('what is kept open for quick calls is given back soon after the last of them', async () => {
+  const { run, purse, end } = await begin({ budget: { usd: 1000 } })
+  for (let number = 1; number <= 30; number++)
+    (await purse.reserve(worst(0, 100))).settle({ ...facts(number, 10), durationMs: 1 })
+  await soon(async () => (await booked(run.id)).lines === 30 && (await held(run.id))!.open === 0)
+  await end()
+  expect(await booked(run.id)).toMatchObject({ counted: 0.3, lines: 30, unknown: 0 })
 })

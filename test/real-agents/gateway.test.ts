@@ -205,6 +205,16 @@ test('a run whose key is not there is not begun, and says where it should be', a
   })
 })
 
+test('a run with a misspelt model, and no key or login for any other, is not begun and hears which was meant', async () => {
+  const { agent } = listed(claude, 'anthropic', 'text', { model: 'the-modle' })
+  const { task, events } = await machine.run({ agentConfig: agent })
+  expect(task).toMatchObject({ state: 'failed', reason: { kind: 'bad_config' } })
+  expect(task.reason?.detail).toMatch(
+    /^The model "the-modle" is none of those that "models:" lists \(the-model\), .*did you mean "the-model"\?$/,
+  )
+  expect(events.some(({ type }) => type === 'run.started')).toBe(false)
+})
+
 test('the real claude goes on with a model that stands in for its own while that is away, and its key is nowhere in what is kept', async () => {
   const { agent } = listed(claude, 'openai-chat', 'overloaded')
   const spare = listed(claude, 'gemini', 'text')

@@ -13,11 +13,11 @@ afterAll(() => machine.stop())
 
 const usageOf = (events: readonly Event[]) => events.flatMap((event) => (event.type === 'agent.usage' ? [event.data] : []))
 
-describe.each(programs)('the real $agent in a loop that costs', (program) => {
+describe.each(programs)('the real $agent in a loop that costs, past the gateway', (program) => {
   test('is stopped soon after its cap, keeps what it cost, and goes on with a larger one', async () => {
     const workspace = await machine.workspace()
     const cap = program.agent === 'claude' ? 2 : 10
-    const agentConfig = machine.agent(program, 'expensive-loop', { budget: { usd: cap } })
+    const agentConfig = machine.agent(program, 'expensive-loop', { gateway: false, budget: { usd: cap } })
     const { task, events } = await machine.run({ agentConfig, workspace })
     expect(task).toMatchObject({ state: 'over_budget', reason: { kind: 'budget_exceeded' }, runs: [{ outcome: 'over_budget' }] })
     // The price of Codex's scripted model is known to nobody, so that it counts as the dearest.
@@ -38,6 +38,30 @@ describe.each(programs)('the real $agent in a loop that costs', (program) => {
     const after = await machine.daemon.runtime.getTask(task.id)
     expect(after).toMatchObject({ state: 'completed', result: { text: 'Went on after 2 prompts.' } })
     if (program.agent === 'claude') expect(after.result?.costUsd).toBeGreaterThan(task.result?.costUsd ?? Number.NaN)
+  })
+})
+
+describe.each(programs)('the real $agent in a loop that costs, through the gateway', (program) => {
+  test('never passes its cap, is booked as the provider bills it, and goes on with a larger one', async () => {
+    const cap = 2
+    const model = program.agent === 'claude' ? program.model : 'gpt-5-codex'
+    const agentConfig = machine.agent(program, 'costly-loop', { model, budget: { usd: cap } })
+    const { task, events } = await machine.run({ agentConfig, workspace: await machine.workspace() })
+    expect(task).toMatchObject({ state: 'over_budget', reason: { kind: 'budget_exceeded' }, runs: [{ outcome: 'over_budget' }] })
+    expect(task.reason?.detail).toMatch(/the next call of .* could cost up to \$.* is left/)
+    const calls = events.flatMap((event) => (event.type === 'model.called' && event.data.usage ? [event.data] : []))
+    expect(calls.length).toBeGreaterThanOrEqual(2)
+    const priceOfCall = program.agent === 'claude' ? (10_000 * 3 + 20_000 * 15) / 1e6 : (10_000 * 1.25 + 20_000 * 10) / 1e6
+    expect(task.cost).toMatchObject({ usd: expect.closeTo(calls.length * priceOfCall, 6), known: 'priced' })
+    expect(task.cost.usd).toBeLessThanOrEqual(cap)
+
+    const before = events.at(-1)!.seq
+    await machine.daemon.runtime.retryTask(task.id, { by: 'test', fresh: false, budget: { usd: 100 } })
+    await eventsUntil(machine.daemon, task.id, (event) => event.seq > before && isResting(event), 45_000)
+    expect(await machine.daemon.runtime.getTask(task.id)).toMatchObject({
+      state: 'completed',
+      result: { text: 'Went on after 2 prompts.' },
+    })
   })
 })
 

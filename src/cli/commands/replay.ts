@@ -43,7 +43,7 @@ async function replay(cli: Cli, named: string, { until, prompt }: Options): Prom
       if (cli.globals.json) cli.json(report)
       else {
         cli.out(plain(report.says))
-        cli.say(`• ${formatMoney(report.costUsd)} · pawl logs ${task.id}`)
+        cli.say(`• ${report.costUsd === null ? 'cost unknown' : formatMoney(report.costUsd)} · pawl logs ${task.id}`)
       }
       return report.identical ? 0 : 1
     },

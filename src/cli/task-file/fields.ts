@@ -1,5 +1,6 @@
 import { adapters } from '../../agents/index.ts'
 import { parseDuration } from '../../config/duration.ts'
+import { mountForms, writtenMount } from '../written-mount.ts'
 
 /** Where the value of a key goes in the request, and how it is read. A fault is the end of a sentence that begins with the key. */
 export interface Field {
@@ -73,6 +74,17 @@ function afterDeadlineOf(value: unknown): unknown {
   throw new WrongValue('must be deny, fail, {proceed: ANSWER}, {escalate: {agent: NAME}} or {escalate: {webhook: NOTIFICATION}}')
 }
 
+/** As on the command line, or as the API has it. */
+function mountsOf(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((mount: unknown) => {
+    if (typeof mount !== 'string') return mount
+    const read = writtenMount(mount)
+    if (!read) throw new WrongValue(`must name folders as ${mountForms}`)
+    return read
+  })
+}
+
 const subtasks = {
   most: to('most'),
   depth: to('depth'),
@@ -94,7 +106,7 @@ const settings = {
   disallowedTools: to('disallowedTools'),
   contextDirs: to('contextDirs'),
   contextFiles: to('contextDirs'),
-  mounts: to('mounts'),
+  mounts: read(to('mounts'), mountsOf),
   appendSystemPrompt: to('appendSystemPrompt'),
   role: to('role'),
   systemPromptAppend: to('appendSystemPrompt'),

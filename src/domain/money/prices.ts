@@ -15,6 +15,10 @@ export interface Price {
   readonly pieces?: Readonly<Record<string, number>> | undefined
   /** For all tokens of a call into which more than so many go. */
   readonly long?: { readonly above: number; readonly price: Omit<Price, 'pieces' | 'long'> } | undefined
+  /** The most tokens that the model writes in one answer. */
+  readonly maxOutput?: number | undefined
+  /** Asked for by name only: a model that nobody knows is not taken for one of these. */
+  readonly isRare?: boolean | undefined
 }
 
 /** What one call used, as its provider told it: reasoning is a part of the output, and what is kept for an hour a part of what went into the cache. */
@@ -68,9 +72,9 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
       .map(([pattern, price]) => ({ pattern, price }))
       .sort((one, other) => other.pattern.length - one.pattern.length),
   )
-  const known = [...Object.values(own), ...Object.values(listed)].flatMap((price): Price[] =>
-    price.long ? [price, price.long.price] : [price],
-  )
+  const known = [...Object.values(own), ...Object.values(listed)]
+    .filter((price) => !price.isRare)
+    .flatMap((price): Price[] => (price.long ? [price, price.long.price] : [price]))
   const most = (of: (price: Price) => number) => Math.max(0, ...known.map(of))
   const dearest: Price = {
     input: most((price) => price.input),
@@ -81,13 +85,21 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
     reasoning: most(reasoning),
   }
   const feeOf = (piece: string) => most((price) => price.pieces?.[piece] ?? 0)
-  const find = (model: string | undefined) => {
-    if (model === undefined) return undefined
+  const search = (model: string) => {
     for (const table of tables) {
       const found = table.find(({ pattern }) => modelFits(pattern, model))
       if (found) return found.price
     }
     return undefined
+  }
+  // Asked several times for every call; programs may ask for any name, so not all of them are kept.
+  const searched = new Map<string, Price | undefined>()
+  const find = (model: string | undefined) => {
+    if (model === undefined) return undefined
+    if (searched.has(model)) return searched.get(model)
+    const price = search(model)
+    if (searched.size < mostSearched) searched.set(model, price)
+    return price
   }
   const entries = (table: PriceList, isOwn: boolean) =>
     Object.entries(table).map(([pattern, price]) => ({ pattern, price, isOwn }))
@@ -114,6 +126,8 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
     },
   }
 }
+
+const mostSearched = 1_000
 
 const hourWrite = (price: Omit<Price, 'long'>) => price.cacheWriteHour ?? price.cacheWrite
 const reasoning = (price: Omit<Price, 'long'>) => price.reasoning ?? price.output

@@ -24,7 +24,8 @@ test('a changed variable or file counts at once', async () => {
   try {
     const file = join(folder, 'key')
     const inFile = reader({ file })
-    await expect(inFile()).rejects.toThrow(/^The key file of provider "p" cannot be read: /)
+    await expect(inFile()).rejects.toThrow(`The key of provider "p" is to be in the file ${file}, which is not there.`)
+    await expect(reader({ file: folder })()).rejects.toThrow(/^The key file of provider "p" cannot be read: /)
     writeFileSync(file, 'first\n')
     expect((await inFile())?.value).toBe('first')
     writeFileSync(file, 'second')

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'
+import { isAbsence } from '../../files/directory-handle.ts'
 import type { RunParts } from '../run.ts'
 
 export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
@@ -30,7 +31,11 @@ export function keyReader(
   if ('file' in place)
     return async () => {
       const text = await readFile(place.file, 'utf8').catch((error: unknown) => {
-        throw unavailable(`The key file of provider "${provider}" cannot be read: ${messageOf(error)}.`)
+        throw unavailable(
+          isAbsence(error)
+            ? `The key of provider "${provider}" is to be in the file ${place.file}, which is not there.`
+            : `The key file of provider "${provider}" cannot be read: ${messageOf(error)}.`,
+        )
       })
       const value = text.trim()
       if (value === '' || /[\0\r\n]/.test(value))

@@ -24,7 +24,12 @@ export async function reachProvider(settings: ProviderSettings, key: string | un
     const { status } = response
     if (status === 401 || status === 403) return { ok: false, detail: `${host} answers, and refuses the key (${status})` }
     // Not every service that speaks a maker's format has the list.
-    if (status < 300 || status === 404 || status === 405) return { ok: true, detail: `${host} answers` }
+    if (status === 404 || status === 405)
+      return {
+        ok: true,
+        detail: `${host} answers, but knows no ${path} (${status}); if it serves no model either, correct its baseUrl`,
+      }
+    if (status < 300) return { ok: true, detail: `${host} answers` }
     return { ok: false, detail: `${host} answers with ${status}` }
   } catch (error) {
     const why = error instanceof DOMException ? `no answer within ${patienceMs / 1000} s` : causeOf(error)

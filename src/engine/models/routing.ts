@@ -9,7 +9,7 @@ import {
   type WireName,
   withoutMode,
 } from '../../domain/models.ts'
-import { wireOf } from '../../gateway/kinds.ts'
+import { isFree, wireOf } from '../../gateway/kinds.ts'
 import type { Provider, Route, Routing } from '../../gateway/route.ts'
 
 export interface RoutingParts {
@@ -21,6 +21,8 @@ export interface RoutingParts {
   /** Serves whatever is not listed. Undefined: that is refused. */
   readonly otherwise: Provider | undefined
   keyOf(provider: string, settings: ProviderSettings): () => Promise<string | undefined>
+  /** The most that a model writes in one answer, where the price list knows. */
+  mostOf?(model: string): number | undefined
 }
 
 /** Where each model is asked for: whole names only, first the model's own provider, then those that stand in for it. */
@@ -40,15 +42,16 @@ export function createRouting(parts: RoutingParts): Routing {
       baseUrl: settings.baseUrl,
       key: parts.keyOf(name, settings),
       account: accountOfProvider(name, settings),
+      isFree: isFree(settings.kind),
     }
     providers.set(name, provider)
     return provider
   }
-  const routeTo = ({ name, provider, target, maxOutputTokens }: ListedModel): Route => ({
+  const routeTo = ({ name, provider, target = name, maxOutputTokens }: ListedModel): Route => ({
     model: name,
     provider: providerNamed(provider),
-    target: target ?? name,
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    target,
+    maxOutputTokens: maxOutputTokens ?? parts.mostOf?.(target) ?? parts.mostOf?.(name),
   })
 
   return {
@@ -59,7 +62,7 @@ export function createRouting(parts: RoutingParts): Routing {
       if (listed) return [routeTo(listed), ...others]
       if (!otherwise) throw unlistedModel(asked, names)
       const name = withoutMode(asked)
-      return [{ model: name, provider: otherwise, target: name }, ...others]
+      return [{ model: name, provider: otherwise, target: name, maxOutputTokens: parts.mostOf?.(name) }, ...others]
     },
   }
 }

@@ -2,13 +2,15 @@ import type { Adapter, ModelUse } from '../../agent.ts'
 import { accountOf } from '../../domain/account.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import { findModel } from '../../domain/models.ts'
+import { findModel, modelNames } from '../../domain/models.ts'
+import { didYouMean, nearest } from '../../domain/nearest.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import type { Gateway, ModelDoor } from '../../gateway/gateway.ts'
 import type { Recorder } from '../../gateway/recording.ts'
 import type { Provider, Routing } from '../../gateway/route.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { findKey } from '../access/access.ts'
+import { loginTexts } from '../access/lent-login.ts'
 import { RunFailure } from '../failure.ts'
 import type { Meter } from '../money/meter.ts'
 import { createPurse } from '../money/purse.ts'
@@ -66,7 +68,10 @@ export async function modelsFor(
     : replayed?.isWhole
       ? use && noProvider(agent, use)
       : await ownProvider(taken, parts, { adapter, use, hide })
-  if (!isListed && !otherwise) return undefined
+  if (!isListed && !otherwise) {
+    await assertOfMaker(task, parts, { adapter, voice, isReplay: replayed !== undefined })
+    return undefined
+  }
 
   const whom = { agent: task.agent, user: task.user_name }
   const routing = createRouting({
@@ -74,6 +79,7 @@ export async function modelsFor(
     fallbackModels: agent.fallbackModels ?? [],
     wire: use?.wire,
     otherwise,
+    mostOf: (model) => parts.money.prices.of(model)?.maxOutput,
     keyOf(name, { key }) {
       const read = keyReader(name, key, whom, parts)
       return async () => hide(await read())
@@ -161,6 +167,24 @@ async function ownProvider(
       return hide(now)
     },
   }
+}
+
+/** Who misspells a listed model hears of that, and not that the program must be logged in. Any other one is the maker's to know. */
+async function assertOfMaker(
+  { agent_config: agent }: TakenRun['task'],
+  { environment, userHome }: RunParts,
+  { adapter: { login }, voice, isReplay }: { adapter: Adapter; voice: Voice; isReplay: boolean },
+): Promise<void> {
+  const { name, model, models } = agent
+  if (model === undefined || !models || !login) return
+  const names = modelNames(models)
+  const isNone = `The model "${model}" is none of those that "models:" lists (${names.join(', ')})`
+  if (isReplay) throw new RunFailure('bad_config', `${isNone}, and a replay asks no other provider${didYouMean(model, names)}`)
+  const isLetIn =
+    (await findKey({ agent, environment }, login.variables)) !== undefined || (await loginTexts(login.files, userHome)).length > 0
+  if (!isLetIn && nearest(model, names) !== undefined)
+    throw new RunFailure('bad_config', `${isNone}, and agent "${name}" has no key and no login${didYouMean(model, names)}`)
+  void voice.note('model_not_listed', `${isNone}: the program asks its own maker for it, past the gateway.`)
 }
 
 /** A run that is answered from a recording needs nobody who lets it in. */

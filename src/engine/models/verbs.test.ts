@@ -11,7 +11,9 @@ const asked: { path: string; headers: IncomingHttpHeaders }[] = []
 const server = createServer((request, response) => {
   asked.push({ path: request.url ?? '', headers: request.headers })
   const isGood = !JSON.stringify(request.headers).includes('wrong')
-  response.writeHead(request.url?.startsWith('/busy') ? 503 : isGood ? 200 : 401).end('{}')
+  response
+    .writeHead(request.url?.startsWith('/busy') ? 503 : request.url?.startsWith('/listless') ? 404 : isGood ? 200 : 401)
+    .end('{}')
 })
 let base: string
 beforeAll(async () => {
@@ -41,6 +43,10 @@ test('what keeps a provider from serving is said', async () => {
     ok: false,
     detail: `${host} answers with 503`,
   })
+  expect(await reachProvider({ kind: 'openai-compatible', baseUrl: `${base}/listless` }, 'k')).toEqual({
+    ok: true,
+    detail: `${host} answers, but knows no /models (404); if it serves no model either, correct its baseUrl`,
+  })
   const gone = createServer()
   await new Promise<void>((up) => gone.listen(0, '127.0.0.1', up))
   const { port } = gone.address() as AddressInfo
@@ -57,10 +63,12 @@ test('models are listed with who serves them, whether their price is known and w
       providers: {
         maker: { kind: 'openai', baseUrl: base, key: { env: 'MAKER_KEY' } },
         other: { kind: 'gemini', wire: 'gemini', baseUrl: base, key: { env: 'NOT_SET' } },
+        here: { kind: 'ollama', wire: 'ollama', baseUrl: base },
       },
       models: {
         big: { provider: 'maker', target: 'gpt-5', aliases: ['large'], maxOutputTokens: 9 },
         wide: { provider: 'other' },
+        own: { provider: 'here' },
       },
     },
     prices: createPrices({ 'gpt-5*': price(1, 2) }, {}),
@@ -84,10 +92,12 @@ test('models are listed with who serves them, whether their price is known and w
   expect(await verbs.listModels({ check: false })).toEqual([
     big,
     expect.objectContaining({ name: 'wide', target: 'wide', formats: ['gemini'], priced: false, key: 'missing', reach: null }),
+    expect.objectContaining({ name: 'own', priced: true, key: 'none' }),
   ])
   expect(asked).toHaveLength(before)
   expect(await verbs.listModels({ check: true })).toMatchObject([
     { reach: { ok: true } },
     { reach: { ok: false, detail: 'The key of provider "other" is to be in NOT_SET, which is not set for Pawl.' } },
+    { reach: { ok: true } },
   ])
 })

@@ -7,10 +7,11 @@ export const unitsOf = (usd: number) => Math.round(usd * 1e10)
 export const unitsAbove = (usd: number) => Math.ceil(usd * 1e10 - 1e-3)
 export const usdOf = (units: number) => units / 1e10
 
-/** What a run asks for: so much more for calls at once, at best for all that wait; and what the first of them could cost by itself. */
+/** What a run asks for: so much more for calls at once, at best for all that wait; what the first of them could cost by itself; and, while caps are far, something for calls to come. */
 export interface Wish {
   readonly least: number
   readonly most: number
+  readonly slack: number
   readonly call: number
   readonly model: string
 }
@@ -29,7 +30,7 @@ const aheadPart = 20
 
 /** Whether a run may hold more, by every cap that counts for it. Pure; in units. */
 export function decide(standing: Standing, capped: Capped, wish: Wish): Decision {
-  const caps = capsOn(standing, capped)
+  const caps = capsOn(standing, capped, usdOf(wish.call))
   const own = { usd: unitsOf(standing.own.usd), open: unitsOf(standing.own.openUsd) }
   const idle = own.usd - own.open
   const leftOf = (held: (cap: Cap) => number) => Math.min(...caps.map((cap) => cap.most - cap.booked - held(cap)))
@@ -37,7 +38,9 @@ export function decide(standing: Standing, capped: Capped, wish: Wish): Decision
 
   const left = leftOf((cap) => cap.others + own.usd)
   if (least === 0 || least <= left) {
-    const open = Math.min(wish.most, idle + Math.max(0, left))
+    const room = idle + Math.max(0, left)
+    const needed = Math.min(wish.most, room)
+    const open = needed + Math.min(wish.slack, Math.floor((room - needed) / aheadPart))
     const raise = Math.max(0, open - idle)
     const ahead = Math.min(aheadTimes * open, Math.max(0, Math.floor((left - raise) / aheadPart)))
     return { kind: 'granted', open, usd: raise + ahead }
@@ -57,7 +60,7 @@ interface Cap {
   readonly sentence: (used: string, could: string) => string
 }
 
-function capsOn(standing: Standing, { task, agent, user, budget, shared }: Capped): Cap[] {
+function capsOn(standing: Standing, { task, agent, user, budget, shared }: Capped, callUsd: number): Cap[] {
   const caps: Cap[] = []
   const add = (
     most: number | undefined,
@@ -73,12 +76,13 @@ function capsOn(standing: Standing, { task, agent, user, budget, shared }: Cappe
       sentence: (used, could) => sentence(used, dollars(most), could),
     })
   }
-  const double = (usd: number) => Math.max(1, Math.ceil(usd * 2))
+  /** Twice as much, or more if the call would not fit into that either. */
+  const enough = (usd = 0, used = 0) => Math.max(1, Math.ceil(usd * 2), Math.ceil(used + callUsd))
   add(
     budget.perRunUsd,
     { bookedUsd: standing.runUsd, othersUsd: 0, othersOpenUsd: 0 },
     (used, most, could) =>
-      `This run has used ${used}, and one run may use ${most} (budget.perRunUsd of its agent): ${could}. Go on with more: pawl task retry ${task} --budget-run-usd ${double(budget.perRunUsd ?? 0)}`,
+      `This run has used ${used}, and one run may use ${most} (budget.perRunUsd of its agent): ${could}. Go on with more: pawl task retry ${task} --budget-run-usd ${enough(budget.perRunUsd)}`,
   )
   for (const tree of standing.trees) {
     const whose = tree.task === task ? 'The task' : `The task ${tree.task}, of which this one is a part,`
@@ -86,7 +90,7 @@ function capsOn(standing: Standing, { task, agent, user, budget, shared }: Cappe
       tree.budget.usd,
       tree,
       (used, most, could) =>
-        `${whose} has used ${used} with all its runs and subtasks; its budget is ${most}: ${could}. Go on with a larger one: pawl task retry ${tree.task} --budget-usd ${double(tree.budget.usd ?? 0)}`,
+        `${whose} has used ${used} with all its runs and subtasks; its budget is ${most}: ${could}. Go on with a larger one: pawl task retry ${tree.task} --budget-usd ${enough(tree.budget.usd, tree.bookedUsd)}`,
     )
   }
   const later = `Raise it in the settings, or go on tomorrow (${shared.timeZone}) with: pawl task retry ${task}`

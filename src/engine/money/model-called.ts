@@ -22,6 +22,7 @@ export function usageOf({ usage, usageSoFar }: CallFacts): Usage {
 /** A figure that cannot be is worth no more than none: the call counts as one whose provider told nothing. */
 export function withSoundUsage(call: CallFacts): CallFacts {
   const { usage, usageSoFar, ...rest } = call
+  if ((!usage || isSound(usage)) && (!usageSoFar || isSound(usageSoFar))) return call
   return { ...rest, ...(isSound(usage) ? { usage } : {}), ...(isSound(usageSoFar) ? { usageSoFar } : {}) }
 }
 const mostTokens = 1e9

@@ -17,7 +17,9 @@ import type { StopReason } from '../watch.ts'
 import { type Decision, unitsAbove, unitsOf, usdOf } from './allowance.ts'
 import type { Meter, Money } from './meter.ts'
 import { bookingOf, calledData, usageOf, withSoundUsage } from './model-called.ts'
+import { createPace } from './pace.ts'
 import { createReserve, isLostNow } from './reserve.ts'
+import { createRoutePrices } from './route-prices.ts'
 
 export interface PurseParts {
   readonly taken: TakenRun
@@ -40,12 +42,16 @@ export interface RunPurse extends Purse {
 }
 
 /** How long what a call came to is kept back, so that a next call that follows at once finds its money still open. */
-const keepBackMs = 20
+const keepBackMs = { slow: 20, quick: 60 }
 /** The agent hears the refusal before it is stopped. */
 const stopAfterMs = 100
 const lookAgainMs = { first: 50, most: 1_000 }
 /** What is kept open beyond the calls under way while there are any, as a part of them: what they cost is taken from it, and not every call asks for more. */
 const slackPart = 4
+/** How long after the last of calls that followed each other quickly what was kept open for more of them is given back. */
+const quietMs = 250
+/** Near a cap nothing is to be had for calls that are still to come; that is not asked all the time. */
+const refillAgainMs = 1_000
 
 interface Waiting {
   readonly call: WorstCase
@@ -81,11 +87,17 @@ export function createPurse(parts: PurseParts): RunPurse {
   let open = 0
   /** The worst of all calls under way. */
   let underWay = 0
+  const pace = createPace()
   /** What calls that are over came to, and nobody has been told yet. */
   let untold = 0
   let told: Told[] = []
   // Pacing of our own work, not a fact about time.
   let telling: NodeJS.Timeout | undefined
+  let easing: NodeJS.Timeout | undefined
+  let refilling: Promise<void> | undefined
+  let refillAfter = 0
+  let lastRoute: Route | undefined
+  let lastEnd = 0
   const waiting: Waiting[] = []
   let pumping: Promise<void> | undefined
   let wake: (() => void) | undefined
@@ -95,11 +107,13 @@ export function createPurse(parts: PurseParts): RunPurse {
   let stopping: (() => void) | undefined
   let closing: Promise<void> | undefined
 
-  const priceName = ({ target, model }: Route) => (money.prices.of(target) ? target : model)
+  const pricesOf = createRoutePrices(money.prices)
   const fits = (units: number) => untold + underWay + units <= open
 
   function admit({ call, units, granted }: Waiting): void {
     underWay += units
+    pace.sees(underWay)
+    lastRoute = call.route
     let isOver = false
     const finish = (told: CallFacts, isServed: boolean) => {
       if (isOver) return
@@ -112,9 +126,12 @@ export function createPurse(parts: PurseParts): RunPurse {
     granted.resolve({ settle: (facts) => finish(facts, true), release: (facts) => finish(facts, false) })
   }
 
-  function costOf(facts: CallFacts, { route, outputTokens }: WorstCase, units: number): Cost {
-    if (!facts.usage) return { usd: null, countedUsd: Math.min(usdOf(units), mostOf(facts, outputTokens)), known: 'unknown' }
-    const cost = money.prices.cost(priceName(route), facts.usage)
+  function costOf(facts: CallFacts, { route, outputTokens, times = 1 }: WorstCase, units: number): Cost {
+    if (!facts.usage)
+      return { usd: null, countedUsd: Math.min(usdOf(units), times * mostOf(facts, outputTokens)), known: 'unknown' }
+    const listed = pricesOf(route).cost(facts.usage)
+    // How much dearer it really was nobody tells.
+    const cost: Cost = times === 1 ? listed : { usd: null, countedUsd: listed.countedUsd * times, known: 'unknown' }
     if (unitsOf(cost.countedUsd) > units)
       log.warn('a call cost more than was reserved for it', {
         model: route.target,
@@ -129,16 +146,17 @@ export function createPurse(parts: PurseParts): RunPurse {
   function mostOf({ usageSoFar, route }: CallFacts, outputTokens: number): number {
     if (!usageSoFar) return Number.POSITIVE_INFINITY
     const most = { ...usageSoFar, outputTokens: Math.max(outputTokens, usageSoFar.outputTokens) }
-    return money.prices.cost(priceName(route), most).countedUsd
+    return pricesOf(route).cost(most).countedUsd
   }
 
   function ended(facts: CallFacts, cost: Cost | undefined): void {
     const units = cost ? unitsOf(cost.countedUsd) : 0
     untold += units
+    lastEnd = clock.monotonic()
     told.push({ data: calledData(facts, cost), units, ...(cost ? { booking: bookingOf(holder, facts, cost) } : {}) })
     if (cost) meter.called(usageOf(facts), cost.countedUsd)
     if (closing) tell()
-    else telling ??= setTimeout(tell, keepBackMs)
+    else telling ??= setTimeout(tell, pace.isQuick ? keepBackMs.quick : keepBackMs.slow)
     wake?.()
   }
 
@@ -152,7 +170,11 @@ export function createPurse(parts: PurseParts): RunPurse {
     const spent = untold
     untold = 0
     const spare = Math.max(0, open - underWay)
-    const slack = waiting.length > 0 ? spare : Math.ceil(underWay / slackPart)
+    pace.tells(
+      batch.map(({ data, units }) => ({ durationMs: data.durationMs, units })),
+      underWay,
+    )
+    const slack = waiting.length > 0 ? spare : Math.max(Math.ceil(underWay / slackPart), pace.wanted)
     let frees = Math.max(Math.min(spent, spare), spare - slack)
     open -= frees
     for (const [index, { data, booking, units }] of batch.entries()) {
@@ -160,6 +182,35 @@ export function createPurse(parts: PurseParts): RunPurse {
       frees -= part
       const freed: Freed = { usd: usdOf(units), openUsd: usdOf(part) }
       void parts.record({ type: 'model.called', data }, booking, freed)
+    }
+    if (closing || !pace.isQuick) return
+    easing ??= setTimeout(ease, quietMs)
+    if (pace.isLow(open - underWay)) refill()
+  }
+
+  /** Asks for what is kept open before calls have to wait for it. */
+  function refill(): void {
+    if (refilling || pumping || refused || !lastRoute || clock.monotonic() < refillAfter) return
+    const slack = pace.wanted - (open - underWay - untold)
+    refilling = reserve({ least: 0, most: 0, slack, call: 0, model: lastRoute.target }, lastRoute)
+      .then((decision) => {
+        const got = decision.kind === 'granted' ? decision.open : 0
+        open += got
+        if (got < slack) refillAfter = clock.monotonic() + refillAgainMs
+      })
+      .catch((error: unknown) => void failed(error))
+      .finally(() => {
+        refilling = undefined
+      })
+  }
+
+  function ease(): void {
+    easing = undefined
+    if (closing) return
+    if (clock.monotonic() - lastEnd < quietMs) easing = setTimeout(ease, quietMs)
+    else {
+      pace.rest()
+      giveBackSpare().catch((error: unknown) => void failed(error))
     }
   }
 
@@ -197,9 +248,10 @@ export function createPurse(parts: PurseParts): RunPurse {
   async function raise(first: Waiting): Promise<Decision> {
     const needs = untold + underWay - open
     const all = waiting.reduce((sum, { units }) => sum + units, 0)
-    const most = needs + all + Math.ceil((underWay + all) / slackPart)
+    const most = needs + all
+    const slack = Math.max(Math.ceil((underWay + all) / slackPart), pace.wanted)
     const { route } = first.call
-    const decision = await reserve({ least: needs + first.units, most, call: first.units, model: route.target }, route)
+    const decision = await reserve({ least: needs + first.units, most, slack, call: first.units, model: route.target }, route)
     if (decision.kind === 'granted') open += decision.open
     return decision
   }
@@ -252,7 +304,9 @@ export function createPurse(parts: PurseParts): RunPurse {
 
   async function closeNow(): Promise<void> {
     wake?.()
+    clearTimeout(easing)
     await pumping
+    await refilling
     tell()
     stopping?.()
     if (open === underWay && !isUnsure) return
@@ -270,7 +324,7 @@ export function createPurse(parts: PurseParts): RunPurse {
     async reserve(call) {
       if (refused) throw refused
       if (closing) throw isOverNow
-      const { countedUsd } = money.prices.worst(priceName(call.route), call)
+      const countedUsd = pricesOf(call.route).worst(call).countedUsd * (call.times ?? 1)
       const asked: Waiting = { call, units: unitsAbove(countedUsd), granted: Promise.withResolvers() }
       if (waiting.length === 0 && fits(asked.units)) admit(asked)
       else {

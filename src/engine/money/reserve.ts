@@ -36,8 +36,8 @@ export function createReserve(parts: {
 
   return async (wish, { target, provider }) => {
     if (holdsAny)
-      for (const open of new Set([wish.most, wish.least]))
-        if (await openReservation(db, holder.run, usdOf(open))) return { kind: 'granted', usd: 0, open }
+      for (const open of new Set([wish.most + wish.slack, wish.most, wish.least]))
+        if (open > 0 && (await openReservation(db, holder.run, usdOf(open)))) return { kind: 'granted', usd: 0, open }
     const decision = await journal.transact('money.reserve', async (tx) => {
       await lockReservations(tx)
       const now = clock.now()

@@ -30,7 +30,7 @@ export function moneyVerbs({ db, clock, caps = { timeZone: 'UTC' }, prices }: Mo
       return {
         asOf: prices.origin?.asOf ?? null,
         sources: [...(prices.origin?.sources ?? [])],
-        items: prices.all.map(({ pattern, price: { pieces, long, ...price }, isOwn }) => ({
+        items: prices.all.map(({ pattern, price: { pieces, long, maxOutput: _, isRare: __, ...price }, isOwn }) => ({
           model: pattern,
           ...price,
           ...(pieces ? { pieces: { ...pieces } } : {}),

@@ -180,6 +180,26 @@ describe('the door', () => {
     expect([first.served, second.isClosed()]).toEqual([[], false])
   })
 
+  it('keeps a connection on which models are asked, for one run after another, and serves nothing on it in between', async () => {
+    const { door, port } = await opened()
+    const [first, second] = [modelsOf('first'), modelsOf('second')]
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+    const ask = async () => {
+      socket.write('POST /model/v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}')
+      const [said] = (await once(socket, 'data')) as [string]
+      return said
+    }
+    await door.bind(run('run_1', { models: first.open }))
+    expect(await ask()).toMatch(/200 OK.*connection: keep-alive.*"first"/is)
+    await door.bind(run('run_2', { models: second.open }))
+    expect(await ask()).toMatch(/200 OK.*"second"/s)
+    await door.bind(undefined)
+    const ended = once(socket, 'end')
+    expect(await ask()).toMatch(/409 Conflict.*connection: close/is)
+    await ended
+    expect([first.served.length, second.served.length]).toEqual([1, 1])
+  })
+
   it('has no model for a run whose program asks its maker', async () => {
     const { door, ask } = await opened()
     await door.bind(run('run_1'))

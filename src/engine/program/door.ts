@@ -62,6 +62,8 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
     headersTimeout: patienceMs,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 64 * 1024,
+    // Longer than clients keep one that they do not use: one that we close while the next request is on its way looks like a failure.
+    keepAliveTimeout: 120_000,
   }
   const http = createServer({ ...limits, shouldUpgradeCallback: switchesProtocol }, (request, response) => {
     const isOwn = request.url?.startsWith('/') ?? false
@@ -69,8 +71,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
       return reply(response.setHeader('connection', 'close'), 403, { error: 'Pages are not served here.' })
     const forModel = modelPath(request)
     if (forModel === undefined && proxy.takes(request)) return void proxy.serve(request, response)
-    // A kept connection that we close while the next request is on its way looks like a failure; connecting anew costs nothing here.
-    response.setHeader('connection', 'close')
+    if (forModel === undefined) closeAfter(response)
     const served =
       forModel === undefined ? serve(request, response, { token, currentHolder }) : serveModel(request, response, forModel)
     served.catch((error: unknown) => {
@@ -90,6 +91,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   async function serveModel(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const holder = await currentHolder()
     if (holder?.models) return holder.models.serve(request, response, path)
+    closeAfter(response)
     if (holder?.network && proxy.takes(request)) return proxy.serve(request, response)
     await drain(request)
     throw holder ? new PawlError('not_found', 'No model is served to this run: its program talks to its maker.') : noRun()
@@ -153,6 +155,9 @@ function modelPath({ url = '' }: IncomingMessage): string | undefined {
   const rest = /^(?:\/model|\/api\/llm-proxy(?:\/s\/[^/?]+)?)((?:[/?].*)?)$/.exec(url)?.[1]
   return rest === undefined || rest.startsWith('/') ? rest : `/${rest}`
 }
+
+/** For what is asked now and then, connecting anew costs nothing. Models are asked again and again, and keep their connections. */
+const closeAfter = (response: ServerResponse) => void response.setHeader('connection', 'close')
 
 const noRun = () => conflict('No run is under way here now, so nothing is served; try again in your next turn.')
 

@@ -62,7 +62,7 @@ export async function reportReplay({ db, home }: { db: Db; home: string }, task:
   const calls = { recorded: facts.recorded, replayed: facts.replayed, live: facts.live, missing }
   const identical = divergence === null && missing.length === 0 && events.difference === null
   const report = { task: task.id, run: run.id, of: of.run, until: facts.until, identical, calls, divergence, events }
-  return { ...report, costUsd: totals?.costUsd ?? 0, says: sayReport(report) }
+  return { ...report, costUsd: facts.live === 0 ? 0 : (totals?.costUsd ?? null), says: sayReport(report) }
 }
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

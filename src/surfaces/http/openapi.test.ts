@@ -51,7 +51,7 @@ test('every reference resolves, and the nouns have their names', async () => {
         'UserChanges',
       ],
       ...['KeptWorkspace', 'Quarantine'],
-      ...['Limit', 'Model', 'Notification', 'NotificationTest', 'Proof', 'Verdict'],
+      ...['Limit', 'Model', 'ModelFigures', 'ModelFiguresList', 'Prices', 'Notification', 'NotificationTest', 'Proof', 'Verdict'],
       ...['NewSecret', 'Secret'],
       ...['Recording', 'RecordingSummary', 'ReplayReport'],
       ...['Skill', 'Subagent'],

@@ -225,3 +225,10 @@ test('the models that there are can be listed and asked for one by one', () => {
   expect(openaiChat.listed(['a/b'], '/v1/models/a/b', {})).toMatchObject({ id: 'a/b' })
   expect(openaiChat.listed(['a/b'], '/v1/models/c', {})).toBeUndefined()
 })
+
+test('the larger of two bounds is what an answer may come to', () => {
+  const head = (body: object) => openaiChat.head({ model: 'm', ...body }, { kind: 'generate' }).maxOutputTokens
+  expect(head({ max_completion_tokens: 1, max_tokens: 9_000 })).toBe(9_000)
+  expect(head({ max_completion_tokens: 5 })).toBe(5)
+  expect(head({ max_tokens: 7, max_completion_tokens: null })).toBe(7)
+})

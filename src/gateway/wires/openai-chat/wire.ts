@@ -22,7 +22,8 @@ export const openaiChat: Wire = {
     present({
       model: modelOf(body),
       streams: body.stream === true,
-      maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+      // Services differ in which of the two they go by.
+      maxOutputTokens: largest(numberOf(body.max_completion_tokens), numberOf(body.max_tokens)),
     }),
   usageReader,
   refused,
@@ -40,3 +41,6 @@ export const openaiChat: Wire = {
   answerReader,
   readWhole,
 }
+
+const largest = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
