@@ -21,11 +21,11 @@ test('what the program itself says it cost counts', () => {
   })
 })
 
-test('what nobody knows the price of is unknown, and counts as if it were the dearest', () => {
+test('what nobody knows the price of is unknown, and counts as the dearest of those that are commonly used', () => {
   const prices = createPrices({}, modelPrices)
   const { usd, countedUsd, known } = prices.cost('a-model', { ...noUsage, outputTokens: 1e6 })
   expect({ usd, known }).toEqual({ usd: null, known: 'unknown' })
-  for (const model of ['claude-opus-4-1', 'gpt-5', 'gemini-2.5-pro'])
+  for (const model of ['claude-opus-4-5', 'claude-sonnet-4-5', 'gpt-5', 'gemini-2.5-pro'])
     expect(countedUsd).toBeGreaterThanOrEqual(prices.of(model)!.output)
   expect(prices.cost(undefined, noUsage)).toEqual({ usd: null, countedUsd: 0, known: 'unknown' })
 })

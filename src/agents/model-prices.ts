@@ -23,7 +23,7 @@ const longer = (short: Price, long: Price): Price => ({ ...short, long: { above:
  */
 export const modelPrices: PriceList = {
   'claude-opus-4-5*': claude(5, 25),
-  'claude-opus-4*': claude(15, 75),
+  'claude-opus-4*': { ...claude(15, 75), isRare: true },
   'claude-sonnet-4*': longer(claude(3, 15), claude(6, 22.5)),
   'claude-3-7-sonnet*': claude(3, 15),
   'claude-haiku-4-5*': claude(1, 5),

@@ -51,7 +51,6 @@ test('no secret is shown', async () => {
     adapter: custom
     command: [x, --api-key, hunter1, --token=hunter2, "http://u:hunter3@h/?api_key=hunter4", --fast]
     env: { HARMLESS: hunter5 }
-    baseUrl: "http://u:hunter6@h/"
 database: { url: "postgres://u:hunter7@h/db" }
 `,
   )

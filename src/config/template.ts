@@ -47,7 +47,7 @@ const modelsExample = `
 ## Who serves models, and the names that agents and tasks have for them ("model: local", "pawl run --model local"). Keys are named, never written.
 ## "pawl models --check" tries them.
 # providers:
-#   here: { kind: ollama }
+#   here: { kind: openai-compatible, baseUrl: "http://127.0.0.1:11434/v1" }
 #   shop: { kind: openai-compatible, baseUrl: "https://models.example.com/v1", key: { env: SHOP_KEY } }
 # models:
 #   local: { provider: here, target: "qwen3:8b" }

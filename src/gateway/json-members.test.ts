@@ -21,6 +21,13 @@ describe('the members of a JSON text', () => {
     ])
   })
 
+  it('are found behind strings that are full of quotes', () => {
+    for (const count of [7, 8, 9, 10, 500]) {
+      const text = JSON.stringify({ a: `${'"'.repeat(count)}\\`, b: `{"model":${'\\"'.repeat(count)}`, model: 'yes' })
+      expect(valuesOf(text, 'model')).toEqual([['model', '"yes"']])
+    }
+  })
+
   it('are all found if a name is there twice, or written with escapes', () => {
     expect(valuesOf(String.raw`{"model":"one","mod\u0065l":"two","model":"three"}`, 'model').map(([, value]) => value)).toEqual([
       '"one"',

@@ -92,7 +92,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   return end === -1 ? bytes.length : end + 1
 }
 
-const maxHops = 1_000
+const maxHops = 8
 
 function scannedEnd(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {

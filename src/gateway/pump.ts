@@ -21,6 +21,8 @@ export function pump(source: Readable, { answer, clock, idleMs, take }: Pumping)
   const { promise, resolve, reject } = Promise.withResolvers<End>()
   let last = clock.monotonic()
   let cancel = clock.after(idleMs, watch)
+  let gathered: Buffer[] = []
+  let isStopped = false
 
   // One timer for the whole answer, however many pieces it has.
   function watch(): void {
@@ -33,13 +35,23 @@ export function pump(source: Readable, { answer, clock, idleMs, take }: Pumping)
     resolve(end)
   }
   function stop(isCut: boolean): void {
+    isStopped = true
+    gathered = []
     cancel()
     answer.gone.removeEventListener('abort', leave)
     source.off('data', onData)
     if (isCut) source.destroy()
   }
+  // One read from the network may hold many small pieces, which come one by one and are cheaper to hand on together.
   function onData(chunk: Buffer): void {
+    if (gathered.push(chunk) > 1) return
     last = clock.monotonic()
+    process.nextTick(handOn)
+  }
+  function handOn(): void {
+    if (isStopped || gathered.length === 0) return
+    const chunk = gathered.length === 1 ? gathered[0]! : Buffer.concat(gathered)
+    gathered = []
     try {
       if (take(chunk)) return
     } catch (thrown) {
@@ -52,9 +64,13 @@ export function pump(source: Readable, { answer, clock, idleMs, take }: Pumping)
   }
   const leave = () => finish('gone')
 
-  source.once('end', () => finish('whole'))
-  source.once('error', () => finish('cut'))
-  source.once('close', () => finish('cut'))
+  const finishWithRest = (end: End) => {
+    handOn()
+    if (!isStopped) finish(end)
+  }
+  source.once('end', () => finishWithRest('whole'))
+  source.once('error', () => finishWithRest('cut'))
+  source.once('close', () => finishWithRest('cut'))
   if (answer.gone.aborted) leave()
   else {
     answer.gone.addEventListener('abort', leave)

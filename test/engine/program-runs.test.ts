@@ -48,6 +48,8 @@ const agent = (changes: Partial<ResolvedAgent> = {}) =>
     model: 'a-model',
     options: { command: program },
     env: { pass: [], set: { ANTHROPIC_API_KEY: 'key-0123456789' } },
+    // It tells of calls that it does not make.
+    gateway: false,
     graceMs: 1_000,
     retry: { attempts: 1, baseDelayMs: 10, maxDelayMs: 20 },
     ...changes,

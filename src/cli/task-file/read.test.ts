@@ -51,6 +51,7 @@ skip_planning: true
 failover: [other]
 questions: {deadline: 2h, after_deadline: {kind: proceed, answer: yes please}, may_answer: [ann]}
 subtasks: {most: 3, depth: 1, budget_share: 0.2, when_done: review}
+mounts: [reports, "shop=projects/shop:rw", {base: notes}]
 output_schema: {type: object}
 `)
     expect(task).toEqual({
@@ -66,6 +67,7 @@ output_schema: {type: object}
       ...{ once: true, skipPlanning: true, failover: ['other'] },
       questions: { deadlineMs: 7_200_000, afterDeadline: { kind: 'proceed', answer: 'yes please' }, mayAnswer: ['ann'] },
       subtasks: { most: 3, depth: 1, budgetShare: 0.2, whenDone: 'review' },
+      mounts: [{ base: 'reports' }, { base: 'projects', subpath: 'shop', alias: 'shop', mode: 'rw' }, { base: 'notes' }],
       outputSchema: { type: 'object' },
     })
   })

@@ -26,7 +26,7 @@ test('a server of one’s own asks nothing, unless a price is named; of any othe
 
 test('the first call of a model that nobody knows fits into the budget that a task has by default', () => {
   const prices = createRoutePrices(createPrices({}, modelPrices))
-  const worst = prices(route({ model: 'new', target: 'new' })).worst({ inputTokens: 40_000, outputTokens: 32_000 })
+  const worst = prices(route({ model: 'new', target: 'new' })).worst({ inputTokens: 40_000, outputTokens: 128_000 })
   expect(worst.known).toBe('unknown')
   expect(worst.countedUsd).toBeGreaterThan(2)
   expect(worst.countedUsd).toBeLessThan(5)
