@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
+import { boundOutput, leastOutput } from './bounded-output.ts'
 import { type Call, payloadOf } from './call.ts'
 import { type AttemptFacts, factsOf } from './call-facts.ts'
 import type { Delivery } from './delivery.ts'
@@ -11,7 +12,7 @@ import type { GatewayLimits } from './options.ts'
 import { type Outgoing, outgoingTo } from './outgoing.ts'
 import { passThrough } from './pass-through.ts'
 import { type OwnWords, readRefusal } from './provider-refusal.ts'
-import type { Reservation } from './purse.ts'
+import type { Reservation, WorstCase } from './purse.ts'
 import { refusalOf, unexpected } from './refusals.ts'
 import type { Route } from './route.ts'
 import { timesPaid } from './service-tiers.ts'
@@ -59,14 +60,15 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   } catch (thrown) {
     return { refusal: expected(thrown, call), canGoElsewhere: true }
   }
-  const { wire, request, hidesUsage, key, path, headers, body } = outgoing
+  const { wire, request, hidesUsage, key, path, headers } = outgoing
   const facts = factsOf(parts.clock, call, route)
+  let { body } = outgoing
   let finish: Finish
   try {
-    const { bytes, body } = payloadOf(call)
-    // What is translated asks for no better service.
-    const worst = { ...worstCase(bytes, body, call.head, route), times: request ? 1 : timesPaid(body) }
-    finish = finishing(await run.purse.reserve(worst), parts, call, route, facts)
+    const worst = worstOf(call, route, request !== undefined)
+    const reservation = await run.purse.reserve(worst)
+    finish = finishing(reservation, parts, call, route, facts)
+    if (reservation.outputTokens < worst.outputTokens) body = boundOutput(body, wire.name, reservation.outputTokens)
   } catch (thrown) {
     const refusal = expected(thrown, call)
     run.onCall?.(facts.end({ refusal }))
@@ -84,6 +86,14 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
     finish(how, { refusal: { kind, message } })
     return { refusal: { kind, message }, canGoElsewhere: !wasSent }
   }
+}
+
+function worstOf(call: Call, route: Route, isTranslated: boolean): WorstCase {
+  const { bytes, body } = payloadOf(call)
+  const worst = worstCase(bytes, body, call.head, route)
+  // What is translated asks for no better service, and is bounded by its route.
+  if (isTranslated) return worst
+  return { ...worst, times: timesPaid(body), leastOutputTokens: leastOutput(call.wire.name, body) }
 }
 
 async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise<Failure | undefined> {

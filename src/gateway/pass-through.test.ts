@@ -39,6 +39,18 @@ const anthropicStream = [
 ].join('')
 
 describe('a request in the format of its provider', () => {
+  it('is bounded to what money is left for, where it asks for more', async () => {
+    const maker = await startProvider((_, response) => response.end(JSON.stringify(message)))
+    closers.push(maker.close)
+    const routing = routingOf(route('fast', provider('maker', 'anthropic', maker.url), { target: 'fast' }))
+    const stage = await startStage(routing, { grants: ({ leastOutputTokens = 0 }) => leastOutputTokens + 8 })
+    closers.push(stage.close)
+    const body = '{ "model":"fast", "max_tokens": 128000, "messages":[] }'
+    expect((await ask(`${stage.url}/v1/messages`, { body })).status).toBe(200)
+    expect(maker.seen[0]!.body.toString()).toBe(body.replace('128000', '8200'))
+    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 128_000, leastOutputTokens: 8_192 }])
+  })
+
   it('arrives byte for byte but for the name of the model', async () => {
     const { maker, stage } = await staged('anthropic', (_, response) => response.end(JSON.stringify(message)))
     const odd = (model: string) =>

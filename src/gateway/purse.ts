@@ -12,12 +12,16 @@ export interface WorstCase {
   readonly route: Route
   readonly inputTokens: number
   readonly outputTokens: number
+  /** So few would do where no more fit, if the answer is bounded to them. Undefined: all of them, or none. */
+  readonly leastOutputTokens?: number | undefined
   /** How many times the listed price is paid for it; once if left out. */
   readonly times?: number | undefined
 }
 
-/** Exactly one of the two is called, once. */
+/** Exactly one of the two ends is called, once. */
 export interface Reservation {
+  /** What the answer must be bounded to: what was asked, or less where a cap is near. */
+  readonly outputTokens: number
   /** What was really used. Undefined if the provider has served it and told nothing: then the worst is counted. */
   settle(call: CallFacts): void
   /** The provider has not served it. */

@@ -59,6 +59,24 @@ it('a better service is reserved and counted dearer than its listed price, and i
   ).rejects.toThrow(OverCap)
 })
 
+it('near a cap an answer is bounded to what fits, down to the least that is of use, and refused after that', async () => {
+  const { run, purse, end } = await begin({ budget: { usd: 1 } })
+  const call = { ...worst(100, 4_000), leastOutputTokens: 500 }
+  const first = await purse.reserve(call)
+  expect(first.outputTokens).toBe(500)
+  first.settle(facts(1, 250))
+  const second = await purse.reserve(call)
+  second.settle(facts(2, 250))
+  await expect(purse.reserve(call)).rejects.toThrow(OverCap)
+  await end()
+  expect(await booked(run.id)).toMatchObject({ counted: 0.5, lines: 2 })
+  const far = await begin({ budget: { usd: 10 } })
+  const whole = await far.purse.reserve(call)
+  expect(whole.outputTokens).toBe(4_000)
+  whole.settle(facts(1, 0))
+  await far.end()
+})
+
 it('two hundred calls at once under one cap spend exactly the cap and no more', async () => {
   const spenders = await Promise.all(Array.from({ length: 4 }, () => begin({ shared: { dayUsd: 20 } })))
   const before = await sql<{ usd: number | null }>`select sum(counted_usd) as usd from pawl.ledger`.execute(db)

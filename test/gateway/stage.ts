@@ -69,7 +69,13 @@ export function routingOf(...routes: Route[]): Routing {
 }
 
 /** Money that counts how it is handled, and throws where it is handled wrongly. */
-export function countedPurse({ refuse }: { refuse?: (call: WorstCase) => Error | undefined } = {}) {
+export function countedPurse({
+  refuse,
+  grants,
+}: {
+  refuse?: (call: WorstCase) => Error | undefined
+  grants?: (call: WorstCase) => number | undefined
+} = {}) {
   const ledger = { reserved: [] as WorstCase[], settled: [] as CallFacts[], released: [] as CallFacts[], open: 0 }
   const purse: Purse = {
     async reserve(call) {
@@ -85,7 +91,8 @@ export function countedPurse({ refuse }: { refuse?: (call: WorstCase) => Error |
         ledger.open--
         into.push(facts)
       }
-      return { settle: end(ledger.settled), release: end(ledger.released) }
+      const outputTokens = grants?.(call) ?? call.outputTokens
+      return { outputTokens, settle: end(ledger.settled), release: end(ledger.released) }
     },
   }
   return { purse, ledger }
@@ -94,10 +101,7 @@ export function countedPurse({ refuse }: { refuse?: (call: WorstCase) => Error |
 /** A gateway behind a real listener. */
 export async function startStage(
   routing: Routing,
-  {
-    run,
-    ...options
-  }: Partial<GatewayOptions> & { run?: Partial<GatewayRun>; refuse?: (call: WorstCase) => Error | undefined } = {},
+  { run, ...options }: Partial<GatewayOptions> & { run?: Partial<GatewayRun> } & Parameters<typeof countedPurse>[0] = {},
 ) {
   const calls: CallFacts[] = []
   const lines: string[] = []

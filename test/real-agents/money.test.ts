@@ -16,7 +16,7 @@ const usageOf = (events: readonly Event[]) => events.flatMap((event) => (event.t
 describe.each(programs)('the real $agent in a loop that costs, past the gateway', (program) => {
   test('is stopped soon after its cap, keeps what it cost, and goes on with a larger one', async () => {
     const workspace = await machine.workspace()
-    const cap = program.agent === 'claude' ? 2 : 10
+    const cap = 2
     const agentConfig = machine.agent(program, 'expensive-loop', { gateway: false, budget: { usd: cap } })
     const { task, events } = await machine.run({ agentConfig, workspace })
     expect(task).toMatchObject({ state: 'over_budget', reason: { kind: 'budget_exceeded' }, runs: [{ outcome: 'over_budget' }] })
@@ -43,17 +43,20 @@ describe.each(programs)('the real $agent in a loop that costs, past the gateway'
 
 describe.each(programs)('the real $agent in a loop that costs, through the gateway', (program) => {
   test('never passes its cap, is booked as the provider bills it, and goes on with a larger one', async () => {
-    const cap = 2
+    // Claude Code may think 32,000 tokens, which no bound goes below.
+    const cap = program.agent === 'claude' ? 2 : 1
     const model = program.agent === 'claude' ? program.model : 'gpt-5-codex'
     const agentConfig = machine.agent(program, 'costly-loop', { model, budget: { usd: cap } })
     const { task, events } = await machine.run({ agentConfig, workspace: await machine.workspace() })
     expect(task).toMatchObject({ state: 'over_budget', reason: { kind: 'budget_exceeded' }, runs: [{ outcome: 'over_budget' }] })
     expect(task.reason?.detail).toMatch(/the next call of .* could cost up to \$.* is left/)
     const calls = events.flatMap((event) => (event.type === 'model.called' && event.data.usage ? [event.data] : []))
-    expect(calls.length).toBeGreaterThanOrEqual(2)
-    const priceOfCall = program.agent === 'claude' ? (10_000 * 3 + 20_000 * 15) / 1e6 : (10_000 * 1.25 + 20_000 * 10) / 1e6
+    expect(calls.length).toBeGreaterThanOrEqual(4)
+    const priceOfCall = program.agent === 'claude' ? (10_000 * 3 + 6_000 * 15) / 1e6 : (10_000 * 1.25 + 6_000 * 10) / 1e6
     expect(task.cost).toMatchObject({ usd: expect.closeTo(calls.length * priceOfCall, 6), known: 'priced' })
     expect(task.cost.usd).toBeLessThanOrEqual(cap)
+    // Both ask for answers that could cost more than the cap; they are bounded to what is left until hardly anything is.
+    expect(task.cost.usd).toBeGreaterThan(cap / 2)
 
     const before = events.at(-1)!.seq
     await machine.daemon.runtime.retryTask(task.id, { by: 'test', fresh: false, budget: { usd: 100 } })

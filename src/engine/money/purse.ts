@@ -123,7 +123,8 @@ export function createPurse(parts: PurseParts): RunPurse {
       const facts = withSoundUsage(told)
       ended(facts, isServed ? costOf(facts, call, units) : undefined)
     }
-    granted.resolve({ settle: (facts) => finish(facts, true), release: (facts) => finish(facts, false) })
+    const { outputTokens } = call
+    granted.resolve({ outputTokens, settle: (facts) => finish(facts, true), release: (facts) => finish(facts, false) })
   }
 
   function costOf(facts: CallFacts, { route, outputTokens, times = 1 }: WorstCase, units: number): Cost {
@@ -235,8 +236,12 @@ export function createPurse(parts: PurseParts): RunPurse {
         continue
       }
       const decision = await raise(first).catch((error: unknown) => failed(error))
-      if (decision.kind === 'over') refuse(decision.message)
-      else if (decision.kind === 'granted') delayMs = lookAgainMs.first
+      // An agent asks for more than it uses: what is left is used up by shorter answers before it is over.
+      if (decision.kind === 'over') {
+        const smaller = shortened(first)
+        if (smaller) waiting[0] = smaller
+        else refuse(decision.message)
+      } else if (decision.kind === 'granted') delayMs = lookAgainMs.first
       else {
         await giveBackSpare().catch((error: unknown) => failed(error))
         await nextChange(delayMs)
@@ -244,6 +249,16 @@ export function createPurse(parts: PurseParts): RunPurse {
       }
     }
   }
+
+  /** The same call with a shorter answer, where that is allowed. */
+  function shortened({ call, granted }: Waiting): Waiting | undefined {
+    const { outputTokens, leastOutputTokens = outputTokens } = call
+    if (outputTokens <= leastOutputTokens) return undefined
+    const shorter = { ...call, outputTokens: Math.max(leastOutputTokens, Math.floor(outputTokens / 2)) }
+    return { call: shorter, units: worstUnits(shorter), granted }
+  }
+
+  const worstUnits = (call: WorstCase) => unitsAbove(pricesOf(call.route).worst(call).countedUsd * (call.times ?? 1))
 
   async function raise(first: Waiting): Promise<Decision> {
     const needs = untold + underWay - open
@@ -324,8 +339,7 @@ export function createPurse(parts: PurseParts): RunPurse {
     async reserve(call) {
       if (refused) throw refused
       if (closing) throw isOverNow
-      const countedUsd = pricesOf(call.route).worst(call).countedUsd * (call.times ?? 1)
-      const asked: Waiting = { call, units: unitsAbove(countedUsd), granted: Promise.withResolvers() }
+      const asked: Waiting = { call, units: worstUnits(call), granted: Promise.withResolvers() }
       if (waiting.length === 0 && fits(asked.units)) admit(asked)
       else {
         waiting.push(asked)
