@@ -78,7 +78,8 @@ it('a run that fails keeps what was said, what it used and cost, and how the pro
     runs: [{ outcome: 'failed', category: 'max_turns', ...figures }],
   })
   expect(events.filter((event) => event.type === 'run.ended').map((event) => event.data)).toMatchObject([
-    { outcome: 'failed', exitCode: 0, ...figures },
+    // It was told to leave after its turn, and may have been ended before it had.
+    { outcome: 'failed', exitCode: expect.toSatisfy((code: unknown) => code === 0 || code === null), ...figures },
   ])
   const broken = await finish([{ say: 'begun' }, { stderr: 'the disk is full' }, { exit: 3 }])
   expect(broken.task.result).toMatchObject({ outcome: 'failed', text: 'begun' })
