@@ -12,7 +12,7 @@ export const ModelView = z.object({
     .describe('What the provider is spoken to in; programs that speak another are translated for.'),
   target: z.string().describe("The provider's own name for it."),
   maxOutputTokens: z.number().nullable(),
-  priced: z.boolean().describe('Whether its price is known; otherwise the dearest known one counts.'),
+  priced: z.boolean().describe('Whether its price is known; otherwise the dearest that is commonly used counts.'),
   key: z
     .enum(['set', 'missing', 'none'])
     .describe('Whether the key is where the settings say; `none` if the provider wants none.'),

@@ -56,7 +56,7 @@ it('what has no known price is named, and times are read as people write them', 
   expect((await run('run', '--agent', 'counter', 'go')).code).toBe(0)
   const costs = await run('cost', '--since', '2d', '--by', 'model')
   expect(costs.stdout).toMatch(/odd-model +unknown +1000 +0 +100/)
-  expect(costs.stderr).toContain('Of unknown price, and counted as the dearest known: odd-model.')
+  expect(costs.stderr).toContain('Of unknown price, and counted as the dearest commonly used: odd-model.')
   expect((await run('cost', '--since', 'yesterday')).stderr).toContain('--since must be how long ago')
   const later = await run('cost', '--since', '2020-01-01', '--until', '2020-02-01')
   expect(later).toMatchObject({ code: 0, stdout: '' })

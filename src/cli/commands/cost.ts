@@ -80,7 +80,7 @@ async function show(cli: Cli, options: CostOptions): Promise<void> {
       )
     if (costs.unpriced.length > 0)
       cli.say(
-        `Of unknown price, and counted as the dearest known: ${costs.unpriced.map((model) => oneLine(model, 60) || 'a model that was not named').join(', ')}. Name it under prices: in the settings.`,
+        `Of unknown price, and counted as the dearest commonly used: ${costs.unpriced.map((model) => oneLine(model, 60) || 'a model that was not named').join(', ')}. Name it under prices: in the settings.`,
       )
   })
 }

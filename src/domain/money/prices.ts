@@ -42,7 +42,7 @@ export type PriceList = Readonly<Record<string, Price>>
 export interface Cost {
   /** As far as it is known; null if nobody knows the price. */
   readonly usd: number | null
-  /** What caps count: of an unknown price, as if it were the dearest known. */
+  /** What caps count: of an unknown price, as if it were the dearest that is commonly used. */
   readonly countedUsd: number
   readonly known: CostKnowledge
 }
