@@ -6,7 +6,9 @@ const Tokens = z.object({ input: z.number(), output: z.number(), cacheRead: z.nu
 
 export const CostSum = z.object({
   usd: z.number().nullable().describe('What it cost, as far as prices are known; null if none is.'),
-  countedUsd: z.number().describe('What counts against budgets: of an unknown price, as if it were the dearest that is commonly used.'),
+  countedUsd: z
+    .number()
+    .describe('What counts against budgets: of an unknown price, as if it were the dearest that is commonly used.'),
   known: z.enum(costKnowledge).describe('The program told it, the price table did, or some of it has no known price.'),
   tokens: Tokens,
   turns: z.number(),
