@@ -35,6 +35,8 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/(?<![0-9a-zA-Z])[trsqwenkc]_[0-9a-hjkmnp-tv-z]{18}(?![0-9a-z])/g, '<id>'],
   [/(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])/gi, '<uuid>'],
   [/(?<![0-9a-f])[0-9a-f]{32,128}(?![0-9a-f])/g, '<hex>'],
+  // Codex names every output of a command; its name may be of digits alone.
+  [/\b(Chunk ID: )[0-9a-f]{6}\b/g, '$1<hex>'],
   // Commits that were made anew have other names, short and long.
   [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{5,12}\b/g, '<hex>'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[ ]?[+-]\d\d:?\d\d)?/g, '<time>'],

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+/** What vitest's JSON reporter writes, as far as we read it. */
+export interface TestReport {
+  readonly testResults: {
+    readonly name: string
+    status: string
+    message: string
+    readonly assertionResults: { readonly fullName: string; status: string; readonly failureMessages: readonly string[] }[]
+  }[]
+}
+
+/** Undefined when vitest did not get as far as a report. */
+export function readReport(path: string): TestReport | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as TestReport
+  } catch {
+    return undefined
+  }
+}
+
+export function countTests(report: TestReport | undefined): { passed: number; failed: number; skipped: string[] } {
+  const files = report?.testResults ?? []
+  const tests = files.flatMap((file) => file.assertionResults)
+  const unread = files.filter(isBrokenFile).length
+  return {
+    passed: tests.filter((test) => test.status === 'passed').length,
+    failed: tests.filter((test) => test.status === 'failed').length + unread,
+    skipped: tests.filter((test) => !['passed', 'failed'].includes(test.status)).map((test) => test.fullName),
+  }
+}
+
+/** A file whose tests could not even be collected, or whose hooks failed. */
+const isBrokenFile = (file: TestReport['testResults'][number]) =>
+  file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
+
+/**
+ * The files whose failed tests may be tried once more, alone; none when there is a failure that a second try would only hide. Tests that drive programs depend on what else
+ * a machine has to do. Tests of our own code beside it do not; a counterexample of a property is one, however rarely it is found; and what a crash has lost once is lost.
+ */
+export function filesToTryAgain(report: TestReport | undefined, root: string): string[] {
+  const failed = (report?.testResults ?? []).filter((file) => file.status === 'failed')
+  const mayTry = failed.every(
+    (file) =>
+      /^test\/(?!crash\/)/.test(relative(root, file.name)) &&
+      !isBrokenFile(file) &&
+      !file.assertionResults.some((test) => test.failureMessages.some((message) => message.includes('Property failed after'))),
+  )
+  const count = failed.reduce((sum, file) => sum + file.assertionResults.filter((test) => test.status === 'failed').length, 0)
+  return mayTry && count <= 4 ? failed.map((file) => file.name) : []
+}
+
+/** What failed first and passes now counts as passed; answers its names. */
+export function mergeSecondTry(report: TestReport, second: TestReport | undefined): string[] {
+  const passed = new Set(
+    second?.testResults.flatMap((file) =>
+      file.assertionResults.filter((test) => test.status === 'passed').map((test) => `${file.name} ${test.fullName}`),
+    ),
+  )
+  const unsteady: string[] = []
+  for (const file of report.testResults) {
+    if (isBrokenFile(file)) continue
+    for (const test of file.assertionResults) {
+      if (test.status !== 'failed' || !passed.has(`${file.name} ${test.fullName}`)) continue
+      test.status = 'passed'
+      unsteady.push(test.fullName)
+    }
+    if (!file.assertionResults.some((test) => test.status === 'failed')) file.status = 'passed'
+  }
+  return unsteady
+}
