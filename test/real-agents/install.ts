@@ -21,6 +21,9 @@ const programs = {
   codexLauncher: '@openai/codex/bin/codex.js',
   gemini: '@google/gemini-cli/bundle/gemini.js',
   opencode: `opencode-${platform}-${arch}/bin/opencode`,
+  claudeAcp: '@agentclientprotocol/claude-agent-acp/dist/index.js',
+  codexAcp: '@agentclientprotocol/codex-acp/dist/index.js',
+  qwen: '@qwen-code/qwen-code/cli-entry.js',
 } as const
 
 /** The absolute path of each program; `searchPath`, the directory to put on PATH to find them by the names that users type; and `modules`, where the makers' libraries lie. */
@@ -43,7 +46,7 @@ async function locate(): Promise<InstalledAgents> {
   const folder = await cachedInstall({
     from: import.meta.dirname,
     cache: cacheFolder(),
-    what: 'the real agent programs for the tests (1.2 GB)',
+    what: 'the real agent programs for the tests (1.7 GB)',
     finish: placeClaude,
   })
   const modules = join(folder, 'node_modules')

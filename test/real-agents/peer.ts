@@ -15,31 +15,55 @@ import { readFile } from '../../src/store/session-archive.ts'
 import type { GrantRow } from '../../src/store/tables.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
-import { installedAgents } from './install.ts'
+import { type InstalledAgents, installedAgents } from './install.ts'
 
 /** One of the real programs, as a test speaks of it. */
-export interface Program {
-  readonly agent: 'claude' | 'codex'
+export interface Program<Agent extends string = 'claude' | 'codex'> {
+  readonly agent: Agent
   readonly adapter: string
+  /** What the kernel calls its process. */
+  readonly process: string
   readonly model: string
   /** What stands behind the scenario in the address of the model. */
   readonly api: string
   readonly keyName: string
   /** Where conversations lie in a home. */
   readonly files: string
+  /** What the program cannot do, so that nobody can ask it to. */
+  readonly lacks?: readonly Lack[]
+  /** Its options, given the path of each installed program. */
+  options(installed: InstalledAgents): Record<string, unknown>
 }
+export type Lack = 'ownQuestion' | 'structuredOutput' | 'mcp' | 'rebuild'
 
-export const programs: readonly Program[] = [
+export const programs: readonly Program<'claude' | 'codex'>[] = [
   {
     agent: 'claude',
     adapter: 'claude-code',
+    process: 'claude',
     model: 'claude-sonnet-4-5',
     api: '',
     keyName: 'ANTHROPIC_API_KEY',
     files: '.claude/projects',
+    options: ({ claude }) => ({ command: claude }),
   },
-  { agent: 'codex', adapter: 'codex', model: 'scripted-model', api: '/v1', keyName: 'OPENAI_API_KEY', files: '.codex/sessions' },
+  {
+    agent: 'codex',
+    adapter: 'codex',
+    process: 'codex',
+    model: 'scripted-model',
+    api: '/v1',
+    keyName: 'OPENAI_API_KEY',
+    files: '.codex/sessions',
+    options: ({ codex }) => ({ command: codex }),
+  },
 ]
+
+export function programNamed(agent: string): Program<string> {
+  const found = programs.find((program) => program.agent === agent)
+  if (!found) throw new Error(`No real program is called ${agent} here.`)
+  return found
+}
 
 /** A whole Pawl in this process, the real programs, and the scripted model they talk to. */
 export interface Machine {
@@ -47,7 +71,7 @@ export interface Machine {
   readonly daemon: Daemon
   readonly models: ModelServer
   readonly logged: Record<string, unknown>[]
-  agent(program: Program, scenario: string, changes?: Partial<ResolvedAgent>): ResolvedAgent
+  agent(program: Program<string>, scenario: string, changes?: Partial<ResolvedAgent>): ResolvedAgent
   /** A folder that the agents' user may write, so that runs work in place. */
   workspace(): Promise<string>
   run(task: Partial<NewTask> & { agentConfig: ResolvedAgent }, wanted?: (event: Event) => boolean): Promise<Ran>
@@ -69,8 +93,7 @@ export interface Ran {
 
 export async function startMachine(options: { home?: string; database?: string } = {}): Promise<Machine> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'pawl-real-')))
-  const { claude, codex } = await installedAgents()
-  const programOf = { claude, codex }
+  const installed = await installedAgents()
   const models = await startModelServer()
   const logged: Record<string, unknown>[] = []
   const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
@@ -96,7 +119,7 @@ export async function startMachine(options: { home?: string; database?: string }
         name: program.agent,
         adapter: program.adapter,
         model: program.model,
-        options: { command: programOf[program.agent] },
+        options: program.options(installed),
         env: { pass: [], set: { [program.keyName]: `key-of-${key}-0123456789` } },
         baseUrl: `${models.base(scenario, key)}${program.api}`,
         graceMs: 2_000,

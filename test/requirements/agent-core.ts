@@ -8,7 +8,7 @@ export const agentCore = {
     shown: [
       'src/domain/task/agent-header.test.ts > counts in any case, with quotes and marks, and only as one of the three',
       'test/engine/checks.test.ts > lowers the outcome, and then nothing is checked',
-      'test/real-agents/scenarios.test.ts > cannot write outside its walls, says so, and goes on',
+      'test/contracts/real-program.ts > cannot write outside its walls, says so, and goes on',
     ],
   },
   'S2-2': {
@@ -274,7 +274,7 @@ export const agentCore = {
   'S2-35': {
     means: 'A session is named by the caller or made; a session home that exists already is no error.',
     shown: [
-      'test/real-agents/scenarios.test.ts > answers, and its session goes on in the next task',
+      'test/contracts/real-program.ts > answers, and its session goes on in the next task',
       'test/engine/session-verbs.test.ts > lends its agent and its workspace to a task that names neither',
       'test/engine/session-verbs.test.ts > that is not there is refused in a sentence',
     ],
@@ -294,7 +294,7 @@ export const agentCore = {
     shown: [
       'src/agents/claude-code/command.test.ts > a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us',
       'src/agents/codex/command.test.ts > the program that was probed is started as app-server, and the prompt is nowhere in sight',
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
       'test/real-agents/warm.test.ts > does not serve another session',
     ],
   },
@@ -381,7 +381,7 @@ export const agentCore = {
   'S2-52': {
     means: 'A result can be asked for by JSON schema: natively, else validated by us and asked once more.',
     shown: [
-      'test/real-agents/scenarios.test.ts > answers in the form that was asked for',
+      'test/contracts/real-program.ts > answers in the form that was asked for',
       'src/engine/structured-output.test.ts > is no success when it is %s, and is kept all the same',
       'test/engine/forgetful-agent.test.ts > is asked once more for an answer that does not have its form',
     ],
@@ -432,7 +432,7 @@ export const agentCore = {
     shown: [
       'test/engine/session-transcript.test.ts > tells the tasks of a session in the order in which they ran, with tool calls and answers, and no prompt twice',
       'src/agents/claude-code/session-files.test.ts > a rebuilt conversation is one unbroken chain of everything that was said and done',
-      'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
+      'test/contracts/real-program.ts > is told a conversation of which neither files nor archive are left',
     ],
   },
   'W2-10': {

@@ -23,7 +23,7 @@ export const channelDaemon = {
     shown: [
       'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
       'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
     ],
   },
   'S3-9': {
@@ -37,7 +37,7 @@ export const channelDaemon = {
     means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.',
     shown: [
       'test/engine/program-runs.test.ts > a turn that takes too long is ended, says after how long, and its conversation goes on',
-      'test/real-agents/scenarios.test.ts > that says nothing is stopped after the silence that is allowed',
+      'test/contracts/real-program.ts > that says nothing is stopped after the silence that is allowed',
     ],
   },
   'S3-11': {

@@ -8,7 +8,7 @@ export const cliExecutor = {
     shown: [
       'test/engine/session-gate.test.ts > a file of another conversation, or a link in its place, is no hit',
       'test/engine/session-gate.test.ts > lost files come back from the archive, and the journal says so',
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
     ],
   },
   'S0-2': {
@@ -41,8 +41,8 @@ export const cliExecutor = {
   'S0-6': {
     means: 'Every start passes the gate, also after a restart; no command is built from the stored id alone.',
     shown: [
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
-      'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > is told a conversation of which neither files nor archive are left',
       'test/real-agents/warm.test.ts > is not used when somebody else has written the conversation',
     ],
   },
@@ -150,7 +150,7 @@ export const cliExecutor = {
     means: "Programs that speak MCP get our one server, `pawl`, at the run's door.",
     shown: [
       'src/tools/serve.test.ts > greets a client of %s as pawl, without a session',
-      'test/real-agents/scenarios.test.ts > asks through our tool, is blocked, and hears the answer in its next run',
+      'test/contracts/real-program.ts > asks through our tool, is blocked, and hears the answer in its next run',
     ],
   },
   'S0-28': {
@@ -292,7 +292,7 @@ export const cliExecutor = {
     means: 'A refused login is not retried; a lost session is not retried with the same command.',
     shown: [
       'src/engine/retry.test.ts > never retries a login that was refused',
-      'test/real-agents/scenarios.test.ts > is not tried again when its key was refused',
+      'test/contracts/real-program.ts > is not tried again when its key was refused',
       'src/engine/program/start-agent.test.ts > %s',
       'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
     ],

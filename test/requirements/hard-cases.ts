@@ -61,7 +61,7 @@ export const hardCases = {
     means: 'A stale session heals by itself within one turn.',
     shown: [
       'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
     ],
   },
   'H-14': {

@@ -6,7 +6,7 @@ export const rulings = {
     means: 'A conversation belongs to a session in the database; who shares one is a rule for choosing it.',
     shown: [
       'test/engine/session-verbs.test.ts > is listed with its last task and shown with all of them, newest first',
-      'test/real-agents/scenarios.test.ts > answers, and its session goes on in the next task',
+      'test/contracts/real-program.ts > answers, and its session goes on in the next task',
       'test/real-agents/warm.test.ts > does not serve another session',
     ],
   },

@@ -40,7 +40,7 @@ export const sdkExecutor = {
     shown: [
       'src/agents/claude-code/command.test.ts > a bare run speaks the protocol, reads no settings that an agent could have written, and leaves retries to us',
       'test/engine/run.test.ts > works in the workspace of its task, and a retry finds there what the first run left',
-      'test/real-agents/scenarios.test.ts > asks through our tool, is blocked, and hears the answer in its next run',
+      'test/contracts/real-program.ts > asks through our tool, is blocked, and hears the answer in its next run',
     ],
   },
   'S1-7': {
@@ -66,7 +66,7 @@ export const sdkExecutor = {
     means: "The program's session id is stored after the turn and used for the next; the adapter keeps no state.",
     shown: [
       'test/engine/program-runs.test.ts > the id that came back is the one that is stored and gone on with',
-      'test/real-agents/scenarios.test.ts > answers, and its session goes on in the next task',
+      'test/contracts/real-program.ts > answers, and its session goes on in the next task',
       'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
       'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
     ],
@@ -145,17 +145,17 @@ export const sdkExecutor = {
   'W1-3': {
     means: 'After tools have run, a retry resumes instead of repeating; a lost session gets its context again.',
     shown: [
-      'test/real-agents/scenarios.test.ts > goes on after its process was killed in the middle of a tool, and nothing of it is left',
+      'test/contracts/real-program.ts > goes on after its process was killed in the middle of a tool, and nothing of it is left',
       'test/real-agents/limits.test.ts > does not do again what it did before the limit',
       'src/engine/prompt.test.ts > is told that some of the work may be done, once tools have run',
-      'test/real-agents/scenarios.test.ts > is told a conversation of which neither files nor archive are left',
+      'test/contracts/real-program.ts > is told a conversation of which neither files nor archive are left',
     ],
   },
   'W1-4': { means: 'A probe blocks nothing, spends no model call, and its finding counts.', open: 5 },
   'W1-5': {
     means: 'A silent program is ended; waiting tasks are counted and visible.',
     shown: [
-      'test/real-agents/scenarios.test.ts > that says nothing is stopped after the silence that is allowed',
+      'test/contracts/real-program.ts > that says nothing is stopped after the silence that is allowed',
       'test/engine/run.test.ts > that waits says what for',
       'test/engine/waiting-turns.test.ts > tasks that wait for their session are counted, and run in the order in which they came',
     ],
@@ -163,7 +163,7 @@ export const sdkExecutor = {
   'W1-6': {
     means: 'Cancel works while running, waiting to retry and queued, and ends as `cancelled`.',
     shown: [
-      'test/real-agents/scenarios.test.ts > is cancelled in the middle of a tool, keeps what it said, and leaves nothing',
+      'test/contracts/real-program.ts > is cancelled in the middle of a tool, keeps what it said, and leaves nothing',
       'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
       'test/engine/run.test.ts > cancels a queued task without ever running it',
     ],
@@ -199,7 +199,7 @@ export const sdkExecutor = {
     means: 'No resume without the check that the session file is there.',
     shown: [
       'test/engine/session-gate.test.ts > a file of another conversation, or a link in its place, is no hit',
-      'test/real-agents/scenarios.test.ts > goes on after its session files were deleted: they are put back',
+      'test/contracts/real-program.ts > goes on after its session files were deleted: they are put back',
     ],
   },
   'W1-13': {

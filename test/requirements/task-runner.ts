@@ -65,7 +65,7 @@ export const taskRunner = {
     shown: [
       'src/agents/claude-code/command.test.ts > a resumed conversation keeps every limit and instruction',
       'src/engine/prompt.test.ts > gives a program that remembers only the answer',
-      'test/real-agents/scenarios.test.ts > asks in its own way, is blocked, and hears the answer in its next run',
+      'test/contracts/real-program.ts > asks in its own way, is blocked, and hears the answer in its next run',
     ],
   },
   'S4-12': {
