@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 
 const realAgents = ['test/real-agents/**/*.test.ts', 'test/gateway/sdk-*.test.ts']
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Most of a test is waiting for programs: left to itself, vitest would use one of two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most of a test is waiting for programs: with one worker per core half of each core would wait too.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

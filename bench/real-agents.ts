@@ -6,10 +6,16 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { startModelServer } from '../test/model-server/server.ts'
 import { type InstalledAgents, installedAgents } from '../test/real-agents/install.ts'
-import { type Program, programs } from '../test/real-agents/peer.ts'
+import { type Program as AnyProgram, geminiProgram, programs } from '../test/real-agents/peer.ts'
 import type { DaemonSettings } from './daemon.ts'
 import type { Place } from './place.ts'
 import { turnsAlone } from './turns-alone.ts'
+
+/** A program whose command is known as a user types it. */
+export type Program = AnyProgram<keyof typeof typedArgs>
+
+/** Every one of them. */
+export const everyProgram: readonly Program[] = [...programs, geminiProgram]
 
 /** The real programs, the scripted model they talk to, and where they work. */
 export interface RealAgents {
@@ -23,7 +29,11 @@ export interface RealAgents {
   alone(program: Program, prompt: string): Promise<{ firstMs: number; secondMs: number } | undefined>
 }
 
-export async function startRealAgents(place: Place, scenario: string): Promise<RealAgents> {
+export async function startRealAgents(
+  place: Place,
+  scenario: string,
+  chosen: readonly Program[] = programs,
+): Promise<RealAgents> {
   const installed = await installedAgents()
   const models = await startModelServer()
   place.onEnd(() => models.close())
@@ -36,10 +46,10 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
   const userHome = join(place.folder, 'user')
   await makeUserHome(userHome, (program) => base(program, 'typed'))
   return {
-    programs,
+    programs: chosen,
     workspace,
     agents: Object.fromEntries(
-      programs.map((program) => [
+      chosen.map((program) => [
         program.agent,
         {
           adapter: program.adapter,
@@ -54,7 +64,7 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
     async typed(program, prompt) {
       const child = spawn(commandOf(program, installed), typedArgs[program.agent](prompt), {
         cwd: workspace,
-        env: { ...typedEnvironment(userHome), ANTHROPIC_BASE_URL: base(program, 'typed') },
+        env: { ...typedEnvironment(userHome), [addressNames[program.agent]]: base(program, 'typed') },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       return timeToEnd(child, program)
@@ -69,13 +79,20 @@ export async function startRealAgents(place: Place, scenario: string): Promise<R
 }
 
 const key = 'key-of-a-benchmark-0123456789'
-const commandOf = ({ agent }: Program, { claude, codexLauncher }: InstalledAgents) =>
-  agent === 'claude' ? claude : codexLauncher
+const commandOf = ({ agent }: Program, { claude, codexLauncher, gemini }: InstalledAgents) =>
+  ({ claude, codex: codexLauncher, gemini })[agent]
+
+/** The variable by which each is told where its model is; Codex has it in its settings. */
+const addressNames = { claude: 'ANTHROPIC_BASE_URL', codex: 'OPENAI_BASE_URL', gemini: 'GOOGLE_GEMINI_BASE_URL' }
 
 const typedArgs = {
   claude: (prompt: string) => ['-p', prompt, '--output-format', 'stream-json', '--verbose', '--model', 'claude-sonnet-4-5'],
   codex: (prompt: string) => ['exec', '--json', '--skip-git-repo-check', '--disable', 'plugins', '-s', 'workspace-write', prompt],
+  gemini: (prompt: string) => ['-p', prompt, '--output-format', 'stream-json', '--model', 'gemini-2.5-flash'],
 }
+
+/** The event that ends a turn. */
+const lastEvents = { claude: 'result', codex: 'turn.completed', gemini: 'result' }
 
 const typedEnvironment = (home: string) => ({
   PATH: process.env.PATH,
@@ -84,6 +101,7 @@ const typedEnvironment = (home: string) => ({
   TMPDIR: join(home, 'tmp'),
   ANTHROPIC_API_KEY: key,
   OPENAI_API_KEY: key,
+  GEMINI_API_KEY: key,
   // Looking for updates and sending figures would only make it slower here.
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -105,6 +123,13 @@ wire_api = "responses"
 env_key = "${codex.keyName}"
 `
   await writeFile(join(home, '.codex', 'config.toml'), settings)
+  await mkdir(join(home, '.gemini'))
+  const gemini = {
+    security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
+    general: { enableAutoUpdate: false },
+    privacy: { usageStatisticsEnabled: false },
+  }
+  await writeFile(join(home, '.gemini', 'settings.json'), JSON.stringify(gemini))
 }
 
 /** The end of the process is waited for too, so that it is not in the way of what is measured next, but does not count. */
@@ -119,7 +144,7 @@ async function timeToEnd(child: ChildProcessByStdio<null, Readable, Readable>, {
   for await (const line of createInterface({ input: child.stdout })) {
     said += `${line}\n`
     const { type, is_error: isError } = JSON.parse(line) as { type: string; is_error?: boolean }
-    if (type === (agent === 'claude' ? 'result' : 'turn.completed') && !isError) endedMs ??= performance.now() - since
+    if (type === lastEvents[agent] && !isError) endedMs ??= performance.now() - since
   }
   await exited
   if (endedMs === undefined) throw new Error(`${agent} did not succeed:\n${said}`)

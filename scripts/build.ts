@@ -3,10 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { buildPage } from './web-page.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const dist = resolve(root, 'dist')
 rmSync(dist, { recursive: true, force: true })
+await buildPage()
 
 const bundle = await rolldown({
   cwd: root,
@@ -20,6 +22,11 @@ await bundle.close()
 // The demo's program is not part of our process: it is started, so it stays a file.
 mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
 cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
+
+// Nor is the loop that runs Ollama's models, which is many files here and one there.
+const loop = await rolldown({ cwd: root, input: { program: 'src/agents/ollama/program/main.ts' }, platform: 'node' })
+await loop.write({ dir: resolve(dist, 'agents/ollama'), format: 'esm', sourcemap: false })
+await loop.close()
 
 const tsc = [
   '--project',

@@ -6,6 +6,7 @@ const needed = [
   { program: 'git', package: 'git', why: 'what a run changed' },
   { program: 'ssh', package: 'openssh-client', why: 'the tools for other machines' },
   { program: 'sshd', package: 'openssh-server', why: 'another machine to try them on' },
+  { program: 'chromium', package: 'chromium', why: 'the page' },
   { program: 'unshare', package: 'util-linux', why: 'the bundled database as root' },
 ]
 

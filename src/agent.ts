@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { type Abilities, type Ability, abilities } from './domain/abilities.ts'
 import type { CodePath } from './domain/code-paths.ts'
 import type { AgentEvent } from './domain/event.ts'
 import type { WireName } from './domain/models.ts'
@@ -8,6 +9,8 @@ import type { ToolAccess } from './domain/rule/access.ts'
 import type { Utterance } from './domain/transcript.ts'
 import type { Usage } from './domain/usage.ts'
 import type { Child } from './process/child.ts'
+
+export { type Abilities, type Ability, abilities } from './domain/abilities.ts'
 
 /** Speaks to one kind of agent program. The engine knows nothing of any agent beyond this. */
 export interface Adapter<Options = unknown> {
@@ -33,6 +36,16 @@ export interface Adapter<Options = unknown> {
   readonly codePaths?: readonly CodePath[] | undefined
   /** The tools that the program brings, as it calls them; what the profile's rules mean for each of them is told at its start. */
   readonly ownTools?: readonly string[] | undefined
+  /** Versions of the program that this adapter was tried with, as its releases are numbered. Undefined: nobody has tried it with a real one. A newer one is told of, and used. */
+  readonly tried?: TriedVersions | undefined
+  /** The command that installs the program, as its maker documents it. */
+  readonly install?: string | undefined
+
+  /** This adapter as it is for an agent with these options, where they decide what it can do. */
+  suited?(options: Options): Adapter<Options>
+
+  /** False: under these rules the program cannot go on with a conversation of an earlier process, and what was said is told to a new one. */
+  goesOn?(spec: Pick<LaunchSpec<Options>, 'options' | 'toolAccess'>): boolean
 
   /** Installed? Which version? Logged in? Answers within five seconds, never throws, and executes nothing that an agent may have written. */
   probe(options: Options, place: ProbePlace): Promise<AgentHealth>
@@ -44,29 +57,34 @@ export interface Adapter<Options = unknown> {
   open(child: Child, spec: LaunchSpec<Options>): Conversation
 }
 
-/** What an adapter can do; API, CLI and page adapt to it, and what is missing is refused by name. */
-export const abilities = [
-  'resume',
-  'fork',
-  'preassignSession',
-  'askPermission',
-  'askQuestion',
-  'warm',
-  'usage',
-  'compact',
-  'mcp',
-  'systemPrompt',
-  'structuredOutput',
-  'ownLogin',
-  'model',
-  'skills',
-  'subagents',
-  'nativeToolsOff',
-] as const
-export type Ability = (typeof abilities)[number]
-export type Abilities = Readonly<Record<Ability, boolean>>
+/** An agent that is there without configuration: everything about its program is data for an adapter. */
+export interface Preset {
+  /** The agent's name, and what `preset:` says in an agent's settings. */
+  readonly name: string
+  readonly title: string
+  readonly adapter: string
+  /** Options of the adapter, as somebody would write them. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Fixed variables of its program. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Variables that can hold its key, the preferred one first. */
+  readonly keys: readonly string[]
+  /** The command that installs it. */
+  readonly install: string
+  /** Where its maker describes it. */
+  readonly docs: string
+  /** The version that our tests have run, or that there is none: then it is made by the maker's words alone. */
+  readonly tried: string | 'untried'
+}
+
 export const canOnly = (...able: Ability[]): Abilities =>
   Object.fromEntries(abilities.map((name) => [name, able.includes(name)])) as Record<Ability, boolean>
+
+/** Both included. `from` is the oldest that works, `to` the newest that the tests run. */
+export interface TriedVersions {
+  readonly from: string
+  readonly to: string
+}
 
 /** Where a program is looked for. Passed in, because the environment is read in one place only. */
 export interface ProbePlace {
@@ -76,6 +94,9 @@ export interface ProbePlace {
   readonly folder?: string | undefined
   /** More folders that agents write, beside `folder`: nothing in them is executed outside of the walls. */
   readonly untrusted?: readonly string[] | undefined
+  /** Where the agent's model is served, if its settings name a place, and which model it is: for programs that are nothing without them. */
+  readonly endpoint?: string | undefined
+  readonly model?: string | undefined
   /** The home of Pawl's own user, where programs keep their logins. */
   readonly home?: string | undefined
   /** Which of the named variables are set for Pawl, with their values. */
@@ -114,6 +135,10 @@ export interface LaunchSpec<Options = unknown> {
   readonly version?: string | undefined
   /** The model endpoint to talk to instead of the program's own. */
   readonly baseUrl?: string | undefined
+  /** The endpoint that the agent's settings name, as Pawl itself reaches it from outside of the walls. */
+  readonly endpoint?: string | undefined
+  /** Everything it asks of a model is answered from a recording: nobody else need be there. */
+  readonly replayed?: boolean | undefined
   /** The only models that are served there; undefined if it may ask for any. Its own `model` is one of them. */
   readonly servedModels?: readonly string[] | undefined
   /** How the program will be let in. Keys themselves never pass through here. */
@@ -127,6 +152,8 @@ export interface LaunchSpec<Options = unknown> {
   readonly walled?: boolean | undefined
   /** Our tools are served at the door, to those who can `mcp`: `PAWL_DOOR_URL` and `PAWL_DOOR_TOKEN` are in the environment. */
   readonly tools?: boolean | undefined
+  /** The door as it is reached from inside; known once the program is started, so only to `open`. For protocols that name servers of tools in a message. */
+  readonly door?: { readonly url: string; readonly token: string } | undefined
   /** False: none of the program's own tools may be offered to the model. Only for those who can do `nativeToolsOff`. */
   readonly native?: boolean | undefined
   /** What one task says of tools, as rules: those used without asking, as far as `toolAccess` leaves them free, and those it does not have. Rules of the profile hold both. */
@@ -182,13 +209,27 @@ export interface SessionFiles {
   readonly id: RegExp
   /**
    * Where the file of exactly this conversation may lie, in the order in which to look; `*` stands for any characters within one name.
-   * The file only grows: what was archived of it once stays true.
+   * The file only grows, unless it is `rewritten`: what was archived of it once stays true.
    */
   layouts(vendorId: string): readonly string[]
+  /** Of several files that one layout leads to, the one whose name comes first is the conversation. Left out: the one written last. */
+  readonly oldest?: boolean | undefined
+  /** A call of a tool that was cut short is missing in the conversation, so the next prompt tells of it. */
+  readonly dropsCutCalls?: boolean | undefined
+  /** Its file is rewritten in place, as that of a database is. Undefined: it only grows. */
+  readonly rewritten?: RewrittenFiles | undefined
   /** Folders whose files belong to the conversation whose file was found at `path`. */
   beside?(path: string, vendorId: string): readonly string[]
   /** The conversation in the program's own form, to be put at `path`, so that it can be gone on with under `vendorId`. */
   rebuild?(transcript: readonly Utterance[], place: RebuildPlace): { readonly path: string; readonly content: string }
+}
+
+/** What makes one with a file that is rewritten: a copy of one of them is of use only with those of the others from the same moment. */
+export interface RewrittenFiles {
+  /** Stored and put back together with it, as they are when a turn is over and nobody writes. */
+  readonly with: readonly string[]
+  /** Made anew by the program, and wrong beside files that were put back. */
+  readonly without: readonly string[]
 }
 
 export interface RebuildPlace {
@@ -216,6 +257,10 @@ export interface ModelUse {
   readonly suffix?: string | undefined
   /** Which of the login's variables hold a key that anybody may use in its place. What the others hold, such as a token of a subscription, is for the program alone. */
   readonly keys: readonly string[]
+  /** What its endpoint serves is paid for by nobody. */
+  readonly isFree?: boolean | undefined
+  /** It asks again by itself, for minutes and unseen, and cannot be told not to. The gateway then gives it no reason to: whether to try again is our decision. */
+  readonly retries?: boolean | undefined
 }
 
 export interface CredentialFile {
@@ -235,6 +280,8 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
   /** Files to put into the session home before the start, by relative path; folders on the way are made. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
+  /** Programs that it starts in its turn, by absolute path: they are shown inside the walls as `file` is. */
+  readonly programs?: readonly string[] | undefined
 }
 
 export interface Conversation {

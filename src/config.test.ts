@@ -53,6 +53,7 @@ test('without any file the defaults and the built-in agents are in force', async
     noColor: false,
     failpoints: [],
     untrusted: undefined,
+    notes: [],
     sources: expect.objectContaining({ home: 'default', 'server.port': 'default', 'agents.demo.timeout': 'default' }),
   })
 })

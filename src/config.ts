@@ -26,13 +26,18 @@ export interface ClientSettings {
 }
 
 /** The little that a client of a running daemon needs. */
-export async function clientSettings(options: { cwd: string; home?: string | undefined }): Promise<ClientSettings> {
-  const { PAWL_HOME, PAWL_AGENT, HOME } = process.env
+export async function clientSettings(options: {
+  cwd: string
+  home?: string | undefined
+  config?: string | undefined
+}): Promise<ClientSettings> {
+  const { PAWL_HOME, PAWL_CONFIG, PAWL_AGENT, HOME } = process.env
+  const named = options.config || PAWL_CONFIG
   const cwd = resolve(options.cwd)
   return {
     home: absolute(options.home || PAWL_HOME || '~/.pawl', cwd, HOME),
     agent: PAWL_AGENT || undefined,
-    projectFile: await findProjectFile(cwd),
+    projectFile: named ? absolute(named, cwd, HOME) : await findProjectFile(cwd),
   }
 }
 

@@ -12,7 +12,7 @@ import { openSender } from './daemon/notifications.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { createStarted, type Started } from './daemon/started.ts'
 import { startWork } from './daemon/work.ts'
-import { describeAgents, pickDefaultAgent } from './describe.ts'
+import { describeAgent, describeAgents, pickDefaultAgent } from './describe.ts'
 import { commonCodePaths } from './domain/code-paths.ts'
 import { unavailable } from './domain/error.ts'
 import { newId } from './domain/id.ts'
@@ -169,6 +169,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       ground: { env: config.env },
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),
+      describeAgent: (name) => describeAgent(config, name),
       async describeSelf(): Promise<Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications'>> {
         const { sandbox, health } = await walls.choose()
         return {

@@ -1,39 +1,91 @@
 import { homedir } from 'node:os'
-import { abilities, type ProbePlace } from './agent.ts'
+import { type Adapter, type AgentHealth, abilities, type ProbePlace, type TriedVersions } from './agent.ts'
 import { adapterNamed } from './agents/index.ts'
+import { presets } from './agents/presets/index.ts'
+import { findAgent } from './config/load.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import type { ResolvedAgent } from './domain/agent-config.ts'
 import { findModel } from './domain/models.ts'
+import { newerThanTried } from './domain/tried-versions.ts'
 import type { AgentView } from './domain/view.ts'
 
-/** The configured agents with what they can do and how they are. Programs are asked in parallel. */
+type Look = (agent: ResolvedAgent) => Promise<AgentHealth>
+
+/** The configured agents with what they can do and how they are. Programs are asked in parallel, each once. */
 export async function describeAgents(config: Config): Promise<AgentView[]> {
-  const isDefault = await pickDefaultAgent(config)
-  return Promise.all(
-    config.agents.map(async (agent) => {
-      const adapter = adapterNamed(agent.adapter)
-      const health = await adapter.probe(agent.options, placeOf(agent, config))
-      const provider = providerOf(agent)
-      return {
-        name: agent.name,
-        adapter: agent.adapter,
-        model: agent.model ?? null,
-        profile: agent.profile,
-        source: agent.source,
-        isDefault: agent.name === isDefault,
-        can: abilities.filter((ability) => adapter.can[ability]),
-        health: {
-          installed: health.installed,
-          healthy: health.healthy,
-          version: health.version ?? null,
-          // What lies in a key file of the settings is looked at by a run only.
-          loggedIn: (agent.auth?.file !== undefined || provider) && !health.loggedIn ? null : (health.loggedIn ?? null),
-          detail: provider ? `${health.detail}; its model is served by provider "${provider}"` : health.detail,
-          fix: provider && health.healthy ? null : (health.fix ?? null),
-        },
-      }
-    }),
-  )
+  const look = lookOnce(config)
+  const views = config.agents.map(async (agent) => ({ ...(await describe(agent, look)), source: agent.source }))
+  const isDefault = await pickDefaultAgent(config, look)
+  return (await Promise.all(views)).map((view) => ({ ...view, isDefault: view.name === isDefault }))
+}
+
+/** One of them; only the program of that one is asked, and of others as far as they are asked for the default. */
+export async function describeAgent(config: Config, name: string): Promise<AgentView> {
+  const agent = findAgent(config, name)
+  const look = lookOnce(config)
+  const [view, isDefault] = await Promise.all([describe(agent, look), pickDefaultAgent(config, look)])
+  return { ...view, source: agent.source, isDefault: view.name === isDefault }
+}
+
+async function describe(agent: ResolvedAgent, look: Look): Promise<Omit<AgentView, 'isDefault' | 'source'>> {
+  const adapter = adapterOf(agent)
+  const health = await look(agent)
+  const provider = providerOf(agent)
+  const { title, tried, install } = programOf(agent, adapter)
+  return {
+    name: agent.name,
+    adapter: agent.adapter,
+    model: agent.model ?? null,
+    profile: agent.profile,
+    title,
+    isOurs: adapter.isOurs ?? false,
+    can: abilities.filter((ability) => adapter.can[ability]),
+    tried: tried ?? null,
+    install: install ?? null,
+    health: {
+      installed: health.installed,
+      healthy: health.healthy,
+      version: health.version ?? null,
+      // What lies in a key file of the settings is looked at by a run only.
+      loggedIn: (agent.auth?.file !== undefined || provider) && !health.loggedIn ? null : (health.loggedIn ?? null),
+      detail: provider ? `${health.detail}; its model is served by provider "${provider}"` : health.detail,
+      fix: provider && health.healthy ? null : (health.fix ?? null),
+      warning: newerThanTried(title, tried, health.version) ?? null,
+    },
+    login: adapter.login
+      ? { variables: [...adapter.login.variables], files: adapter.login.files.map(({ path }) => `~/${path}`) }
+      : null,
+    hosts: [...(adapter.hosts ?? [])],
+    obeys: [...new Set((adapter.codePaths ?? []).map(({ path }) => path))],
+    tools: [...(adapter.ownTools ?? [])],
+    sessionFiles: [...(adapter.sessions?.layouts('ID') ?? [])],
+  }
+}
+
+/** As it is for the agent's own options, where those decide what it can do. */
+function adapterOf({ adapter, options }: ResolvedAgent): Adapter {
+  const found = adapterNamed(adapter)
+  return found.suited?.(options) ?? found
+}
+
+/** What is known of the program itself: by the preset that the agent is, or else by its adapter. */
+function programOf(agent: ResolvedAgent, adapter: Adapter): { title: string; tried?: TriedVersions; install?: string } {
+  const preset = presets.find(({ name }) => name === agent.preset)
+  if (preset) {
+    const { title, tried, install } = preset
+    return { title, install, ...(tried === 'untried' ? {} : { tried: { from: tried, to: tried } }) }
+  }
+  const { title, tried, install } = adapter
+  return { title, ...(tried ? { tried } : {}), ...(install === undefined ? {} : { install }) }
+}
+
+function lookOnce(config: Config): Look {
+  const asked = new Map<ResolvedAgent, Promise<AgentHealth>>()
+  return (agent) => {
+    const known = asked.get(agent) ?? adapterNamed(agent.adapter).probe(agent.options, placeOf(agent, config))
+    asked.set(agent, known)
+    return known
+  }
 }
 
 /** Who serves its model, if the settings list it: then the program needs no login of its own. */
@@ -41,22 +93,22 @@ const providerOf = ({ model, models, gateway }: ResolvedAgent): string | undefin
   model === undefined || gateway === false ? undefined : findModel(models, model)?.provider
 
 /** A key in a variable that the agent's settings name or fix lets the program in as well as one that it knows by itself. */
-function placeOf({ auth, env }: ResolvedAgent, { home }: Config): ProbePlace {
+function placeOf({ auth, env, baseUrl, model }: ResolvedAgent, { home }: Config): ProbePlace {
   const environment = (asked: readonly string[]) => {
     const names = [...(auth?.env ?? []), ...asked]
     const fixed = Object.entries(env.set).filter(([name]) => names.includes(name))
     return { ...environmentOf(names), ...Object.fromEntries(fixed) }
   }
-  return { path: searchPath(), home: homedir(), environment, untrusted: [home] }
+  return { path: searchPath(), home: homedir(), environment, untrusted: [home], endpoint: baseUrl, model }
 }
 
 /** Named in the settings, else the first configured, else the first built-in one that works here and is let in by its model. */
-export async function pickDefaultAgent(config: Config): Promise<string> {
+export async function pickDefaultAgent(config: Config, look: Look = lookOnce(config)): Promise<string> {
   if (config.defaultAgent !== undefined) return config.defaultAgent
   const configured = config.agents.find((agent) => agent.source !== 'builtin')
   if (configured) return configured.name
   for (const agent of config.agents) {
-    const health = await adapterNamed(agent.adapter).probe(agent.options, placeOf(agent, config))
+    const health = await look(agent)
     if (health.healthy && health.loggedIn !== false) return agent.name
   }
   return config.agents.at(-1)?.name ?? ''

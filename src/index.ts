@@ -1,5 +1,5 @@
 /** Pawl as a library: the same engine, without the command line. */
-import { adapters } from './agents/index.ts'
+import { adapters, presets } from './agents/index.ts'
 import { waitForSubtasks } from './client/wait-for-subtasks.ts'
 import { loadConfig } from './config.ts'
 import { openRuntime, startDaemon } from './daemon.ts'
@@ -27,7 +27,7 @@ export interface RunOptions extends Omit<NewTask, 'prompt'> {
 /** Runs one task in this process and resolves when it has come to rest: done, failed, in review, blocked, or parked. */
 export async function runAgent(prompt: string, options: RunOptions = {}): Promise<TaskView> {
   const { home, cwd = process.cwd(), trust, signal, onEvent, ...task } = options
-  const config = await loadConfig({ adapters, cwd, flags: { home, trust } })
+  const config = await loadConfig({ adapters, presets, cwd, flags: { home, trust } })
   const agent = task.agentConfig ?? config.agents.find((known) => known.name === (task.agent ?? config.defaultAgent))
   const daemon = await startDaemon({ config, log: silentLog, http: false, serveShared: false })
   try {

@@ -2,7 +2,7 @@ import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
 import { newId } from '../src/domain/id.ts'
 import type { ScheduleView } from '../src/domain/schedule/schedule.ts'
-import type { QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
+import type { AgentView, QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
 import { profileVerbs } from '../src/engine/rights/verbs.ts'
 import type { Runtime } from '../src/engine/runtime.ts'
 
@@ -238,6 +238,23 @@ export function fakeRuntime(): FakeRuntime {
       find(task)
       return (journals.get(task) ?? []).slice(after, after + limit)
     },
+    async readFeed({ limit }) {
+      const events = [...journals.values()].flat().slice(0, limit)
+      return { events, cursor: 'MToxOg', isLast: true }
+    },
+    async *followFeed({ signal }) {
+      yield { events: [], cursor: 'MToxOg' }
+      let seen = [...journals.values()].flat().length
+      while (!signal.aborted) {
+        const events = [...journals.values()].flat().slice(seen)
+        seen += events.length
+        if (events.length > 0) yield { events, cursor: 'MToxOg' }
+        await new Promise<void>((resolve) => {
+          wakers.add(resolve)
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+    },
     async *followEvents(task, { after, signal }) {
       find(task)
       followers++
@@ -419,21 +436,14 @@ export function fakeRuntime(): FakeRuntime {
       note('getReplay', task)
       throw notFound(`Task ${task} is no replay.`)
     },
+    async getAgent(name) {
+      note('getAgent', name)
+      if (name !== demoAgent.name) throw notFound(`There is no agent "${name}".`)
+      return demoAgent
+    },
     async listAgents() {
       note('listAgents')
-      const health = { installed: true, healthy: true, version: '1', loggedIn: null, detail: 'ok', fix: null }
-      return [
-        {
-          name: 'demo',
-          adapter: 'demo',
-          model: null,
-          profile: 'guarded',
-          source: 'built in',
-          isDefault: true,
-          can: ['ask'],
-          health,
-        },
-      ]
+      return [demoAgent]
     },
     async health() {
       note('health')
@@ -465,4 +475,24 @@ export function fakeRuntime(): FakeRuntime {
       return { resumed: true }
     },
   }
+}
+
+const demoAgent: AgentView = {
+  name: 'demo',
+  title: 'Demo',
+  isOurs: true,
+  adapter: 'demo',
+  model: null,
+  profile: 'guarded',
+  source: 'built in',
+  isDefault: true,
+  can: ['ask'],
+  tried: null,
+  install: null,
+  health: { installed: true, healthy: true, version: '1', loggedIn: null, detail: 'ok', fix: null, warning: null },
+  login: null,
+  hosts: [],
+  obeys: [],
+  tools: [],
+  sessionFiles: [],
 }

@@ -8,7 +8,7 @@ test('every adapter is found by its name', () => {
 
 test('an unknown adapter is refused with every valid name and the nearest one', () => {
   expect(() => adapterNamed('costum')).toThrow(
-    'There is no adapter "costum"; did you mean "custom"? Adapters are: claude-code, codex, custom, demo.',
+    `There is no adapter "costum"; did you mean "custom"? Adapters are: ${adapters.map(({ name }) => name).join(', ')}.`,
   )
 })
 

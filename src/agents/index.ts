@@ -2,21 +2,33 @@ import type { Adapter } from '../agent.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { acp } from './acp/agent.ts'
 import { claudeCode } from './claude-code/agent.ts'
 import { codex } from './codex/agent.ts'
 import { custom } from './custom/agent.ts'
 import { demo } from './demo/agent.ts'
+import { geminiCli } from './gemini-cli/agent.ts'
+import { ollama } from './ollama/agent.ts'
+import { opencode } from './opencode/agent.ts'
 import { otherCodePaths } from './other-code-paths.ts'
 
+export { presets } from './presets/index.ts'
+
 /** Every kind of agent program that Pawl can speak to. */
-export const adapters: readonly Adapter[] = [claudeCode, codex, custom, demo]
+export const adapters: readonly Adapter[] = [claudeCode, codex, geminiCli, opencode, acp, custom, ollama, demo]
 
 /** What agent programs obey of a workspace, all of them: what one run plants, another program may read. */
 export const agentCodePaths: readonly CodePath[] = [...adapters.flatMap((adapter) => adapter.codePaths ?? []), ...otherCodePaths]
 
-export function adapterNamed(name: string): Adapter {
+/** With the options of an agent: as it is for that agent. */
+export function adapterNamed(name: string, options?: unknown): Adapter {
   const found = adapters.find((adapter) => adapter.name === name)
-  if (found) return found
+  if (found) return suitedTo(found, options)
   const names = adapters.map((adapter) => adapter.name)
   throw notFound(`There is no adapter "${name}"${didYouMean(name, names)} Adapters are: ${names.join(', ')}.`)
+}
+
+function suitedTo(adapter: Adapter, options: unknown): Adapter {
+  const parsed = options === undefined || !adapter.suited ? undefined : adapter.options.safeParse(options)
+  return parsed?.success ? adapter.suited!(parsed.data) : adapter
 }

@@ -13,6 +13,13 @@ const claude = (input: number, output: number): Price => ({
   pieces: { web_search_requests: 0.01, web_fetch_requests: 0 },
 })
 
+/** OpenAI asks a cent for a search, and Google three and a half for an answer that rests on searches. */
+const openai = (maxOutput: number, price: Price): Price => ({
+  ...writing(maxOutput, price),
+  pieces: { web_search_requests: 0.01 },
+})
+const gemini = (maxOutput: number, price: Price): Price => ({ ...writing(maxOutput, price), pieces: { grounded_prompts: 0.035 } })
+
 const writing = (maxOutput: number, price: Price): Price => ({ ...price, maxOutput })
 
 /** Both ask more for a call into which more than 200000 tokens go. */
@@ -28,15 +35,15 @@ export const modelPrices: PriceList = {
   'claude-3-7-sonnet*': claude(3, 15),
   'claude-haiku-4-5*': claude(1, 5),
   'claude-3-5-haiku*': claude(0.8, 4),
-  'gpt-5*': writing(128_000, price(1.25, 10, 0.125)),
-  'gpt-5-mini*': writing(128_000, price(0.25, 2, 0.025)),
-  'gpt-5-nano*': writing(128_000, price(0.05, 0.4, 0.005)),
-  'gpt-5-pro*': { ...writing(272_000, price(15, 120)), isRare: true },
-  'codex-mini*': writing(100_000, price(1.5, 6, 0.375)),
-  'gpt-4.1*': writing(32_768, price(2, 8, 0.5)),
-  'gpt-4.1-mini*': writing(32_768, price(0.4, 1.6, 0.1)),
-  'o3*': writing(100_000, price(2, 8, 0.5)),
-  'o4-mini*': writing(100_000, price(1.1, 4.4, 0.275)),
-  'gemini-2.5-pro*': writing(65_536, longer(price(1.25, 10, 0.31), price(2.5, 15, 0.625))),
-  'gemini-2.5-flash*': writing(65_536, price(0.3, 2.5, 0.075)),
+  'gpt-5*': openai(128_000, price(1.25, 10, 0.125)),
+  'gpt-5-mini*': openai(128_000, price(0.25, 2, 0.025)),
+  'gpt-5-nano*': openai(128_000, price(0.05, 0.4, 0.005)),
+  'gpt-5-pro*': { ...openai(272_000, price(15, 120)), isRare: true },
+  'codex-mini*': openai(100_000, price(1.5, 6, 0.375)),
+  'gpt-4.1*': openai(32_768, price(2, 8, 0.5)),
+  'gpt-4.1-mini*': openai(32_768, price(0.4, 1.6, 0.1)),
+  'o3*': openai(100_000, price(2, 8, 0.5)),
+  'o4-mini*': openai(100_000, price(1.1, 4.4, 0.275)),
+  'gemini-2.5-pro*': gemini(65_536, longer(price(1.25, 10, 0.31), price(2.5, 15, 0.625))),
+  'gemini-2.5-flash*': gemini(65_536, price(0.3, 2.5, 0.075)),
 }

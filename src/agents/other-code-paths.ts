@@ -2,10 +2,6 @@ import type { CodePath } from '../domain/code-paths.ts'
 
 /** Of programs that Pawl has no adapter for: a workspace is shared with them all the same. */
 export const otherCodePaths: readonly CodePath[] = [
-  { path: '.gemini', treatment: 'hidden', runs: 'servers', reserve: true },
-  { path: '.opencode', treatment: 'hidden', runs: 'plugins', reserve: true },
-  { path: 'opencode.json', treatment: 'hidden', runs: 'servers', reserve: true },
-  { path: 'opencode.jsonc', treatment: 'hidden', runs: 'servers', reserve: true },
   { path: '.cursor', treatment: 'hidden', runs: 'servers', reserve: true },
   { path: '.continue', treatment: 'hidden', runs: 'servers' },
   { path: '.windsurf', treatment: 'hidden', runs: 'servers' },
@@ -13,7 +9,6 @@ export const otherCodePaths: readonly CodePath[] = [
   { path: '.qwen', treatment: 'hidden', runs: 'servers' },
   { path: '.amazonq', treatment: 'hidden', runs: 'servers' },
   { path: '.aider.conf.yml', treatment: 'hidden', runs: 'commands' },
-  { path: 'GEMINI.md', treatment: 'text', runs: 'instructions' },
   { path: '.cursorrules', treatment: 'text', runs: 'instructions' },
   { path: '.windsurfrules', treatment: 'text', runs: 'instructions' },
 ]

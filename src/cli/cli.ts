@@ -6,6 +6,7 @@ import type { Tone } from './render.ts'
 export interface Globals {
   json?: boolean
   home?: string
+  config?: string
   databaseUrl?: string
   /** False with --no-color. */
   color?: boolean

@@ -32,6 +32,7 @@ function addGlobals(command: Command): void {
     .optionsGroup('Options of every command:')
     .option('--json', 'print JSON on stdout')
     .option('--home <dir>', "Pawl's own folder (PAWL_HOME)")
+    .option('--config <file>', 'read this file instead of the nearest pawl.yaml (PAWL_CONFIG)')
     .option('--database-url <url>', 'use this PostgreSQL instead of the bundled one (PAWL_DATABASE_URL)')
     .option('--trust', "trust this folder's pawl.yaml for now (PAWL_TRUST=1)")
     .option('--quiet', 'say nothing but results and errors')

@@ -49,7 +49,7 @@ export interface ConnectOptions {
 
 /** Without a daemon the engine is opened in this process; it never opens a port. */
 export async function connect(cli: Cli, options: ConnectOptions): Promise<Connection> {
-  const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
+  const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
   // Whoever names a database wants that one, whatever a daemon of this home uses.
   const daemon = cli.globals.databaseUrl === undefined ? await findDaemon(home) : undefined
   if (daemon) {

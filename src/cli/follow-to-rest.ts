@@ -16,6 +16,8 @@ export interface Follow {
   readonly interruption: Interruption
   /** Rests that are not the end, and through which we stay. */
   readonly stays: readonly ('parked' | 'blocked')[]
+  /** A task that is parked for no longer than this is waited for, whatever `stays` says. */
+  readonly patienceMs?: number | undefined
 }
 
 /**
@@ -53,9 +55,12 @@ export async function followToRest(cli: Cli, runtime: Runtime, follow: Follow): 
     } else if (cli.isInteractive && pending(task).length > 0) {
       screen.pause()
       if (isLeft || !(await answerPending(cli, runtime, task))) return task
-    } else if (!(follow.stays as readonly string[]).includes(task.state)) return task
+    } else if (!(follow.stays as readonly string[]).includes(task.state) && !isBrief(task, follow.patienceMs ?? 0)) return task
   }
 }
+
+const isBrief = ({ state, resumeAt }: TaskView, patienceMs: number) =>
+  state === 'parked' && resumeAt !== null && new Date(resumeAt).getTime() - Date.now() <= patienceMs
 
 /** Asks the person at the terminal everything the task waits for. False if they leave a question open. */
 export const answerPending = (cli: Cli, runtime: Runtime, task: TaskView) => answerAll(cli, runtime, pending(task))

@@ -64,7 +64,18 @@ async function withoutCommand(options: string[], cli: Cli, at: { path: string[];
     return 0
   }
   const help = at.path.length === 1 ? mainHelp(at.commands) : groupHelp(at.path.join(' '), at.commands)
-  const known = ['--help', '-h', '--json', '--quiet', '--no-color', '--trust', '--version', '--home', '--database-url']
+  const known = [
+    '--help',
+    '-h',
+    '--json',
+    '--quiet',
+    '--no-color',
+    '--trust',
+    '--version',
+    '--home',
+    '--config',
+    '--database-url',
+  ]
   const unknown = options.find(
     (option, i) => option.startsWith('-') && !known.includes(option.split('=')[0]!) && !takesValue(options[i - 1]),
   )
@@ -89,5 +100,5 @@ function splitCommand(argv: string[]): { before: string[]; name?: string; rest: 
 }
 
 function takesValue(option: string | undefined): boolean {
-  return option === '--home' || option === '--database-url'
+  return option === '--home' || option === '--config' || option === '--database-url'
 }

@@ -13,5 +13,13 @@ export function remoteRuntime(
     async *followEvents(task, options) {
       for await (const event of client.followEvents(task, { ...options, onState })) yield [event]
     },
+    async readFeed(options) {
+      const { items, next } = await client.readFeed(options)
+      return { events: items, cursor: next ?? '', isLast: next === null }
+    },
+    // The client goes on by itself: nobody here is told where.
+    async *followFeed(options) {
+      for await (const event of client.followFeed({ ...options, onState })) yield { events: [event], cursor: '' }
+    },
   }
 }

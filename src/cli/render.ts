@@ -86,7 +86,7 @@ const lines = {
     `used ${tokensOf(data.usage)} tokens${data.model === undefined ? '' : ` of ${oneLine(data.model, 60)}`}${data.costUsd === undefined ? '' : `, ${formatCost(data.costUsd, data.known)}`}`,
   'model.called': ({ data }) =>
     data.refusal && data.known === undefined
-      ? `${oneLine(data.provider, 60)} did not serve ${oneLine(data.target, 60)}: ${oneLine(data.refusal.message)}`
+      ? `${oneLine(data.provider, 60)} did not serve ${oneLine(data.target, 60)}${data.alike ? ` (nor ${data.alike} calls before it)` : ''}: ${oneLine(data.refusal.message)}`
       : `${oneLine(data.target, 60)} at ${oneLine(data.provider, 60)} used ${data.usage ? `${tokensOf(data.usage)} tokens` : 'an unknown number of tokens'}, ${data.costUsd === undefined ? 'cost unknown' : formatCost(data.costUsd, data.known)}${data.refusal ? `, and broke off: ${oneLine(data.refusal.message)}` : ''}`,
   'agent.session': ({ data }) => `session ${oneLine(data.vendorId)} of the agent program`,
   'agent.retrying': ({ data }) =>

@@ -1,4 +1,4 @@
-import { adapters } from '../agents/index.ts'
+import { adapters, presets } from '../agents/index.ts'
 import { findAgent } from '../config/load.ts'
 import { trustFile } from '../config/trust.ts'
 import { type Config, type ConfigFlags, loadConfig, type Untrusted } from '../config.ts'
@@ -14,8 +14,9 @@ import { oneLine, plain } from './plain.ts'
 
 /** All settings as they stand for this folder. Says, or on a terminal asks, what to do about a file that is not trusted. */
 export async function readSettings(cli: Cli, options: { askTrust: boolean; flags?: ConfigFlags }): Promise<Config> {
-  const { home, databaseUrl, trust } = cli.globals
-  const load = () => loadConfig({ cwd: cli.cwd, adapters, flags: { home, databaseUrl, trust, ...options.flags } })
+  const { home, config: file, databaseUrl, trust } = cli.globals
+  const load = () =>
+    loadConfig({ cwd: cli.cwd, adapters, presets, flags: { home, config: file, databaseUrl, trust, ...options.flags } })
   const config = await load()
   const { untrusted } = config
   if (!untrusted || !options.askTrust) return config
@@ -55,18 +56,30 @@ function written(value: unknown): string {
 
 /** Settings for what must work whatever a file says: the broken ones are left out, the project's first, and named in `problem`. */
 export async function readUsableSettings(cli: Cli): Promise<{ config: Config; problem?: string }> {
-  const { home, databaseUrl, trust } = cli.globals
+  const { home, config: file, databaseUrl, trust } = cli.globals
   let problem: string | undefined
   for (const files of ['all', 'home'] as const)
     try {
-      const config = await loadConfig({ cwd: cli.cwd, adapters, flags: { home, databaseUrl, trust }, files })
+      const config = await loadConfig({
+        cwd: cli.cwd,
+        adapters,
+        presets,
+        flags: { home, config: file, databaseUrl, trust },
+        files,
+      })
       return { config, ...(problem === undefined ? {} : { problem }) }
     } catch (error) {
       if (!(error instanceof PawlError && error.code === 'invalid')) throw error
       problem ??= error.message
     }
   return {
-    config: await loadConfig({ cwd: cli.cwd, adapters, flags: { home, databaseUrl, trust }, files: 'none' }),
+    config: await loadConfig({
+      cwd: cli.cwd,
+      adapters,
+      presets,
+      flags: { home, config: file, databaseUrl, trust },
+      files: 'none',
+    }),
     problem: problem!,
   }
 }

@@ -47,6 +47,8 @@ test('every verb reaches the runtime and its answer comes back', async () => {
   expect((await client.answerQuestion(question.id, 'this')).answer).toBe('this')
   expect((await client.readEvents(task.id, { after: 0, limit: 5 })).items.map((event) => event.type)).toEqual(['task.queued'])
   expect((await client.listAgents()).map((agent) => agent.name)).toEqual(['demo'])
+  expect((await client.getAgent('demo')).title).toBe('Demo')
+  await expect(client.getAgent('nobody')).rejects.toThrow('There is no agent "nobody".')
   expect((await client.health()).pid).toBe(1)
   await client.ready()
   expect(runtime.calls.filter(([verb]) => /cancel|retry|accept|reject|list(Tasks|Questions)|answer|stop/.test(verb))).toEqual([

@@ -32,7 +32,7 @@ import type {
   TaskView,
 } from '../domain/view.ts'
 import type { KeptWorkspaceView, QuarantineView } from '../domain/workspace-view.ts'
-import { type FollowOptions, followEvents } from './follow.ts'
+import { type FollowFeedOptions, type FollowOptions, followEvents, followFeed } from './follow.ts'
 import { problemError } from './problem.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
@@ -74,6 +74,9 @@ export interface Client {
   answerQuestion(id: string, answer: string | AnswerGiven): Promise<QuestionView>
   readEvents(task: string, options?: { after?: number | undefined; limit?: number | undefined }): Promise<Page<Event>>
   followEvents(task: string, options?: FollowOptions): AsyncIterable<Event>
+  /** A page of the events of all tasks, oldest first. */
+  readFeed(options?: Pick<FollowFeedOptions, 'after' | 'task' | 'agent' | 'types'> & { limit?: number }): Promise<Page<Event>>
+  followFeed(options?: FollowFeedOptions): AsyncIterable<Event>
   /** Lets a parked task go on now. */
   wakeTask(id: string): Promise<TaskView>
   /** Accounts of model providers that are at a limit. */
@@ -98,6 +101,7 @@ export interface Client {
   /** What tokens are counted for, and where that comes from. */
   listPrices(): Promise<PriceListView>
   listAgents(): Promise<AgentView[]>
+  getAgent(name: string): Promise<AgentView>
   listProfiles(): Promise<ProfileSummary[]>
   getProfile(name: string): Promise<ProfileView>
   /** What would become of a tool call under that profile; nothing is run. */
@@ -208,6 +212,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     // What a daemon of the same protocol says is trusted, so that no schema has to be loaded here.
     return { status: answer.status, value: (answer.body === '' ? undefined : JSON.parse(answer.body)) as T }
   }
+  const either = (other: AbortSignal | undefined) => (signal && other ? AbortSignal.any([signal, other]) : (signal ?? other))
   const get = async <T>(path: string, asked?: Query) => (await call<T>('GET', path, { query: asked })).value
   const post = async <T>(path: string, body: unknown, repeatable = true) =>
     (await call<T>('POST', path, { body, repeatable })).value
@@ -254,9 +259,11 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     answerQuestion: (id, answer) => post(`${questionPath(id)}/answer`, typeof answer === 'string' ? { answer } : answer),
     readEvents: (task, asked = {}) => get(`${taskPath(task)}/events`, asked),
     followEvents(task, asked = {}) {
-      const signals = [signal, asked.signal].filter((one) => one !== undefined)
-      const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
-      return followEvents(transport, `${taskPath(task)}/events`, { ...asked, signal: either })
+      return followEvents(transport, `${taskPath(task)}/events`, { ...asked, signal: either(asked.signal) })
+    },
+    readFeed: ({ types, ...asked } = {}) => get(`${api}/events`, { ...asked, type: types?.join(',') }),
+    followFeed(asked = {}) {
+      return followFeed(transport, `${api}/events`, { ...asked, signal: either(asked.signal) })
     },
     wakeTask: (id) => post(`${taskPath(id)}/wake`, {}, false),
     listLimits: async () => (await get<Page<LimitView>>(`${api}/limits`)).items,
@@ -272,6 +279,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
     runSchedule: (named) => post(`${schedulePath(named)}/run`, {}, false),
     removeSchedule: async (named) => void (await call('DELETE', schedulePath(named), { repeatable: false })),
     listAgents: async () => (await get<Page<AgentView>>(`${api}/agents`)).items,
+    getAgent: (name) => get(`${api}/agents/${encodeURIComponent(name)}`),
     listModelFigures: (query = {}) => get(`${api}/models/figures`, { ...query }),
     listCosts: (query = {}) => get(`${api}/costs`, { ...query }),
     listPrices: () => get(`${api}/prices`),

@@ -1,7 +1,7 @@
 import { messageOf, PawlError, unavailable } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { problemError } from './problem.ts'
-import { SseParser } from './sse-parser.ts'
+import { type SseMessage, SseParser } from './sse-parser.ts'
 import type { Transport } from './transport.ts'
 
 export interface FollowOptions {
@@ -30,21 +30,74 @@ export async function* followEvents(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<Event, void, undefined> {
-  const { until, signal, patienceMs = 120_000 } = options
+  const { until, attends } = options
   let after = options.after ?? 0
+  const asked = () => ({ after: String(after), ...(until ? { until } : {}), ...(attends ? { attends: 'true' } : {}) })
+  for await (const message of heard(transport, { path, query: asked, lastId: () => String(after) }, options)) {
+    if ('comment' in message) {
+      if (until && message.comment === 'at rest') return
+      continue
+    }
+    const event = JSON.parse(message.data) as Event
+    if (event.seq <= after) continue
+    after = event.seq
+    yield event
+  }
+}
+
+export interface FollowFeedOptions extends Omit<FollowOptions, 'after' | 'until' | 'attends'> {
+  /** The cursor of an earlier stream; "0" begins with the oldest event. Left out: from now on. */
+  readonly after?: string | undefined
+  readonly task?: string | undefined
+  readonly agent?: string | undefined
+  /** Types, or beginnings of them that end in a dot. */
+  readonly types?: readonly string[] | undefined
+}
+
+/** The events of all tasks, those of each in their order; after a cut some may come twice, with the same task and number. */
+export async function* followFeed(
+  transport: Transport,
+  path: string,
+  options: FollowFeedOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const { task, agent, types } = options
+  let after = options.after
+  const asked = () => ({
+    ...(after === undefined ? {} : { after }),
+    ...(task === undefined ? {} : { task }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(types === undefined ? {} : { type: types.join(',') }),
+  })
+  for await (const message of heard(transport, { path, query: asked, lastId: () => after }, options)) {
+    if ('comment' in message) continue
+    after = message.id ?? after
+    if (message.data !== '') yield JSON.parse(message.data) as Event
+  }
+}
+
+interface Stream {
+  readonly path: string
+  query(): Record<string, string>
+  /** What was heard last, from which on another connection goes on. */
+  lastId(): string | undefined
+}
+
+/** The messages of a stream, over as many connections as it takes. */
+async function* heard(
+  transport: Transport,
+  { path, query, lastId }: Stream,
+  options: Pick<FollowOptions, 'signal' | 'patienceMs' | 'onState'>,
+): AsyncGenerator<SseMessage, void, undefined> {
+  const { signal, patienceMs = 120_000 } = options
   let heardAt: number | undefined
   let isAway = false
   for (let failures = 0; ; failures++) {
     try {
-      const query = new URLSearchParams({
-        after: String(after),
-        ...(until ? { until } : {}),
-        ...(options.attends ? { attends: 'true' } : {}),
-      })
+      const last = lastId()
       const stream = await transport.open({
         method: 'GET',
-        path: `${path}?${query}`,
-        headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(after) },
+        path: `${path}?${new URLSearchParams(query())}`,
+        headers: { Accept: 'text/event-stream', ...(last === undefined ? {} : { 'Last-Event-ID': last }) },
         signal,
         repeatable: true,
       })
@@ -57,14 +110,7 @@ export async function* followEvents(
         heardAt = performance.now()
         for (const message of parser.push(chunk)) {
           failures = 0
-          if ('comment' in message) {
-            if (until && message.comment === 'at rest') return
-            continue
-          }
-          const event = JSON.parse(message.data) as Event
-          if (event.seq <= after) continue
-          after = event.seq
-          yield event
+          yield message
         }
       }
     } catch (error) {

@@ -17,6 +17,8 @@ export interface SettingsDocument {
   /** Where the path stands, or its nearest ancestor that does: the key of a map entry, the item of a list. */
   placeOf(path: Path): Place
   has(path: Path): boolean
+  /** Where a setting of ours stands in a file that has other words for it. Undefined: it is written as it is meant. */
+  written?(path: Path): Path
 }
 
 /** The parser needs a second for the nastiest file of this size. */

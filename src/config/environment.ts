@@ -28,7 +28,7 @@ export const variables = {
   PAWL_AGENT: ['defaultAgent'],
 } as const satisfies Record<string, readonly string[]>
 
-const known = [...Object.keys(variables), 'PAWL_HOME', 'PAWL_TRUST', 'PAWL_FAILPOINT']
+const known = [...Object.keys(variables), 'PAWL_HOME', 'PAWL_CONFIG', 'PAWL_TRUST', 'PAWL_FAILPOINT']
 
 /** Set by Pawl inside a run, where Pawl may be called again: they say nothing about settings. */
 const ofRuns = [

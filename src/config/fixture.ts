@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import type { Preset } from '../agent.ts'
 import { type Config, type ConfigFlags, loadConfig } from '../config.ts'
 import { PawlError } from '../domain/error.ts'
 import type { ConfigAdapter } from './json-schema.ts'
@@ -40,12 +41,19 @@ export class Machine implements Disposable {
   }
 
   load(
-    options: { cwd?: string; env?: Record<string, string>; flags?: ConfigFlags; adapters?: readonly ConfigAdapter[] } = {},
+    options: {
+      cwd?: string
+      env?: Record<string, string>
+      flags?: ConfigFlags
+      adapters?: readonly ConfigAdapter[]
+      presets?: readonly Preset[]
+    } = {},
   ): Promise<Config> {
     return loadConfig({
       cwd: options.cwd ?? this.project,
       env: { HOME: join(this.root, 'user'), ...options.env },
       adapters: options.adapters ?? adapters,
+      presets: options.presets,
       flags: options.flags,
     })
   }

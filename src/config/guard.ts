@@ -65,13 +65,15 @@ function guardAgent(
   const harmless: Partial<Record<keyof AgentEntry, () => boolean>> = {
     model: () => true,
     adapter: () => entry.adapter === lower.adapter,
+    preset: () => entry.preset === lower.preset,
     profile: () => isNarrower(entry.profile, [lower.profile], below),
     timeout: () => isLower(entry.timeout, lower.timeout === undefined ? below.timeouts?.total : lower.timeout),
     idleTimeout: () => isLower(entry.idleTimeout, lower.idleTimeout === undefined ? below.timeouts?.idle : lower.idleTimeout),
     retries: () => isLower(entry.retries, lower.retries ?? (below.retry?.attempts ?? 1) - 1),
   }
   // Another program under the same name: nothing it says is about the agent we know.
-  if (entry.adapter !== undefined && entry.adapter !== lower.adapter) {
+  const isOther = (key: 'adapter' | 'preset') => entry[key] !== undefined && entry[key] !== lower[key]
+  if (isOther('adapter') || isOther('preset')) {
     keepIf(false, ['agents', name], entry)
     return
   }

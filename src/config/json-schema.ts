@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Adapter } from '../agent.ts'
+import type { Adapter, Preset } from '../agent.ts'
 import type { Path } from './problems.ts'
 import { FileSettings } from './schema.ts'
 
@@ -12,7 +12,7 @@ const written = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' }) as Schema
 
 /** The published schema of `pawl.yaml` and `config.yaml` (JSON Schema 2020-12), adapter options included. */
-export function jsonSchema(adapters: readonly ConfigAdapter[]): Record<string, unknown> {
+export function jsonSchema(adapters: readonly ConfigAdapter[], presets: readonly Preset[] = []): Record<string, unknown> {
   const schema = written(FileSettings)
   const agent = branches(schema.properties?.agents as Schema)
     .map((branch) => branch.additionalProperties)
@@ -22,6 +22,7 @@ export function jsonSchema(adapters: readonly ConfigAdapter[]): Record<string, u
     ...options,
     ...agent.properties,
     adapter: { ...(agent.properties?.adapter as Schema), enum: adapters.map((adapter) => adapter.name) },
+    preset: { ...(agent.properties?.preset as Schema), enum: presets.map((preset) => preset.name) },
     options: { ...(agent.properties?.options as Schema), properties: options, additionalProperties: false },
   }
   agent.additionalProperties = false

@@ -96,6 +96,7 @@ export function locate(fault: Fault, path: Path, document: SettingsDocument | un
 }
 
 export function writtenPath(path: Path, document: SettingsDocument | undefined): Path {
+  if (document?.written) return document.written(path)
   const beside = path[0] === 'agents' && path[2] === 'options' && path.length > 3 ? [...path.slice(0, 2), ...path.slice(3)] : path
   return document?.has(path) ? path : beside
 }
@@ -106,8 +107,9 @@ export function mergeLayers(layers: readonly Layer[]): Merged {
   for (const layer of layers) {
     for (const [name, entry] of Object.entries(layer.settings.agents ?? {})) {
       const lower = (settings.agents as Record<string, AgentEntry> | undefined)?.[name]
-      // Another adapter is another agent: what was set for the old program means nothing to the new one.
-      if (!lower || entry.adapter === undefined || lower.adapter === entry.adapter) continue
+      // Another adapter or preset is another agent: what was set for the old program means nothing to the new one.
+      const isSame = (key: 'adapter' | 'preset') => entry[key] === undefined || lower?.[key] === entry[key]
+      if (!lower || (isSame('adapter') && isSame('preset'))) continue
       delete (settings.agents as Record<string, AgentEntry>)[name]
       for (const [key, { path }] of origins) if (path[0] === 'agents' && path[1] === name) origins.delete(key)
     }

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Preset } from '../agent.ts'
 import { notFound, PawlError } from '../domain/error.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { ModelSettings, ProviderSettings } from '../domain/models.ts'
@@ -15,6 +17,7 @@ import { guardrailsOf } from './guardrails-entry.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
 import { providersOf } from './models-entry.ts'
+import { isMolecule, readMolecule } from './molecule.ts'
 import { pricesOf } from './money-entry.ts'
 import { mountBases, userMounts } from './mount-entry.ts'
 import { notificationsOf } from './notification-entry.ts'
@@ -33,6 +36,8 @@ export interface ConfigOptions {
   readonly cwd?: string | undefined
   readonly env: Env
   readonly adapters: readonly ConfigAdapter[]
+  /** Programs that are known by data alone; none if left out. */
+  readonly presets?: readonly Preset[] | undefined
   readonly flags?: ConfigFlags | undefined
   /** Which files are read: both, only the home's, or neither. Both if left out. */
   readonly files?: 'all' | 'home' | 'none' | undefined
@@ -41,6 +46,8 @@ export interface ConfigOptions {
 /** What was said on the command line; wins over everything. */
 export interface ConfigFlags {
   readonly home?: string | undefined
+  /** The file to read instead of the project's. */
+  readonly config?: string | undefined
   readonly port?: number | undefined
   readonly host?: string | undefined
   readonly databaseUrl?: string | undefined
@@ -116,6 +123,8 @@ export interface Config {
   readonly failpoints: readonly Failpoint[]
   /** What the project's file says that does not count, because nobody has trusted it as it stands. */
   readonly untrusted?: Untrusted | undefined
+  /** What of the files does nothing, or should be written otherwise: sentences for whoever checks them. */
+  readonly notes: readonly string[]
   /** Path of a setting → `default`, `file:line`, `env NAME` or `flag --name`. */
   readonly sources: Readonly<Record<string, string>>
 }
@@ -141,22 +150,28 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
 
   const said = readEnvironment(env)
   const problems: Problem[] = [...said.problems]
+  const programs = { adapters: options.adapters, presets: options.presets ?? [] }
+  const notes: string[] = []
   const read = async (file: string, kind: 'home' | 'project') => {
-    const document = await readDocument(file)
-    if (!document) return undefined
+    const found = await readDocument(file)
+    if (!found) return undefined
+    const molecule = isMolecule(found) ? readMolecule(found, programs, env) : undefined
+    notes.push(...(molecule?.notes ?? []))
+    const document = molecule?.document ?? found
     const checked = checkDocument(document, userHome)
     problems.push(...checked.problems)
     return fileLayer(kind, checked.settings, document, cwd)
   }
   const { files = 'all' } = options
-  const projectFile = files === 'all' ? await findProjectFile(cwd) : undefined
+  const named = flags.config || env.PAWL_CONFIG
+  const projectFile = files !== 'all' ? undefined : named ? namedFile(absolute(named, cwd, userHome)) : await findProjectFile(cwd)
   const homeLayer = files === 'none' ? undefined : await read(join(home, 'config.yaml'), 'home')
   const project = projectFile === undefined ? undefined : await read(projectFile, 'project')
 
-  const lower = [builtinLayer(options.adapters), ...(homeLayer ? [homeLayer] : [])]
+  const lower = [builtinLayer(programs.adapters, programs.presets), ...(homeLayer ? [homeLayer] : [])]
   const upper = [environmentLayer(said.settings), flagLayer(flags, problems)]
   // Checked as if it counted in full, so that a mistake shows before somebody is asked to trust it.
-  let resolution = resolveLayers([...lower, ...(project ? [project] : []), ...upper], options.adapters)
+  let resolution = resolveLayers([...lower, ...(project ? [project] : []), ...upper], programs)
   problems.push(...resolution.problems)
   const shortly = (file: string) => shortName(file, cwd)
   if (problems.length > 0) refuse(problems, shortly)
@@ -181,7 +196,7 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
           .map(({ path, value }) => ({ path: formatPath(writtenPath(path, project.document)), value })),
         agents,
       }
-      resolution = resolveLayers([...lower, { ...project, settings: counted }, ...upper], options.adapters, agents)
+      resolution = resolveLayers([...lower, { ...project, settings: counted }, ...upper], programs, agents)
       if (resolution.problems.length > 0) refuse(resolution.problems, shortly)
     }
   }
@@ -193,8 +208,14 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
     noColor: said.noColor,
     failpoints: said.failpoints,
     untrusted,
+    notes,
     sources,
   })
+}
+
+function namedFile(file: string): string {
+  if (existsSync(file)) return file
+  throw new PawlError('invalid', `There is no settings file ${file}; correct --config or PAWL_CONFIG.`)
 }
 
 /** The agent of that name, or a refusal that says which there are, or why it does not count and what to do. */

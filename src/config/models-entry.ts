@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ModelTable, type ProviderKind, type ProviderSettings, providerKinds } from '../domain/models.ts'
 import { nearest } from '../domain/nearest.ts'
 import { SecretName } from '../domain/secret.ts'
-import { endpoints } from '../gateway/kinds.ts'
+import { endpoints } from '../gateway/provider/kinds.ts'
 import { absolute } from './places.ts'
 import type { FileSettings } from './schema.ts'
 
@@ -46,6 +46,12 @@ export const ProviderEntry = z
       )
       .optional()
       .describe('Where its key is kept; left out for one that wants none.'),
+    serverTools: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether it may search, run code and fetch addresses itself while it answers; if left out, only for runs whose network is open.',
+      ),
   })
   .superRefine(({ kind, baseUrl, wire }, refuse) => {
     const say = (key: string, message: string) => refuse.addIssue({ code: 'custom', path: [key], message })
@@ -76,7 +82,7 @@ export function providersOf(entries: FileSettings['providers']): Record<string, 
   return Object.fromEntries(Object.entries(entries ?? {}).map(([name, entry]) => [name, providerOf(entry)]))
 }
 
-function providerOf({ kind, baseUrl, wire, key }: z.output<typeof ProviderEntry>): ProviderSettings {
+function providerOf({ kind, baseUrl, wire, key, serverTools }: z.output<typeof ProviderEntry>): ProviderSettings {
   const spoken = wire ?? (kind === 'openai-compatible' ? 'openai-chat' : kind === 'openai' ? undefined : kind)
   return {
     kind,
@@ -84,6 +90,7 @@ function providerOf({ kind, baseUrl, wire, key }: z.output<typeof ProviderEntry>
     baseUrl: (baseUrl ?? endpoints[kind as keyof typeof endpoints]).replace(/\/+$/, ''),
     ...(spoken === undefined ? {} : { wire: spoken }),
     ...(key === undefined ? {} : { key }),
+    ...(serverTools === undefined ? {} : { serverTools }),
   }
 }
 

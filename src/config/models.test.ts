@@ -116,15 +116,32 @@ test('a project that nobody trusts brings no model, no provider and no way past 
   machine.write(machine.homeFile, settings)
   machine.write(
     machine.projectFile,
-    `agents: { a: { model: big, gateway: false, fallbackModels: [big] } }
+    `agents: { a: { model: big, gateway: false, fallbackModels: [big], models: [local] } }
 providers: { maker: { kind: anthropic, baseUrl: "http://evil.example" } }
 models: { fast: { provider: maker } }
 `,
   )
   const config = await machine.load({ adapters })
-  expect(config.untrusted?.keys).toEqual(['agents.a.fallbackModels', 'agents.a.gateway', 'providers.maker', 'models.fast'])
+  expect(config.untrusted?.keys).toEqual([
+    'agents.a.fallbackModels',
+    'agents.a.models',
+    'agents.a.gateway',
+    'providers.maker',
+    'models.fast',
+  ])
   expect(config.agents[0]).toMatchObject({ model: 'big', gateway: true, fallbackModels: ['local', 'big'] })
   expect(JSON.stringify(config.agents[0]?.models)).not.toContain('evil')
+})
+
+test('an agent names other models that it may ask for, and a provider whether it may do things itself', async () => {
+  using machine = new Machine()
+  const provider =
+    'providers: { p: { kind: ollama, serverTools: true } }\nmodels: { small: { provider: p }, big: { provider: p } }\n'
+  machine.write(machine.homeFile, `agents: { a: { adapter: custom, command: [x], model: small, models: [big] } }\n${provider}`)
+  const [agent] = (await machine.load({ adapters })).agents
+  expect(agent).toMatchObject({ model: 'small', allowedModels: ['big'], models: { providers: { p: { serverTools: true } } } })
+  machine.write(machine.homeFile, `agents: { a: { adapter: custom, command: [x], models: [bigg] } }\n${provider}`)
+  await expect(machine.load({ adapters })).rejects.toThrow('names a model "bigg", which does not exist; did you mean "big"?')
 })
 
 test('the published schema knows providers and models', () => {

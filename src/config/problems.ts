@@ -51,6 +51,9 @@ export interface Fault {
   sentence(where: string, shown: Path): string
 }
 
+/** Tells of a fault at a path of the settings, wherever that was written. */
+export type Report = (path: Path, sentence: Fault['sentence']) => void
+
 /** What a schema found, as sentences. Values are never repeated in them: they may be secret. `known` names the keys beside the last one. */
 export function faultsOf(
   issues: readonly z.core.$ZodIssue[],

@@ -1,3 +1,4 @@
+import type { Preset } from '../agent.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { PawlError } from '../domain/error.ts'
 import { modelNames } from '../domain/models.ts'
@@ -8,7 +9,8 @@ import { checksOf } from './checks-entry.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
 import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
 import { modelTable } from './models-entry.ts'
-import { type Fault, faultsOf, formatPath, type Path, type Problem } from './problems.ts'
+import { fillIn, presetKeys } from './preset-entry.ts'
+import { faultsOf, formatPath, type Path, type Problem, type Report } from './problems.ts'
 import { profileSettings } from './profile-settings.ts'
 import { agentShape, type Decided, defaultBudget, defaults, type FileSettings } from './schema.ts'
 
@@ -30,18 +32,25 @@ export interface Resolution {
   readonly problems: readonly Problem[]
 }
 
+/** The programs that an agent can be. */
+export interface Programs {
+  readonly adapters: readonly ConfigAdapter[]
+  readonly presets: readonly Preset[]
+}
+
 /** The lowest layer: defaults, and the agents that need no configuration. */
-export function builtinLayer(adapters: readonly ConfigAdapter[]): Layer {
+export function builtinLayer(adapters: readonly ConfigAdapter[], presets: readonly Preset[]): Layer {
   const agents: Record<string, AgentEntry> = {}
   for (const { name, builtin } of adapters)
     if (builtin) agents[builtin.name] = { adapter: name, options: { ...(builtin.options as Record<string, unknown>) } }
+  for (const { name } of presets) agents[name] = { preset: name }
   return { kind: 'builtin', settings: { ...structuredClone(defaults), agents }, sourceOf: () => 'default' }
 }
 
 /** Decides every setting from the layers. `alsoKnown` names agents that exist but do not count. */
 export function resolveLayers(
   layers: readonly Layer[],
-  adapters: readonly ConfigAdapter[],
+  { adapters, presets }: Programs,
   alsoKnown: readonly string[] = [],
 ): Resolution {
   const merged = mergeLayers(layers)
@@ -58,8 +67,11 @@ export function resolveLayers(
   const order = agentOrder(layers)
   const agents: ConfiguredAgent[] = []
   for (const [name, source] of order) {
-    const agent = resolveAgent(name, settings, adapters, report)
+    const written = settings.agents?.[name]
+    const entry = written && fillIn(name, written, { adapters, presets, report })
+    const agent = entry && resolveAgent(name, entry, settings, { adapters, report })
     if (!agent) continue
+    for (const key of presetKeys(written, presets)) sources[formatPath(['agents', name, ...key])] ??= `preset ${written?.preset}`
     const { profile } = agent
     // Copied, so that a daemon of another folder has it too.
     const rights = sound.includes(profile) ? rightsNamed(profile, profiles, ground) : undefined
@@ -95,8 +107,6 @@ function checkProfiles(profiles: UserProfiles, report: Report): string[] {
   return [...profileNames, ...own]
 }
 
-type Report = (path: Path, sentence: Fault['sentence']) => void
-
 /** What an agent takes from elsewhere when it does not say it itself. */
 const inheritance: readonly (readonly [own: Path, inherited?: string])[] = [
   [['profile']],
@@ -119,12 +129,10 @@ function agentOrder(layers: readonly Layer[]): Map<string, AgentSource> {
 
 function resolveAgent(
   name: string,
+  entry: AgentEntry,
   settings: Resolution['settings'],
-  adapters: readonly ConfigAdapter[],
-  report: Report,
+  { adapters, report }: { adapters: readonly ConfigAdapter[]; report: Report },
 ): ResolvedAgent | undefined {
-  const entry = settings.agents?.[name]
-  if (!entry) return undefined
   const names = adapters.map((adapter) => adapter.name)
   const adapter = adapters.find((candidate) => candidate.name === entry.adapter)
   if (!adapter) {
@@ -158,10 +166,12 @@ function resolveAgent(
     name,
     adapter: adapter.name,
     ...present({
+      preset: entry.preset,
       model: entry.model,
       baseUrl: entry.baseUrl,
       models: adapter.models && modelTable(settings),
       fallbackModels: entry.fallbackModels,
+      allowedModels: entry.models,
       gateway: entry.gateway,
       auth: entry.auth,
       systemPrompt: entry.systemPrompt,
@@ -220,9 +230,9 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
     missing(['models', name, 'provider'], 'a provider', model.provider, Object.keys(settings.providers ?? {}))
   checkAliases(settings, report)
   const models = modelNames({ models: settings.models ?? {} })
-  for (const [name, { fallbackModels = [] }] of Object.entries(settings.agents ?? {}))
-    for (const [index, model] of fallbackModels.entries())
-      missing(['agents', name, 'fallbackModels', index], 'a model', model, models)
+  for (const [name, entry] of Object.entries(settings.agents ?? {}))
+    for (const key of ['fallbackModels', 'models'] as const)
+      for (const [index, model] of (entry[key] ?? []).entries()) missing(['agents', name, key, index], 'a model', model, models)
 }
 
 /** A name that means two models would mean whichever is found first. */

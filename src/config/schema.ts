@@ -30,6 +30,7 @@ const positive = z.int({ error: atLeastOne }).min(1, { error: atLeastOne })
 /** The settings every agent has. Any other key of an agent belongs to its adapter, whose own schema decides about it. */
 export const agentShape = {
   adapter: text.optional().describe('Which kind of program this agent is.'),
+  preset: text.optional().describe('A program that Pawl knows by data alone; takes the place of adapter and its options.'),
   model: text.optional().describe('The model, as the program calls it.'),
   profile: text.optional().describe('What its runs may see and do: a built-in profile or one of yours; guarded if left out.'),
   baseUrl: endpointUrl.optional().describe('The model endpoint its program talks to.'),
@@ -37,6 +38,10 @@ export const agentShape = {
     .array(text)
     .optional()
     .describe('Models of yours that are asked, in this order, while its own is at a limit or away.'),
+  models: z
+    .array(text)
+    .optional()
+    .describe('Other models of yours that its program may ask for; without it only its own and those that stand in for it.'),
   gateway: z
     .boolean()
     .optional()

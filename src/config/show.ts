@@ -115,6 +115,8 @@ function mask(path: Path, value: unknown): unknown {
   // Names and places, which whoever trusts a file must see.
   if (steps[0] === 'profiles' && ['mounts', 'secrets', 'trust', 'trusted', 'ssh'].includes(steps[2] ?? '')) return value
   if (steps[0] === 'mounts' || (steps[0] === 'users' && steps[2] === 'mounts')) return value
+  // Names of variables, and paths into what a program prints.
+  if (steps[0] === 'agents' && steps[2] === 'options' && ['keys', 'map'].includes(steps[3] ?? '')) return value
   // A number (maxTokens) is a limit, not a secret; and an agent may be called "token".
   if (typeof value === 'number') return value
   if (steps.slice(steps[0] === 'agents' ? 2 : 1).some(namesSecret)) return masked

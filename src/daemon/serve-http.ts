@@ -23,12 +23,14 @@ export async function serveHttp(
   const { runtime, entrance, portAsked, insecurePlainHttp, tls, shutdown } = options
   // A process without the API does not load it.
   const { createHttpSurface } = await import('../surfaces/http/server.ts')
+  const { readPage } = await import('../surfaces/http/page-files.ts')
   const { createAccessLog } = await import('../surfaces/http/access-log.ts')
   const accessLog = createAccessLog({ file: join(config.home, 'access.log'), log })
   started.add(async () => accessLog.close())
   const denials = createDenials({ audit, clock, log })
   started.add(() => denials.stop())
   const surface = createHttpSurface({
+    page: readPage(),
     runtime,
     entrance,
     audit,

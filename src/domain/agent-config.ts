@@ -26,6 +26,8 @@ const Limit = z.int().positive().nullable()
 export const ResolvedAgent = z.object({
   name: z.string(),
   adapter: z.string(),
+  /** The data its adapter was told its program by, if that is one that Pawl brings. */
+  preset: z.string().optional(),
   model: z.string().optional(),
   profile: z.string().min(1).max(100).default('guarded'),
   /** The profile itself, if it is not a built-in one as it is: `rightsOf` gives what is in force. */
@@ -41,6 +43,8 @@ export const ResolvedAgent = z.object({
   models: ModelTable.optional(),
   /** Listed models that are asked in this order while its own is at a limit or away. */
   fallbackModels: z.array(z.string()).optional(),
+  /** Other listed models that its program may ask for. */
+  allowedModels: z.array(z.string()).optional(),
   /** False: it goes past the gateway, with its key. */
   gateway: z.boolean().optional(),
   /** Where its key is found: names and a path, never the key. */

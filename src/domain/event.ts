@@ -140,6 +140,13 @@ export const eventData = {
       translated: z.boolean().optional(),
       abandoned: z.boolean().optional(),
       refusal: z.object({ kind: z.string(), message: z.string(), retryAt: Time.optional() }).optional(),
+      alike: z
+        .number()
+        .int()
+        .optional()
+        .describe(
+          'So many calls before it, which no event tells of, were refused in the same way: a flood of them is told now and then.',
+        ),
     })
     .describe(
       'A call of a model through the gateway is over, and its line of the ledger is stored with this. One that no provider has served has no cost; one that was served without telling its usage counts as the most it could have cost.',

@@ -20,6 +20,8 @@ export const ProviderSettings = z.object({
   /** Undefined for a kind that speaks more than one: whichever the client speaks. */
   wire: z.enum(wireNames).optional(),
   key: KeyPlace.optional(),
+  /** May it use tools of its own for a run? Undefined: where the run's network is open. */
+  serverTools: z.boolean().optional(),
 })
 export type ProviderSettings = z.infer<typeof ProviderSettings>
 
@@ -59,6 +61,16 @@ export const modelNames = ({ models }: Pick<ModelTable, 'models'>): string[] =>
 
 /** `fast:mode=thinking` is served as `fast`. */
 export const withoutMode = (model: string) => model.replace(/:mode=[^:]*$/, '')
+
+/** What a program asks for without the mode that its settings name is recorded with it. */
+export const recordedName = (own: string | undefined, asked: string) =>
+  own !== undefined && withoutMode(own) === asked ? own : asked
+
+/** One that is listed, and not for this agent. */
+export const forbiddenModel = (asked: string, names: readonly string[]) =>
+  notFound(
+    `The model "${asked}" is not this agent's to ask for; there are ${names.join(', ')}. Its settings name others under "models".`,
+  )
 
 export const unlistedModel = (asked: string, names: readonly string[]) =>
   notFound(

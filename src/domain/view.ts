@@ -285,7 +285,14 @@ export const AgentView = z.object({
   profile: z.string(),
   source: z.string(),
   isDefault: z.boolean(),
+  title: z.string().describe('What the program is called.'),
+  isOurs: z.boolean().describe('The program is part of Pawl.'),
   can: z.array(z.string()),
+  tried: z
+    .object({ from: z.string(), to: z.string() })
+    .nullable()
+    .describe('Versions of the program that Pawl was tried with, both included; null if it was never tried with a real one.'),
+  install: z.string().nullable().describe('The command that installs the program.'),
   health: z.object({
     installed: z.boolean(),
     healthy: z.boolean(),
@@ -293,7 +300,16 @@ export const AgentView = z.object({
     loggedIn: z.boolean().nullable(),
     detail: z.string(),
     fix: z.string().nullable(),
+    warning: z.string().nullable().describe('What is unusual about it and keeps nobody from using it.'),
   }),
+  login: z
+    .object({ variables: z.array(z.string()), files: z.array(z.string()) })
+    .nullable()
+    .describe('Variables that may hold its key, and files of its own login; null if it needs neither.'),
+  hosts: z.array(z.string()).describe('Where the program itself talks to while nobody serves its model.'),
+  obeys: z.array(z.string()).describe('What of a workspace the program obeys; covered, or given as the profile says.'),
+  tools: z.array(z.string()).describe('The tools that the program brings.'),
+  sessionFiles: z.array(z.string()).describe('Where its conversations lie in the home of a session; empty if it keeps none.'),
 })
 export type AgentView = z.infer<typeof AgentView>
 

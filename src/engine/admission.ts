@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { newId } from '../domain/id.ts'
 import type { Log } from '../log.ts'
 import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
+import { atOnce } from '../store/at-once.ts'
 import { endFutureWaits, nextWake, setProbes } from '../store/cooldowns.ts'
 import type { Db } from '../store/database.ts'
 import type { Bus } from './bus.ts'
@@ -77,27 +78,26 @@ export function createAdmission(options: {
     // Until the round is over nobody knows, also if it fails.
     isBusy = isFull = false
     const admitted = await journal.transact('task.admit', async (tx, record) => {
-      await lockAdmission(tx)
-      const candidates = await findCandidates(tx, {
-        running: limits.running,
-        perAgent: limits.perAgent,
-        shared,
-        worker,
-        now: new Date(clock.now()),
-      })
+      const now = new Date(clock.now())
+      const [, candidates] = await atOnce(tx, (one) => [
+        lockAdmission(one),
+        findCandidates(one, { running: limits.running, perAgent: limits.perAgent, shared, worker, now }),
+      ])
       const apart = firstOfEach(candidates)
       const within = oneProbeEach(withinSlots(apart))
       // Others may have what two wanted at once, or a user with too few slots, or an account that is being tried, could not take.
       if (within.length < candidates.length) wanted = true
       const fitting = within.map((task) => admission(task, clock.now()))
-      const chosen = fitting.length === 0 ? [] : await admitTasks(tx, fitting, { worker, at: new Date(clock.now()) })
-      if (chosen.length === 0) return []
+      if (fitting.length === 0) return []
+      const [chosen] = await atOnce(tx, (one) => [
+        admitTasks(one, fitting, { worker, at: now }),
+        dispatch.enqueue(
+          one,
+          fitting.map(({ run }) => run),
+        ),
+      ])
       const probes = probesAmong(within, chosen)
       if (probes.length > 0) await setProbes(tx, probes)
-      await dispatch.enqueue(
-        tx,
-        chosen.map(({ run }) => run),
-      )
       for (const { task, run, fence, attempt, agent } of chosen)
         record({ task, run, event: { type: 'run.admitted', data: { attempt, fence, agent } } })
       return chosen

@@ -25,7 +25,7 @@ import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
 export async function converse(given: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
   const { run, task } = given
-  const adapter = parts.adapterNamed(task.agent_config.adapter)
+  const adapter = parts.adapterNamed(task.agent_config.adapter, task.agent_config.options)
   const profile = rightsOf(task.agent_config)
   const { sandbox, health } = await parts.wallsFor(profile)
   const { enforced } = health
@@ -108,6 +108,9 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
   let result: Examined | undefined
   let left: string | undefined
+  /** Under way as soon as the agent rests: the workspace and the conversation are put in order side by side. */
+  let ordering: Promise<string | undefined> | undefined
+  const putInOrder = () => (ordering ??= settleGuard(() => guard.settle(), voice))
   try {
     result = await haveTurn(taken, parts, {
       voice,
@@ -124,14 +127,16 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       enforced,
       recording,
       replayed,
+      // What is recorded or compared is the workspace as the agent left it.
+      onRest: recording || replayed ? undefined : () => void putInOrder(),
     })
   } finally {
     await recording?.end()
     await replayed?.end()
     // Whoever has the task now takes the copy over and brings it back.
-    if (isLost(voice.watch)) await release(guard, voice)
+    if (isLost(voice.watch)) await (ordering ?? release(guard, voice))
     else {
-      const planted = await settleGuard(() => guard.settle(), voice)
+      const planted = await putInOrder()
       if (result) {
         const { unit } = walls
         const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready.mounts, home, records }

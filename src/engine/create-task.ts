@@ -160,7 +160,12 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     for (const one of [agent, ...failover]) {
       const health = await assertInstalled(one, workspace.isOwn ? undefined : workspace.path)
       if (hasWishes(input))
-        assertAble(parts.adapterNamed(one.adapter), one, { ...input, contextDirs }, { workspace: workspace.path, health })
+        assertAble(
+          parts.adapterNamed(one.adapter, one.options),
+          one,
+          { ...input, contextDirs },
+          { workspace: workspace.path, health },
+        )
     }
     const role = input.role ?? agent.role
     if (role !== undefined) await assertRole(parts.home, role)

@@ -1,21 +1,29 @@
 import { createRequire } from 'node:module'
-import { fromKysely, PgBoss, type Clock as QueueClock } from 'pg-boss'
+import { CompiledQuery } from 'kysely'
+import { PgBoss, type Clock as QueueClock } from 'pg-boss'
 import type { Log } from '../log.ts'
-import type { Database, Tx } from '../store/database.ts'
+import type { Statements } from '../store/at-once.ts'
+import type { Database } from '../store/database.ts'
 
 /**
  * Hands runs to pg-boss and takes them from it. A job is only the token that a run may start: it is enqueued with the admission and completed with the lease,
  * so from then on our own rows are the truth and nothing pg-boss does by time can start a run again.
  */
 export interface Dispatch {
-  /** Enqueues one job per run, within the admission's transaction. */
-  enqueue(tx: Tx, runs: readonly string[]): Promise<void>
-  /** Takes up to `count` tokens within the lease's transaction; they are spent when it commits. */
-  take(tx: Tx, count: number): Promise<string[]>
+  /** Enqueues one job per run, within the admission's transaction. One whose run is not admitted after all opens nothing. */
+  enqueue(tx: Statements, runs: readonly string[]): Promise<void>
+  /** Takes up to `count` tokens within the lease's transaction, which must also spend them. */
+  take(tx: Statements, count: number): Promise<Taken>
   /** Drops the queue that a process kept for itself alone, with whatever is left in it. Nothing happens if it had none. */
   forget(worker: string): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
+}
+
+export interface Taken {
+  readonly runs: readonly string[]
+  /** Spends the tokens, for good when the transaction commits. */
+  spend(tx: Statements): Promise<void>
 }
 
 export type { QueueClock }
@@ -52,19 +60,15 @@ export function createDispatch(options: {
   return {
     async enqueue(tx, runs) {
       const jobs = runs.map((run) => ({ data: { run }, startAfter: dueSince }))
-      await boss.insert(queue, jobs, { db: fromKysely(tx) })
+      await boss.insert(queue, jobs, { db: within(tx) })
     },
     async take(tx, count) {
-      const db = fromKysely(tx)
-      const jobs = await boss.fetch<{ run: string }>(queue, { batchSize: count, db })
-      if (jobs.length === 0) return []
-      await boss.complete(
-        queue,
-        jobs.map((job) => job.id),
-        null,
-        { db },
-      )
-      return jobs.map((job) => job.data.run)
+      const jobs = await boss.fetch<{ run: string }>(queue, { batchSize: count, db: within(tx) })
+      const ids = jobs.map((job) => job.id)
+      return {
+        runs: jobs.map((job) => job.data.run),
+        spend: async (to) => void (ids.length > 0 && (await boss.complete(queue, ids, null, { db: within(to) }))),
+      }
     },
     async forget(worker) {
       const name = ownQueue(worker)
@@ -92,3 +96,11 @@ export function createDispatch(options: {
     },
   }
 }
+
+/** What pg-boss asks goes where our own statements go. */
+const within = (tx: Statements) => ({
+  async executeSql(text: string, values: unknown[] = []) {
+    const { rows } = await tx.getExecutor().executeQuery(CompiledQuery.raw(text, values))
+    return { rows }
+  },
+})

@@ -31,6 +31,8 @@ export interface Journal {
   follow(task: string, options: { after: number; signal: AbortSignal; attends?: boolean | undefined }): AsyncIterable<Event[]>
   /** Who follows a task in this process, and how many of them are people who can answer. */
   readersOf(task: string): { readonly followers: number; readonly attending: number }
+  /** Tells whenever events of any task may have been stored, here or elsewhere. */
+  onStored(listener: () => void): () => void
   stop(): Promise<void>
 }
 
@@ -139,8 +141,16 @@ export function createJournal(options: {
       hub.publish(task, batch)
       bus.tellOthers('events', task)
     }
+    stored()
   }
-  const unsubscribe = bus.on('events', (task) => hub.refresh(task))
+  const listeners = new Set<() => void>()
+  const stored = () => {
+    for (const listener of listeners) listener()
+  }
+  const unsubscribe = bus.on('events', (task) => {
+    hub.refresh(task)
+    stored()
+  })
 
   return {
     append(entry) {
@@ -190,10 +200,15 @@ export function createJournal(options: {
     announce(task) {
       hub.refresh(task)
       bus.tellOthers('events', task)
+      stored()
     },
     read: (task, page) => readEvents(db, task, page),
     follow: (task, { after, signal, attends }) => hub.follow(task, after, signal, attends),
     readersOf: hub.readersOf,
+    onStored(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     async stop() {
       unsubscribe()
       await this.flush()

@@ -13,6 +13,15 @@ describe('composePrompt', () => {
   it('gives a new task its prompt and nothing else', () => {
     expect(composePrompt({ prompt: '-x do it', continuation: null, resumed: false, toolsRan: false })).toBe('-x do it')
   })
+  it('tells of calls that were cut short, but not to whoever hears the answer to its question', () => {
+    const cutCalls = [{ tool: 'shell', input: { command: 'make' } }]
+    const parts = { prompt: 'p', resumed: true, toolsRan: true, cutCalls }
+    const text = composePrompt({ ...parts, continuation: null, earlier: ended('failed', 'crashed') })
+    expect(text).toMatch(/^\[You were cut short while you used the tool shell\./)
+    expect(text).toContain('{"command":"make"}')
+    expect(text).toContain('The task was:\n\np')
+    expect(composePrompt({ ...parts, continuation: answer, earlier: ended('blocked') })).toBe('80')
+  })
   it('gives a program that remembers only the answer', () => {
     expect(composePrompt({ prompt: 'p', continuation: answer, resumed: true, toolsRan: true, earlier: ended('blocked') })).toBe(
       '80',

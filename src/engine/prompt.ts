@@ -21,11 +21,20 @@ export interface PromptParts {
   readonly planning?: string | undefined
   /** The subtasks that there are already, for a program that may not know of them, and what became of them. */
   readonly subtasks?: readonly SubtaskView[] | undefined
+  /** Calls of tools that were cut short, for a program whose own record does not show them. */
+  readonly cutCalls?: readonly CutCall[] | undefined
+}
+
+export interface CutCall {
+  readonly tool: string
+  readonly input: unknown
 }
 
 /** What the agent is told in this run. A program that remembers the conversation hears only what is new; any other hears the whole of it again. */
 export function composePrompt(input: PromptParts): string {
-  const message = messageOf(input)
+  // Whoever waits for an answer knows what was asked.
+  const cut = input.continuation?.kind === 'answer' ? [] : (input.cutCalls ?? [])
+  const message = [...cut.map(cutShortCall), messageOf(input)].join('\n\n')
   const whole = input.outputSchema ? `${message}\n\n${schemaInstruction(input.outputSchema)}` : message
   return input.preface === undefined ? whole : `${input.preface}\n${whole}`
 }
@@ -75,6 +84,9 @@ function plainMessage({ prompt, resumed, earlier, toolsRan, planning, subtasks =
   if (!toolsRan) return whole
   return `An earlier run on this task was cut short (${ending}) after it had begun to work. Look at what is already done, and do not repeat it. The task is:\n\n${whole}`
 }
+
+const cutShortCall = ({ tool, input }: CutCall) =>
+  `[You were cut short while you used the tool ${named(tool)}. Your record of this conversation does not show it, and nobody knows how it ended. What you gave it:]\n${fenced((JSON.stringify(input) ?? '').slice(0, 4_000).toWellFormed())}`
 
 const cutShort: ReadonlySet<string> = new Set<Outcome>([
   'failed',

@@ -53,7 +53,8 @@ export interface RunParts {
   readonly clock: Clock
   readonly log: Log
   readonly home: string
-  readonly adapterNamed: (name: string) => Adapter
+  /** With the options of an agent: as it is for that agent. */
+  readonly adapterNamed: (name: string, options?: unknown) => Adapter
   /** Those of the settings, for subtasks that are given to another agent. */
   readonly agents: readonly ResolvedAgent[]
   /** The walls for a profile, and whether they can be built. */
@@ -179,7 +180,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const { agent_config: agent } = task
   const { path, userHome, environment } = parts
   const place = { path, folder: task.workspace, home: userHome, environment, untrusted: [parts.home] }
-  if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter), agent, place, log })
+  if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter, agent.options), agent, place, log })
 }
 
 const spentBy = ({ outcome, category, usage, costUsd }: Ended) => ({
@@ -202,7 +203,7 @@ export const spanned = ({ run, task }: TakenRun): SpannedRun & { readonly model:
 
 /** What is known of an agent's keys before it is started: those in Pawl's own environment. */
 function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): Secret[] {
-  const login = parts.adapterNamed(agent.adapter).login?.variables ?? []
+  const login = parts.adapterNamed(agent.adapter, agent.options).login?.variables ?? []
   const named = parts.environment([...login, ...(agent.auth?.env ?? [])])
   const keys = Object.entries(named).map(([name, value]) => ({ name, value }))
   return [...keys, ...secretsIn({ ...parts.environment(agent.env.pass), ...agent.env.set })]

@@ -4,6 +4,7 @@ import { countOutbox } from '../store/outbox.ts'
 import * as tasks from '../store/tasks.ts'
 import { type CheckVerbParts, type CheckVerbs, checkVerbs } from './checks/verbs.ts'
 import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
+import { type FeedVerbs, feedVerbs } from './feed.ts'
 import { guarded } from './guarded.ts'
 import { type LimitVerbs, limitVerbs } from './limits/verbs.ts'
 import { type ModelFigureVerbs, modelFigureVerbs } from './models/figures.ts'
@@ -23,11 +24,13 @@ import { type TaskVerbParts, type TaskVerbs, taskVerbs } from './task-verbs.ts'
 import { type WorkspaceVerbs, workspaceVerbs } from './workspace/verbs.ts'
 
 export type { Caller } from './entrance/audit.ts'
+export type { FeedFilter } from './feed.ts'
 export type { TaskFilter } from './task-verbs.ts'
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
 export interface Runtime
   extends TaskVerbs,
+    FeedVerbs,
     ReviewVerbs,
     CheckVerbs,
     QuestionVerbs,
@@ -44,6 +47,8 @@ export interface Runtime
     RecordingVerbs,
     NotificationVerbs {
   listAgents(): Promise<AgentView[]>
+  /** One of them, asked alone. */
+  getAgent(name: string): Promise<AgentView>
   health(): Promise<HealthView>
   /** Resolves if work can be taken; rejects with `unavailable` and the reason if not. */
   ready(): Promise<void>
@@ -59,6 +64,7 @@ export interface RuntimeParts
     CheckVerbParts,
     NotificationVerbParts {
   readonly describeAgents: () => Promise<AgentView[]>
+  readonly describeAgent: (name: string) => Promise<AgentView>
   readonly refusedSchedules?: Pick<RefusedSchedules, 'list'> | undefined
   readonly describeSelf: () => Promise<Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications'>>
 }
@@ -68,6 +74,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const ofTasks = taskVerbs(parts)
   return {
     ...ofTasks,
+    ...feedVerbs(parts),
     ...checkVerbs(parts),
     ...reviewVerbs(parts, ofTasks.getTask),
     ...questionVerbs(parts),
@@ -85,6 +92,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     ...haltVerbs(parts, ofTasks.cancelTask),
 
     listAgents: parts.describeAgents,
+    getAgent: parts.describeAgent,
     async health() {
       const [self, counts, halt, schedules, notifications] = await guarded(() =>
         Promise.all([

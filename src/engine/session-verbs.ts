@@ -80,7 +80,7 @@ export function sessionVerbs(
         guarded(() =>
           adoptSession({
             db,
-            adapter: parts.adapterNamed(by.adapter),
+            adapter: parts.adapterNamed(by.adapter, by.options),
             agent: by.name,
             vendorId,
             userHome: parts.userHome,
@@ -104,19 +104,21 @@ export function sessionVerbs(
   }
 }
 
-/** One agent for each kind of program that gives such ids to conversations and keeps them, the default agent before the others. */
+/** One agent for each kind of program that gives such ids to conversations and keeps them, the default agent before the others. What lies in the same places is one kind. */
 async function whoMayKnow(parts: SessionVerbParts, vendorId: string): Promise<ResolvedAgent[]> {
   const first = await parts.defaultAgent()
-  const byAdapter = new Map<string, ResolvedAgent>()
+  const byKind = new Map<string, ResolvedAgent>()
   for (const agent of parts.agents.toSorted((a, b) => Number(b.name === first) - Number(a.name === first))) {
-    const { can, sessions } = parts.adapterNamed(agent.adapter)
-    if (can.resume && sessions && isIdOf(sessions, vendorId) && !byAdapter.has(agent.adapter)) byAdapter.set(agent.adapter, agent)
+    const { can, sessions } = parts.adapterNamed(agent.adapter, agent.options)
+    if (!can.resume || !sessions || !isIdOf(sessions, vendorId)) continue
+    const kind = `${agent.adapter} ${sessions.layouts(vendorId).join(' ')}`
+    if (!byKind.has(kind)) byKind.set(kind, agent)
   }
-  if (byAdapter.size === 0)
+  if (byKind.size === 0)
     throw invalid(
       `${JSON.stringify(vendorId)} is not an id that a program of the agents here gives to a conversation; take it from the program itself.`,
     )
-  return [...byAdapter.values()]
+  return [...byKind.values()]
 }
 
 /** What the first of them answers that finds what is asked for; else where all of them have looked. */

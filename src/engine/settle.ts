@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Totals } from '../domain/money/totals.ts'
 import { type MoveName, rankOf } from '../domain/task/task.ts'
 import type { Log } from '../log.ts'
+import { atOnce } from '../store/at-once.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'
 import { totals } from '../store/ledger.ts'
@@ -61,13 +62,12 @@ export function createSettler(options: {
       const settled = await journal.transact('run.settle', async (tx, record) => {
         let end = sound
         const at = new Date(clock.now())
-        const before = await lockTask(tx, run.taskId)
+        const [before, found] = await atOnce(tx, (one) => [lockTask(one, run.taskId), questionsOfTask(one, run.taskId)])
         if (before?.state !== 'running' || before.fence !== run.fence) return undefined
 
         if (run.untaken && !(await withholdRun(tx, run.id))) return undefined
 
         if (facts.vendorSession !== undefined) await rememberVendorSession(tx, run.sessionId, facts.vendorSession, at)
-        const found = await questionsOfTask(tx, run.taskId)
         const live = answeredLive(found, run)
         const heard = [...(hasHeard(end) ? toldTo(before) : []), ...(isFinal(end) ? live : [])]
         await markHeard(tx, heard)
@@ -111,20 +111,19 @@ export function createSettler(options: {
         const told: Continuation | undefined = results && { kind: 'subtasks', results }
         const booked = await bookRun(tx, { id: run.id, task: before, isFirst: run.fence === 1 }, end, facts.said ?? [], at)
         end = { ...end, usage: booked.usage, costUsd: booked.costUsd }
-        const moved = await moveTask(tx, run.taskId, decided.settlement.move, {
+        // The original question stays the task's own until an answer or a retry replaces it.
+        const continuation =
+          decided.continuation ??
+          told ??
+          failedChecks(end, before) ??
+          (isFinal(end) || isDone(decided.settlement) ? null : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run))))
+        const changes = {
           at,
           fence: run.fence,
           reason: decided.settlement.reason,
           resumeAt: decided.settlement.resumeAt ?? null,
           attempts: decided.settlement.attempts,
-          // The original question stays the task's own until an answer or a retry replaces it.
-          continuation:
-            decided.continuation ??
-            told ??
-            failedChecks(end, before) ??
-            (isFinal(end) || isDone(decided.settlement)
-              ? null
-              : (unheardLive(asked, live) ?? (await stillToSay(tx, before, run)))),
+          continuation,
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
             ? {}
@@ -139,9 +138,14 @@ export function createSettler(options: {
                   ...(end.summary === undefined ? {} : { summary: end.summary }),
                 },
               }),
-        })
-        if (!moved) return undefined
-        await endRun(tx, run, { ...end, outcome: decided.outcome }, at)
+        }
+        const ended = { ...end, outcome: decided.outcome }
+        const [moved] = await atOnce(tx, (one) => [
+          moveTask(one, run.taskId, decided.settlement.move, changes),
+          endRun(one, run, ended, at),
+        ])
+        // It is locked, runs, and has our fence: a move that did nothing is one that its table does not have.
+        if (!moved) throw new Error(`a running task does not make the move ${decided.settlement.move}`)
         if (end.checks?.ran)
           await keepProof(
             tx,

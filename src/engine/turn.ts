@@ -73,6 +73,8 @@ export interface Place {
   readonly recording?: RunRecording | undefined
   /** The run repeats another one. */
   readonly replayed?: RunReplayed | undefined
+  /** Called when the agent is dead, or idle and to be kept, while its conversation is still to be archived. Not if the run is lost. */
+  readonly onRest?: (() => void) | undefined
 }
 
 /** One turn with the agent of this run, from its start to what is left of it. */
@@ -157,6 +159,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
     stays = verdict.mayGoOn === true && !watch.reason && mayStay(taken, place) && agent.isAlone()
     const exit = stays ? undefined : await leave(agent)
+    if (!isLost(watch)) place.onRest?.()
     // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
     if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
       await archive(taken, parts, place, vendorId)

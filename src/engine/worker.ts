@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
+import { atOnce } from '../store/at-once.ts'
 import type { Database } from '../store/database.ts'
-import { leaseRuns, loadTaken } from '../store/runs.ts'
+import { leaseRuns, loadTaken, type TakenRun } from '../store/runs.ts'
 import { findTask } from '../store/tasks.ts'
 import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../store/workers.ts'
 import type { Bus } from './bus.ts'
@@ -28,6 +29,8 @@ export const giveUpAfterMs = 10_000
 const sleptMs = 3_000
 const confirmWithinMs = 2_000
 const lookEveryMs = 5_000
+/** A run that ends makes room, and what is admitted into it is told at once: only if no such word comes may others have been admitted before. */
+const waitForWordMs = 20
 
 export function createWorker(options: {
   identity: WorkerIdentity
@@ -138,21 +141,26 @@ export function createWorker(options: {
     if (free <= 0 || stopped) return
     // Until the runs are started, an error leaves it open whether the leases were stored.
     mayHoldStrays = true
-    const ids = await database.db.transaction().execute(async (tx) => {
-      const tokens = await dispatch.take(tx, free)
-      mayWait = tokens.length === free
-      if (tokens.length === 0) return []
-      const leases = await leaseRuns(tx, tokens, { worker: identity.id, at: new Date(clock.now()) })
+    cancelsHeard.clear()
+    const taken = await database.db.transaction().execute(async (tx) => {
+      const { runs, spend } = await dispatch.take(tx, free)
+      mayWait = runs.length === free
+      if (runs.length === 0) return []
+      const [leases, found] = await atOnce(tx, (one) => [
+        leaseRuns(one, runs, { worker: identity.id, at: new Date(clock.now()) }),
+        loadTaken(one, runs),
+        spend(one),
+      ])
       await fp('claim.before')
-      return leases
+      return found.filter(({ run }) => leases.includes(run.id))
     })
-    if (ids.length > 0) await start(ids)
+    if (taken.length > 0) await start(taken)
     mayHoldStrays = false
   }
 
-  const start = async (ids: readonly string[]) => {
+  const start = async (all: readonly TakenRun[]) => {
     await fp('claim.after')
-    for (const taken of await loadTaken(database.db, ids)) {
+    for (const taken of all) {
       const run = startRun(taken, options.run)
       live.set(run.id, run)
       leased.set(run.id, clock.monotonic())
@@ -160,10 +168,21 @@ export function createWorker(options: {
         live.delete(run.id)
         leased.delete(run.id)
         // The settlement has told admission; runs that were admitted while all slots were taken are known only here.
-        if (mayWait) takeQuietly()
+        if (mayWait && takeWhatWaits === undefined) takeWhatWaits = setTimeout(lookForWaiting, waitForWordMs)
       })
       if (taken.task.cancel) run.stop({ kind: 'cancelled', now: taken.task.cancel === 'now' })
     }
+    for (const task of cancelsHeard) await checkCancel(task)
+  }
+  /** Tasks that were cancelled while their runs were being taken: what was read of them then may not say so. */
+  const cancelsHeard = new Set<string>()
+
+  // Pacing of our own work: real timers, whatever clock the rest goes by.
+  let takeWhatWaits: NodeJS.Timeout | undefined
+  const lookForWaiting = () => {
+    takeWhatWaits = undefined
+    // Whoever took meanwhile knows better.
+    if (mayWait && !stopped) takeQuietly()
   }
 
   const take = async (): Promise<void> => {
@@ -192,6 +211,7 @@ export function createWorker(options: {
   }
 
   const checkCancel = async (taskId: string) => {
+    if (taking) cancelsHeard.add(taskId)
     for (const run of live.values()) {
       if (taskId !== '*' && run.taskId !== taskId) continue
       const task = await findTask(database.db, run.taskId)
@@ -224,6 +244,7 @@ export function createWorker(options: {
       if (stopped) return
       stopped = true
       for (const unsubscribe of unsubscribes) unsubscribe()
+      clearTimeout(takeWhatWaits)
       await taking?.catch(() => undefined)
       await fp('shutdown.drain')
       for (const run of live.values()) run.stop({ kind: 'interrupted' })

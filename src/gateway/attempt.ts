@@ -1,23 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
-import { boundOutput, leastOutput } from './bounded-output.ts'
 import { type Call, payloadOf } from './call.ts'
-import { type AttemptFacts, factsOf } from './call-facts.ts'
-import type { Delivery } from './delivery.ts'
-import { worstCase } from './estimate.ts'
-import { type Cooldowns, mayBeServedElsewhere } from './limits.ts'
-import type { Refusal } from './model-event.ts'
+import { refusalOf, unexpected } from './client/refusals.ts'
+import { type AttemptFacts, factsOf } from './money/call-facts.ts'
+import { worstCase } from './money/estimate.ts'
+import type { Reservation, WorstCase } from './money/purse.ts'
+import { timesPaid } from './money/service-tiers.ts'
 import type { GatewayLimits } from './options.ts'
-import { type Outgoing, outgoingTo } from './outgoing.ts'
-import { passThrough } from './pass-through.ts'
-import { type OwnWords, readRefusal } from './provider-refusal.ts'
-import type { Reservation, WorstCase } from './purse.ts'
-import { refusalOf, unexpected } from './refusals.ts'
+import { type Cooldowns, mayBeServedElsewhere } from './provider/cooldowns.ts'
+import type { Delivery } from './provider/delivery.ts'
+import { isAboutSeals } from './provider/foreign-seals.ts'
+import { type Outgoing, outgoingTo } from './provider/outgoing.ts'
+import { passThrough } from './provider/pass-through.ts'
+import { type OwnWords, readRefusal } from './provider/refusal.ts'
+import { serverToolsOf } from './provider/server-tools.ts'
+import { translate } from './provider/translate.ts'
+import { type Upstream, UpstreamFailure } from './provider/upstream.ts'
 import type { Route } from './route.ts'
-import { timesPaid } from './service-tiers.ts'
-import { translate } from './translate.ts'
-import { type Upstream, UpstreamFailure } from './upstream.ts'
+import type { Refusal } from './wires/model-event.ts'
 
 export interface AttemptParts {
   readonly clock: Clock
@@ -36,13 +37,21 @@ export interface Failure {
 
 /** One try at one route. Undefined if the client has got an answer, or is gone. */
 export async function attempt(parts: AttemptParts, call: Call, route: Route): Promise<Failure | undefined> {
+  const failure = await tryOnce(parts, call, route)
+  if (failure?.refusal.kind !== 'invalid' || route.provider.wire !== call.wire.name || !isAboutSeals(failure.refusal.message))
+    return failure
+  return call.seals.refuse(route.provider.account, payloadOf(call).body) ? tryOnce(parts, call, route) : failure
+}
+
+async function tryOnce(parts: AttemptParts, call: Call, route: Route): Promise<Failure | undefined> {
   const opened = await open(parts, call, route)
   return opened && 'response' in opened ? deliver(parts, call, opened) : opened
 }
 
 /** An answer that a provider has begun. Holds nothing of the request's content. */
-interface Opened extends Pick<Outgoing, 'wire' | 'request' | 'hidesUsage' | 'key'> {
+interface Opened extends Pick<Outgoing, 'wire' | 'foreign' | 'hidesUsage' | 'key'> {
   readonly route: Route
+  readonly url: string
   readonly response: IncomingMessage
   readonly facts: AttemptFacts
   readonly finish: Finish
@@ -60,15 +69,15 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   } catch (thrown) {
     return { refusal: expected(thrown, call), canGoElsewhere: true }
   }
-  const { wire, request, hidesUsage, key, path, headers } = outgoing
+  const { wire, foreign, hidesUsage, key, path, headers } = outgoing
   const facts = factsOf(parts.clock, call, route)
   let { body } = outgoing
   let finish: Finish
   try {
-    const worst = worstOf(call, route, request !== undefined)
+    const worst = worstOf(call, route, outgoing)
     const reservation = await run.purse.reserve(worst)
     finish = finishing(reservation, parts, call, route, facts)
-    if (reservation.outputTokens < worst.outputTokens) body = boundOutput(body, wire.name, reservation.outputTokens)
+    if (reservation.outputTokens < worst.outputTokens) body = outgoing.bounded(reservation.outputTokens)
   } catch (thrown) {
     const refusal = expected(thrown, call)
     run.onCall?.(facts.end({ refusal }))
@@ -78,7 +87,8 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
     const sent = { method: call.method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone }
     const response = await parts.upstream.send(sent)
     facts.status = response.statusCode
-    return { wire, request, hidesUsage, key, route, response, facts, finish }
+    const url = parts.upstream.urlOf(route.provider.baseUrl, path)
+    return { wire, foreign, hidesUsage, key, route, url, response, facts, finish }
   } catch (thrown) {
     const { kind, message, wasSent } = thrown instanceof UpstreamFailure ? thrown : { ...expected(thrown, call), wasSent: false }
     const how = wasSent ? 'settle' : 'release'
@@ -88,29 +98,39 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   }
 }
 
-function worstOf(call: Call, route: Route, isTranslated: boolean): WorstCase {
+function worstOf(call: Call, route: Route, { foreign, leastOutputTokens }: Outgoing): WorstCase {
   const { bytes, body } = payloadOf(call)
-  const worst = worstCase(bytes, body, call.head, route)
-  // What is translated asks for no better service, and is bounded by its route.
-  if (isTranslated) return worst
-  return { ...worst, times: timesPaid(body), leastOutputTokens: leastOutput(call.wire.name, body) }
+  if (!foreign) {
+    const pieces = route.provider.serverTools ? serverToolsOf(call.wire.name, body).pieces : undefined
+    return { ...worstCase(bytes, body, call.head, route), times: timesPaid(body), leastOutputTokens, pieces }
+  }
+  // What is translated asks for no better service, and for no more than its model writes.
+  const { maxOutputTokens } = foreign.request
+  return { ...worstCase(bytes, body, { ...call.head, maxOutputTokens }, route), leastOutputTokens }
 }
 
 async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise<Failure | undefined> {
-  const { response, facts, finish, wire, request, hidesUsage, key, route } = opened
+  const { response, facts, finish, wire, foreign, hidesUsage, key, route } = opened
   const { clock, limits } = parts
   const { answer } = call
   const options = { clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: facts.first }
   try {
     const status = response.statusCode ?? 0
     if (status < 200 || status >= 300) {
-      const { refusal, own } = await readRefusal(response, { ...options, answer, wire, provider: route.provider, key })
+      const { refusal, own } = await readRefusal(response, {
+        ...options,
+        answer,
+        wire,
+        provider: route.provider,
+        url: opened.url,
+        key,
+      })
       finish('release', { refusal, isAbandoned: answer.gone.aborted })
       if (answer.gone.aborted) return undefined
       return { refusal, own: wire === call.wire ? own : undefined, canGoElsewhere: mayBeServedElsewhere(refusal.kind) }
     }
-    const delivery = request
-      ? await translate(response, call, { ...options, wire, request })
+    const delivery = foreign
+      ? await translate(response, call, { ...options, wire, foreign, provider: route.provider.name })
       : await passThrough(response, call, { ...options, hidesUsage, key })
     finish(delivery.isUnserved ? 'release' : 'settle', delivery)
     if (!delivery.refusal || answer.hasBegun || delivery.isAbandoned) return undefined

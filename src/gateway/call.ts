@@ -1,8 +1,9 @@
-import type { ClientAnswer } from './client-answer.ts'
+import type { ClientAnswer } from './client/answer.ts'
 import type { GatewayRun } from './gateway.ts'
 import type { RawHeaders } from './headers.ts'
-import type { JsonObject } from './model-request.ts'
-import type { Asked, RequestHead, Wire } from './wire.ts'
+import type { ForeignSeals } from './provider/foreign-seals.ts'
+import type { JsonObject } from './wires/model-request.ts'
+import type { Asked, RequestHead, Wire } from './wires/wire.ts'
 
 /** One request of a client, read and understood. */
 export interface Call {
@@ -18,6 +19,7 @@ export interface Call {
   /** Without a mode. */
   readonly model: string
   readonly answer: ClientAnswer
+  readonly seals: ForeignSeals
   /** Let go when the answer comes: an open stream must not keep the conversation that it answers. */
   payload: Payload | undefined
 }

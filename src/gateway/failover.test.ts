@@ -93,6 +93,26 @@ describe('the next provider', () => {
   })
 })
 
+describe('a client that cannot be kept from trying again', () => {
+  it.each<[string, RequestListener, string]>([
+    ['a limit', limited(3600), 'rate_limited'],
+    ['a failing provider', failing(500), 'unavailable'],
+    ['an overloaded one', failing(529), 'overloaded'],
+  ])('hears of %s as of something final, while the run hears what it is', async (_, first, kind) => {
+    const { stage } = await staged(first, failing(500), { run: { refusesForGood: true } })
+    const got = await ask(`${stage.url}/v1/messages`, { body })
+    expect(got.status).toBe(403)
+    expect(got.headers['retry-after']).toBeUndefined()
+    expect(got.body.toString()).not.toMatch(/\b(429|5\d\d)\b|try again|limit|overloaded|unavailable/i)
+    expect(stage.calls[0]).toMatchObject({ refusal: { kind } })
+  })
+
+  it('hears of its own mistakes as they are', async () => {
+    const { stage } = await staged(failing(400), served, { run: { refusesForGood: true } })
+    expect((await ask(`${stage.url}/v1/messages`, { body })).status).toBe(400)
+  })
+})
+
 describe('a limit that ends soon', () => {
   it('is waited for, and the same provider asked once more', async () => {
     let count = 0

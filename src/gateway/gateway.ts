@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { createCooldowns } from './limits.ts'
 import { openModelDoor } from './model-door.ts'
+import type { CallFacts, Purse } from './money/purse.ts'
 import { defaultLimits, type GatewayLimits } from './options.ts'
-import type { CallFacts, Purse } from './purse.ts'
-import type { Recorder, Replay } from './recording.ts'
+import { createCooldowns } from './provider/cooldowns.ts'
+import { createUpstream } from './provider/upstream.ts'
+import type { Recorder, Replay } from './recordings/recording.ts'
 import type { Routing } from './route.ts'
-import { createUpstream } from './upstream.ts'
 
 /** One door to the models. Knows nothing of tasks: a run brings its routes, its money and whoever wants to hear. */
 export interface Gateway {
@@ -42,6 +42,8 @@ export interface GatewayRun {
   readonly token: string
   /** Told of every call, when it is over and its money is settled. */
   onCall?(call: CallFacts): void
+  /** The client asks again by itself and cannot be told not to: a refusal that may pass is given as one that will not. */
+  readonly refusesForGood?: boolean | undefined
   readonly recorder?: Recorder | undefined
   readonly replay?: Replay | undefined
   readonly log: Log

@@ -14,13 +14,18 @@ const ofConnection = [
 ]
 const ofClient = new Set([...ofConnection, 'host', 'content-length', 'expect', 'accept-encoding', 'content-encoding'])
 const authorizing = new Set(['x-api-key', 'authorization', 'x-goog-api-key', 'api-key', 'cookie'])
+/** Whose bill it is goes by the key alone. */
+const charging = new Set(['openai-organization', 'openai-project', 'x-goog-user-project'])
 /** Some services take the method from these. */
 const overriding = new Set(['x-http-method-override', 'x-http-method', 'x-method-override'])
 const ofProvider = new Set([...ofConnection, 'content-length', 'content-encoding'])
 
 /** A client's headers as they go to the provider: who asks is replaced, what is about the connection stays behind, and what comes back must be readable. */
 export function outgoing(raw: RawHeaders, authorization: Readonly<Record<string, string>>): string[] {
-  const headers = without(raw, (name) => ofClient.has(name) || authorizing.has(name) || overriding.has(name))
+  const headers = without(
+    raw,
+    (name) => ofClient.has(name) || authorizing.has(name) || charging.has(name) || overriding.has(name),
+  )
   headers.push('accept-encoding', 'identity')
   for (const name in authorization) if (authorizing.has(name) || !has(headers, name)) headers.push(name, authorization[name]!)
   return headers

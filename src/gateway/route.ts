@@ -1,4 +1,4 @@
-import type { WireName } from './wire.ts'
+import type { WireName } from './wires/wire.ts'
 
 /** Where a model is served. */
 export interface Provider {
@@ -13,6 +13,8 @@ export interface Provider {
   key(): Promise<string | undefined>
   /** It asks no money, unless the settings name a price: a server of one's own. */
   readonly isFree?: boolean | undefined
+  /** It may do things itself while it answers, such as a search: those reach other machines past the run's rules, and cost more than tokens. */
+  readonly serverTools?: boolean | undefined
   /** Whose limits count together: cooldowns are kept by it. */
   readonly account: string
 }

@@ -3,15 +3,16 @@ import { sleep } from '../clock.ts'
 import { invalid, limited, messageOf, notFound } from '../domain/error.ts'
 import { type AttemptParts, attempt, type Failure } from './attempt.ts'
 import { type Call, payloadOf, withoutMode } from './call.ts'
-import type { ClientAnswer } from './client-answer.ts'
-import { type Addressed, ClientGone, drain, parsedBody, readBody } from './client-request.ts'
-import { passCount } from './count-tokens.ts'
-import { inputTokens } from './estimate.ts'
+import type { ClientAnswer } from './client/answer.ts'
+import { forGood, isPassing, refusalOf, refuse, unexpected } from './client/refusals.ts'
+import { type Addressed, ClientGone, drain, parsedBody, readBody } from './client/request.ts'
 import type { GatewayRun } from './gateway.ts'
 import { recordable } from './headers.ts'
-import { holdMs } from './limits.ts'
-import type { RecordedAnswer, RecordedAsk } from './recording.ts'
-import { refusalOf, refuse, unexpected } from './refusals.ts'
+import { inputTokens } from './money/estimate.ts'
+import { holdMs } from './provider/cooldowns.ts'
+import { passCount } from './provider/count-tokens.ts'
+import { createForeignSeals } from './provider/foreign-seals.ts'
+import type { RecordedAnswer, RecordedAsk } from './recordings/recording.ts'
 
 export interface Serving {
   /** Serves one request of a client that may ask. Never rejects. */
@@ -29,6 +30,7 @@ const maxNameChars = 200
 
 export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
   const { clock, limits } = parts
+  const seals = createForeignSeals()
   let lastNumber = 0
   /** Of all requests that are not answered yet. */
   let heldBytes = 0
@@ -95,7 +97,7 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
     const model = withoutMode(head.model)
     const number = ++lastNumber
     const call: Call = {
-      ...{ run, number, wire, asked, method, path, headers: request.rawHeaders, head, model, answer },
+      ...{ run, number, wire, asked, method, path, headers: request.rawHeaders, head, model, answer, seals },
       payload: { bytes, body },
     }
     answer.onBegin = () => {
@@ -140,7 +142,8 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
       if (!failure.canGoElsewhere) break
     }
     if (!first) throw notFound(`There is no provider for the model "${call.model}".`)
-    if (first.own) answer.whole(first.own.status, first.own.headers, first.own.body)
+    if (run.refusesForGood && isPassing(first.refusal)) refuse(answer, wire, forGood, new Date(clock.now()))
+    else if (first.own) answer.whole(first.own.status, first.own.headers, first.own.body)
     else refuse(answer, wire, first.refusal, new Date(clock.now()))
   }
 

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
-import { childrenOf, isAlive, processIdentity } from './identity.ts'
+import { Worker } from 'node:worker_threads'
+import { expect, onTestFinished, test } from 'vitest'
+import { childrenOf, descendantsOf, isAlive, processIdentity } from './identity.ts'
 
 test('a process is alive until it ends, and a later one with its number is another', async () => {
   const child = spawn('sleep', ['600'])
@@ -28,4 +29,22 @@ test('a program whose name looks like the fields after it is read right', async 
   expect(isAlive(identity)).toBe(true)
   child.stdin.end('\n')
   await once(child, 'exit')
+})
+
+test('every process below one is found, also one that a thread has started, and none that has ended', async () => {
+  const before = descendantsOf(process.pid)
+  const script =
+    "const { spawn } = require('node:child_process'); const child = spawn('sh', ['-c', 'sleep 60 & sleep 60 & true & wait $!; echo; wait'])"
+  const say = "child.stdout.once('data', () => require('node:worker_threads').parentPort.postMessage(child.pid))"
+  const worker = new Worker(`${script}; ${say}`, { eval: true })
+  onTestFinished(async () => {
+    for (const pid of started()) process.kill(pid, 'SIGKILL')
+    await worker.terminate()
+  })
+  const started = () => descendantsOf(process.pid).filter((pid) => !before.includes(pid))
+  const [shell] = (await once(worker, 'message')) as [number]
+  expect(started()).toContain(shell)
+  const sleeping = descendantsOf(shell)
+  expect(started().toSorted()).toEqual([shell, ...sleeping].toSorted())
+  expect(sleeping).toHaveLength(2)
 })

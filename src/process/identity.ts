@@ -40,6 +40,28 @@ export function childrenOf(pid: number): number[] {
 
 /** Every living process below this one, whatever namespace it is in. What loses its parent inside walls becomes a child of their first process, so nothing is missed there. */
 export function descendantsOf(pid: number): number[] {
+  const below: number[] = []
+  for (let parents = [pid]; parents.length > 0; ) {
+    const listed = parents.map(listedChildren)
+    if (listed.includes(undefined)) return descendantsAmongAll(pid)
+    parents = listed.flatMap((children) => children ?? []).filter(isLiving)
+    below.push(...parents)
+  }
+  return below
+}
+
+const isLiving = (pid: number) => !/^$|[ZXx]/.test(stat(pid)?.state ?? '')
+
+/** Those of all its threads: any of them may start a program. Undefined if the kernel was built without such lists. */
+function listedChildren(pid: number): number[] | undefined {
+  const threads = orUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? []
+  const lists = threads.map((thread) => orUndefined(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')))
+  if (lists.length > 0 && lists.every((list) => list === undefined)) return isLiving(pid) ? undefined : []
+  return lists.flatMap((list = '') => list.split(' ').filter(Boolean).map(Number))
+}
+
+/** The same from the parents of all processes there are, of which a machine may have thousands. */
+function descendantsAmongAll(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of orUndefined(() => readdirSync('/proc')) ?? []) {
     if (!/^\d+$/.test(name)) continue

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Reason } from '../domain/task/task.ts'
+import type { Statements } from './at-once.ts'
 import { isChecking, isClosed, isDue, isServing, isToBePutOff, type Taker } from './cooldowns.ts'
-import type { Db, Tx } from './database.ts'
+import type { Db } from './database.ts'
 
 /** Any number that no other program is likely to lock with. */
 const lockKey = 7_295_002
@@ -45,7 +46,7 @@ export interface Around {
 }
 
 /** Only one process at a time decides who runs next. Held until the transaction ends. */
-export async function lockAdmission(tx: Tx): Promise<void> {
+export async function lockAdmission(tx: Statements): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey})`.execute(tx)
 }
 
@@ -55,7 +56,7 @@ export async function lockAdmission(tx: Tx): Promise<void> {
  * Who is first in line is asked as a value and not as an absence: that one the planner walks an index for, also while it takes a queue of thousands for empty.
  */
 export async function findCandidates(
-  tx: Tx,
+  tx: Statements,
   options: {
     running: number
     perAgent: Readonly<Record<string, number>>
@@ -119,7 +120,7 @@ export interface Admitted {
  * `state = 'queued'` would send the planner through all that is queued.
  */
 export async function admitTasks(
-  tx: Tx,
+  tx: Statements,
   admitted: readonly Admitted[],
   options: { worker: string; at: Date },
 ): Promise<Admitted[]> {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import { createTransactions } from './transactions.ts'
@@ -10,7 +11,9 @@ export function preparing(pool: pg.Pool): PostgresPool {
   const statements = createStatements()
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
+    const gather = gatherWrites(client)
     const send = (text: string, values: readonly unknown[]): Promise<pg.QueryResult> => {
+      gather()
       const name = values.length > 0 ? statements.nameOf(text) : undefined
       const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) }).catch(marked)
       return name === undefined ? answer : answer.catch(statements.failed)
@@ -33,6 +36,23 @@ export function preparing(pool: pg.Pool): PostgresPool {
     },
     end: () => pool.end(),
   } as PostgresPool
+}
+
+/** What is sent in one moment leaves in one write: each would wake the server, which has often not yet gone back to sleep when the next one comes. */
+function gatherWrites(client: pg.PoolClient): () => void {
+  // Not in the types of pg. It is asked each time, because TLS puts another stream in the place of the first.
+  const { connection } = client as unknown as { connection?: { readonly stream: Partial<Pick<Writable, 'cork' | 'uncork'>> } }
+  let isGathering = false
+  return () => {
+    const stream = connection?.stream
+    if (isGathering || !stream?.cork) return
+    isGathering = true
+    stream.cork()
+    process.nextTick(() => {
+      isGathering = false
+      stream.uncork?.()
+    })
+  }
 }
 
 const fromDatabase = new WeakSet<object>()

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
 import type { AfterDeadline } from '../domain/task/spec.ts'
+import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { QuestionRow } from './tables.ts'
@@ -42,8 +43,9 @@ export async function findQuestions(db: Db | Tx, ids: readonly string[]): Promis
   return ids.flatMap((id) => rows.find((row) => row.id === id) ?? [])
 }
 
-export async function questionsOfTask(db: Db | Tx, task: string): Promise<QuestionRow[]> {
-  return db.selectFrom('pawl.questions').selectAll().where('task_id', '=', task).orderBy('asked_at').orderBy('id').execute()
+export async function questionsOfTask(db: Statements, task: string): Promise<QuestionRow[]> {
+  const { rows } = await sql<QuestionRow>`select * from pawl.questions where task_id = ${task} order by asked_at, id`.execute(db)
+  return rows
 }
 
 export async function listQuestions(

@@ -3,6 +3,7 @@ import type { Category, Outcome } from '../domain/outcome.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
+import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { RunRow, SessionRow, TaskRow } from './tables.ts'
@@ -18,7 +19,11 @@ export interface TakenRun {
  * Gives admitted runs to a worker: a lease each. A run that is no longer the task's current one (cancelled or lost meanwhile) is left out; its job is
  * spent all the same. Refuses a worker that others have declared dead: what it took now would be started again by them at once.
  */
-export async function leaseRuns(tx: Tx, runs: readonly string[], options: { worker: string; at: Date }): Promise<string[]> {
+export async function leaseRuns(
+  tx: Statements,
+  runs: readonly string[],
+  options: { worker: string; at: Date },
+): Promise<string[]> {
   const { rows } = await sql<{ living: number; ids: string[] }>`
     with living as materialized (
       select id from pawl.workers where id = ${options.worker} and ended_at is null for share
@@ -36,21 +41,16 @@ export async function leaseRuns(tx: Tx, runs: readonly string[], options: { work
   return rows[0].ids
 }
 
-export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRun[]> {
+export async function loadTaken(db: Statements, ids: readonly string[]): Promise<TakenRun[]> {
   // Asked by way of a sub-select, so that the server keeps one plan instead of making one for each number of runs.
   const chosen = sql`id = any(array(select unnest(${[...ids]}::text[])))`
-  // One connection carries all three at once.
-  const [runs, tasks, sessions] = await db
-    .connection()
-    .execute((one) =>
-      Promise.all([
-        sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(one),
-        sql<TaskRow>`select * from pawl.tasks where id = any(array(select task_id from pawl.runs where ${chosen}))`.execute(one),
-        sql<SessionRow>`select * from pawl.sessions where id = any(array(select session_id from pawl.runs where ${chosen}))`.execute(
-          one,
-        ),
-      ]),
-    )
+  const [runs, tasks, sessions] = await Promise.all([
+    sql<RunRow>`select * from pawl.runs where ${chosen}`.execute(db),
+    sql<TaskRow>`select * from pawl.tasks where id = any(array(select task_id from pawl.runs where ${chosen}))`.execute(db),
+    sql<SessionRow>`select * from pawl.sessions where id = any(array(select session_id from pawl.runs where ${chosen}))`.execute(
+      db,
+    ),
+  ])
   return runs.rows.map((run) => ({
     run,
     task: tasks.rows.find((task) => task.id === run.task_id)!,
@@ -58,33 +58,27 @@ export async function loadTaken(db: Db, ids: readonly string[]): Promise<TakenRu
   }))
 }
 
-/** Written before the spawn, so that whoever comes after us can end what we started. False if the run is no longer ours. */
-export async function recordKillUnit(
-  db: Db,
+/**
+ * What is to be ended if we die, and what the run is allowed, by what it says; the name is only how people call it. Written before the spawn, so that whoever comes after us can
+ * end what we started. False if the run is no longer ours: then nothing is written.
+ */
+export async function recordStart(
+  db: Db | Tx,
   run: { id: string; fence: number },
-  record: { unit: KillUnit; walls: string; enforced: boolean; resumed: boolean },
+  record: { unit: KillUnit; walls: string; enforced: boolean; resumed: boolean; profile: Profile; digest: string; at: Date },
 ): Promise<boolean> {
+  const { profile, digest } = record
   const { rows } = await sql`
-    update pawl.runs r set kill_unit = ${jsonText(record.unit)}::jsonb, walls = ${record.walls}, enforced = ${record.enforced}, resumed = ${record.resumed}
-    from pawl.leases l where r.id = ${run.id} and l.run_id = r.id and l.fence = ${run.fence} returning r.id
+    with ours as materialized (
+      select run_id from pawl.leases where run_id = ${run.id} and fence = ${run.fence}
+    ), kept as (
+      insert into pawl.profiles (digest, profile, first_used_at) select ${digest}, ${jsonText(profile)}::jsonb, ${record.at} from ours on conflict do nothing
+    )
+    update pawl.runs r set kill_unit = ${jsonText(record.unit)}::jsonb, walls = ${record.walls}, enforced = ${record.enforced}, resumed = ${record.resumed},
+      profile = ${profile.name}, profile_digest = ${digest}
+    from ours where r.id = ${run.id} and r.id = ours.run_id returning r.id
   `.execute(db)
   return rows.length === 1
-}
-
-/**
- * What the run is allowed, by what it says; the name is only how people call it. Written when the agent is about to be started, in the transaction of `recordKillUnit`.
- */
-export async function recordProfile(
-  db: Db | Tx,
-  run: { id: string },
-  { profile, digest, at }: { profile: Profile; digest: string; at: Date },
-): Promise<void> {
-  await sql`
-    with kept as (
-      insert into pawl.profiles (digest, profile, first_used_at) values (${digest}, ${jsonText(profile)}::jsonb, ${at}) on conflict do nothing
-    )
-    update pawl.runs set profile = ${profile.name}, profile_digest = ${digest} where id = ${run.id}
-  `.execute(db)
 }
 
 /** What holds each limit of a run, known once its walls stand. */
@@ -115,7 +109,7 @@ export interface RunEnd {
 }
 
 /** Ends the run once, gives its lease back and takes the journal from its fence. False if it was ended before. */
-export async function endRun(tx: Tx, run: { id: string; taskId: string }, end: RunEnd, at: Date): Promise<boolean> {
+export async function endRun(tx: Statements, run: { id: string; taskId: string }, end: RunEnd, at: Date): Promise<boolean> {
   const { rows } = await sql`
     with ended as (
       update pawl.runs set state = 'ended', outcome = ${end.outcome}, category = ${end.category ?? null}, message = ${cleaned(end.message)}, text = ${cleaned(end.text)},

@@ -69,6 +69,33 @@ export async function growFile(tx: Tx, id: number, grown: { from: number; size: 
   if (rows.length !== 1) throw new Error(`archived file ${id} does not end at ${grown.from}`)
 }
 
+/** One block of a file that is rewritten, as it is stored. Undefined if there is none, or it is damaged. */
+export async function readChunk(tx: Tx, file: number, start: number): Promise<Buffer | undefined> {
+  const { rows } = await sql<{
+    bytes: Buffer
+  }>`select bytes from pawl.session_chunks where file_id = ${file} and start = ${start}`.execute(tx)
+  return rows[0] && (await unpack(rows[0].bytes, { maxOutputLength: maxChunkBytes }).catch(() => undefined))
+}
+
+/** Stores a block in the place of the one that was there. */
+export async function putChunk(tx: Tx, file: number, start: number, bytes: Buffer): Promise<void> {
+  await sql`delete from pawl.session_chunks where file_id = ${file} and start = ${start}`.execute(tx)
+  await appendChunks(tx, file, start, bytes)
+}
+
+/** Says how far a file is stored that was rewritten, and drops what lies behind its end. */
+export async function setSize(tx: Tx, id: number, now: { size: number; tailDigest: Buffer; at: Date }): Promise<void> {
+  await sql`delete from pawl.session_chunks where file_id = ${id} and start >= ${now.size}`.execute(tx)
+  await sql`
+    update pawl.session_files set size = ${now.size}, tail_digest = ${now.tailDigest}, is_whole = true, archived_at = ${now.at} where id = ${id}
+  `.execute(tx)
+}
+
+/** Drops all that is stored of a file. */
+export async function forgetFile(tx: Tx, id: number): Promise<void> {
+  await sql`delete from pawl.session_files where id = ${id}`.execute(tx)
+}
+
 /** The file has grown past what is stored: that is an older state of it from now on. */
 export async function markOutgrown(tx: Tx, id: number): Promise<void> {
   await sql`update pawl.session_files set is_whole = false where id = ${id} and is_whole`.execute(tx)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { ended, type Reason, type TaskState } from '../domain/task/task.ts'
+import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import type { TaskResult, TaskRow } from './tables.ts'
 
@@ -9,7 +10,7 @@ const endOf = (alias: string) => sql`${sql.ref(`${alias}.id`)} || ' ' || ${sql.r
 type Parent = Pick<TaskRow, 'id' | 'told_subtasks'>
 
 /** How many subtasks are open, and of how many ends their parent has not been told. Exact only while the parent is locked. */
-export async function countSubtasks(tx: Tx, parent: Parent): Promise<{ open_subtasks: number; untold_subtasks: number }> {
+export async function countSubtasks(tx: Statements, parent: Parent): Promise<{ open_subtasks: number; untold_subtasks: number }> {
   const { rows } = await sql<{ open_subtasks: number; untold_subtasks: number }>`
     select count(*) filter (where not is_over) as open_subtasks, count(*) filter (where is_over and not is_told) as untold_subtasks
     from (

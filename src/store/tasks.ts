@@ -5,6 +5,7 @@ import { localUser } from '../domain/role.ts'
 import type { TaskSpec } from '../domain/task/spec.ts'
 import { isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task/task.ts'
 import { type LastAction, lastActionOf } from './actions.ts'
+import type { Statements } from './at-once.ts'
 import { auditInsert } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
@@ -152,7 +153,7 @@ export async function findTask(db: Db | Tx, id: string): Promise<TaskRow | undef
 }
 
 /** The task as it is now, kept so until the transaction ends: whoever decides by its state and its questions takes this first, so two of them come one after the other. */
-export async function lockTask(tx: Tx, id: string): Promise<LockedTask | undefined> {
+export async function lockTask(tx: Statements, id: string): Promise<LockedTask | undefined> {
   const { rows } = await sql<Omit<LockedTask, 'open_subtasks' | 'untold_subtasks'>>`
     select t.*, exists (select 1 from pawl.cooldowns c where c.account = t.account) as is_cooling,
       exists (select 1 from pawl.ledger l where l.task_id = t.id) as has_ledger,
@@ -205,7 +206,7 @@ export interface Moved {
  * still the task's; answers where the task is afterwards, or undefined if somebody else was first.
  */
 export async function moveTask(
-  tx: Tx,
+  tx: Statements,
   id: string,
   name: MoveName,
   options: MoveChanges & { at: Date; fence?: number },

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
-import { conventionalName } from '../gateway/conventional-name.ts'
-import type { CallFacts } from '../gateway/purse.ts'
+import type { CallFacts } from '../gateway/money/purse.ts'
+import { conventionalName } from '../gateway/wires/conventional-name.ts'
 import type { Log } from '../log.ts'
 import { createExporter } from './exporter.ts'
 import { otlpSettings } from './settings.ts'

@@ -32,7 +32,7 @@ export function createProtocol(verbs: ToolVerbs, { log, more }: { log: Log; more
   const onerror = (error: Error) => log.debug('the tool server refused a message', { error: error.message })
   return {
     async exchange(message, headers, signal) {
-      const serverOf = () => createServer(verbs, { log, tools, signal })
+      const serverOf = () => createServer(verbs, { log, tools: renamed(tools, headers), signal })
       const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers: forSdk(headers) })
       // A stream that stays open would outlive the run. Nothing that could be subscribed to ever changes here.
       if (methodOf(message) === 'subscriptions/listen') return methodNotFound(message)
@@ -43,6 +43,12 @@ export function createProtocol(verbs: ToolVerbs, { log, more }: { log: Log; more
       return { status: response.status, body: await response.text() }
     },
   }
+}
+
+/** Some programs hide whatever is called like a tool of their own: they say `pawl-tool-name: ask_user=ask_person`, and have it under that name. */
+function renamed(tools: readonly Tool[], headers: IncomingHttpHeaders): readonly Tool[] {
+  const [, from, to] = /^(\w{1,64})=(\w{1,64})$/.exec(String(headers['pawl-tool-name'] ?? '')) ?? []
+  return to === undefined ? tools : tools.map((tool) => (tool.name === from ? { ...tool, name: to } : tool))
 }
 
 interface ServerParts {

@@ -113,6 +113,18 @@ describe('the tool server', () => {
     expect(ask.annotations).toMatchObject({ destructiveHint: false, openWorldHint: false })
   })
 
+  it('gives a tool another name to a program that asks for it, and knows it by that name alone', async () => {
+    const { post } = await serving()
+    const as = { 'pawl-tool-name': 'send_message_to_user=tell_person' }
+    const tools: { name: string }[] = (await post(request('tools/list'), as)).json.result.tools
+    expect(tools.map(({ name }) => name).slice(0, 2)).toEqual(['ask_user', 'tell_person'])
+    const send = (name: string) => post(request('tools/call', { name, arguments: { message: 'hi' } }), as)
+    expect((await send('tell_person')).json.result.content).toEqual([{ type: 'text', text: 'sent' }])
+    expect((await send('send_message_to_user')).json.error.message).toContain('There is no tool')
+    const odd = (await post(request('tools/list'), { 'pawl-tool-name': 'ask_user=no such name' })).json.result.tools
+    expect(odd[0].name).toBe('ask_user')
+  })
+
   it('answers ask_user only when the question is stored, and tells the model to end its turn', async () => {
     const stored = Promise.withResolvers<undefined>()
     const asked = Promise.withResolvers<unknown>()

@@ -14,6 +14,8 @@ import { launch, type Place } from './launch.ts'
 export interface AdapterCases<Options> {
   /** Options that work here, as a user would write them, for a program that answers any prompt and repeats its first 20 characters. */
   readonly options: Record<string, unknown>
+  /** What else its launch and its probe need: where its model is, and which. */
+  readonly launch?: Partial<LaunchSpec<Options>> | undefined
   /** Options whose program is not there. */
   readonly missing?: Options | undefined
   /** What the adapter's program prints to say something, and to give its answer. */
@@ -30,7 +32,7 @@ export type Step = Record<string, unknown>
 /** What every adapter owes the engine, whatever its program does. */
 export function adapterContract<Options>(adapter: Adapter<Options>, cases: AdapterCases<Options>): void {
   const options = adapter.options.parse(cases.options)
-  const spec = (place: Place, prompt = ''): LaunchSpec<Options> => ({ options, prompt, ...place, extraArgs: [] })
+  const spec = (place: Place, prompt = ''): LaunchSpec<Options> => ({ options, prompt, ...place, extraArgs: [], ...cases.launch })
 
   /** Lets the adapter talk to a program that plays the steps instead of its own. */
   async function play(
@@ -190,7 +192,10 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
 
     test('probes in good time and never throws', async () => {
       const path = process.env.PATH ?? ''
-      expect(await adapter.probe(options, { path })).toMatchObject({ installed: true, healthy: true })
+      expect(await adapter.probe(options, { path, endpoint: cases.launch?.endpoint, model: cases.launch?.model })).toMatchObject({
+        installed: true,
+        healthy: true,
+      })
       const bad = await adapter.probe(cases.missing ?? options, { path: '', folder: '/does/not/exist' })
       if (cases.missing) expect(bad).toMatchObject({ installed: false, healthy: false, fix: expect.any(String) })
     })

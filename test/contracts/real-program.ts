@@ -13,6 +13,17 @@ const living = async (events: readonly Event[], fence = 1) => {
   const run = events.find((event) => event.type === 'run.started')?.run ?? ''
   return processesOf({ kind: 'pid_namespace', marker: `${run}.${fence}`, enforced: true })
 }
+/** What the kernel calls a process; commands of a tool come and go while one looks. */
+export function nameOf(pid: number): string | undefined {
+  const file = `/proc/${pid}/comm`
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    if (existsSync(file)) throw error
+    return undefined
+  }
+}
+
 /** What every real program must show with us; what one lacks is named by its entry, and is then refused, which is shown elsewhere. */
 export function realProgramContract(program: Program<string>): void {
   const has = (ability: Lack) => !program.lacks?.includes(ability)
@@ -25,7 +36,7 @@ export function realProgramContract(program: Program<string>): void {
   const conversationFiles = (program: Program<string>, session: string) => {
     const folder = join(sessionHome(session), program.files)
     return existsSync(folder)
-      ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
+      ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(program.ending ?? '.jsonl'))
       : []
   }
 
@@ -102,9 +113,7 @@ export function realProgramContract(program: Program<string>): void {
       )
       await until(() => existsSync(join(workspace, 'long-tool-alive.txt')))
       const started = await eventsUntil(machine.daemon, made.id, (event) => event.type === 'agent.tool_called')
-      const [agent] = (await living(started)).filter(
-        (pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === program.process,
-      )
+      const [agent] = (await living(started)).filter((pid) => nameOf(pid) === program.process)
       process.kill(agent ?? 0, 'SIGKILL')
       const events = await eventsUntil(machine.daemon, made.id, isResting, 45_000)
       const task = await machine.daemon.runtime.getTask(made.id)
@@ -200,7 +209,7 @@ export function realProgramContract(program: Program<string>): void {
       expect(task).toMatchObject({ state: 'cancelled', result: { text: expect.stringContaining('This takes long.') } })
       expect(await living(events)).toEqual([])
       // What was cut short can be gone on with.
-      expect(conversationFiles(program, task.session)).toHaveLength(1)
+      expect(conversationFiles(program, task.session)).not.toEqual([])
     })
 
     if (has('structuredOutput'))

@@ -99,7 +99,7 @@ const ways: Record<
 > = {
   async first_start(home, cell, tag) {
     // The shared home has its schema long since: this needs one that has never been started.
-    const fresh = new CrashHome()
+    const fresh = new CrashHome({ fresh: true })
     try {
       fresh.nextStarts.push({ name: cell.point, victim: cell.victim, skip: 0 })
       await fresh.start()

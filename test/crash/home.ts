@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { PawlError } from '../../src/domain/error.ts'
 import { connectionTo } from '../../src/store/embedded/holder.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { livingPostmaster } from '../../src/store/embedded/postmaster.ts'
+import { giveDatabase } from '../engine/ready-database.ts'
+import { daemonFile } from './bundle.ts'
 import type { Arm, Told } from './daemon.ts'
 import type { Kind } from './scenario.ts'
 
-const entry = fileURLToPath(new URL('./daemon.ts', import.meta.url))
 const startWithinMs = 20_000
 export const firedFile = 'fired'
 
@@ -29,12 +29,22 @@ export class CrashHome {
   readonly environment: Record<string, string> = {}
   /** False while a test wants to see what others make of a dead daemon. */
   startsAgain = true
+  readonly #isFresh: boolean
+  #entry = ''
+  #dropDatabase: (() => void) | undefined
   #current: ChildProcess | undefined
   #client: Promise<Client> | undefined
   #closing = false
   #restarting: Promise<void> | undefined
 
+  /** `fresh`: its first start makes the database too. */
+  constructor(options: { fresh?: boolean } = {}) {
+    this.#isFresh = options.fresh ?? false
+  }
+
   async start(): Promise<void> {
+    this.#entry = await daemonFile()
+    if (!this.#isFresh) this.#dropDatabase ??= await giveDatabase(this.dir)
     process.on('exit', this.#abandon)
     await this.#launch()
   }
@@ -44,6 +54,7 @@ export class CrashHome {
     this.#closing = true
     this.killDaemon()
     this.killDatabase()
+    this.#dropDatabase?.()
   }
 
   /** The failpoints that were reached, in their order. */
@@ -172,6 +183,7 @@ export class CrashHome {
     if (!options.keep) {
       this.killDatabase()
       rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      this.#dropDatabase?.()
     }
   }
 
@@ -181,7 +193,7 @@ export class CrashHome {
       const { PATH = '', HOME = '' } = process.env
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
-      const args = [entry, this.dir, role, kind, arm ? JSON.stringify(arm) : '']
+      const args = [this.#entry, this.dir, role, kind, arm ? JSON.stringify(arm) : '']
       return spawn(process.execPath, args, {
         env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment },
         stdio: ['ignore', log, log, 'ipc'],

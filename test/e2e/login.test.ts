@@ -47,8 +47,18 @@ it('says of each agent whether its program is let in: by its own login, a variab
   expect(await logins({ WORK_KEY: 'k' })).toMatchObject({ claude: false, work: true })
   expect(await logins({ ANTHROPIC_API_KEY: 'k' })).toMatchObject({ claude: true, team: true })
   const shown = await ask(['agents'])
-  expect(shown.stdout).toMatch(/^claude +claude-code .* no +ok 99\.0\.0/m)
-  expect(shown.stdout).toMatch(/^fixed +claude-code .* yes +ok 99\.0\.0/m)
+  expect(shown.stdout).toMatch(/^claude +ok +99\.0\.0 +2\.0\.0–\S+ +no /m)
+  expect(shown.stdout).toMatch(/^fixed +\*? *ok +99\.0\.0 +2\.0\.0–\S+ +yes /m)
+
+  expect(shown.stderr).toContain('claude: Claude Code 99.0.0 is newer than 2.1.')
+  expect(shown.stdout).toMatch(/^codex +not installed +- +0\.63\.0–/m)
+  expect(shown.stderr).toContain('codex: npm install -g @openai/codex')
+
+  const one = await ask(['agents', 'claude'])
+  expect(one.stdout).toMatch(/^can +resume: goes on with a conversation/m)
+  expect(one.stdout).toMatch(/^obeys +\.claude, \.mcp\.json/m)
+  expect(one.stdout).toMatch(/^conversation +\.claude\/projects\/\*\/ID\.jsonl/m)
+  expect(await ask(['agents', 'clade'])).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "claude"?') })
 
   const { rows } = json<{ rows: { name: string; level: string; fix?: string }[] }>(await ask(['doctor', '--json']))
   const row = (name: string) => rows.find((each) => each.name === `agent ${name}`)

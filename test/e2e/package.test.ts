@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startModelServer } from '../model-server/server.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -41,6 +43,24 @@ describe('the packed package', () => {
     await writeFile(join(folder, 'work/a.txt'), 'hello')
     expect(pawl('run', '--agent', 'demo', 'report --no-question')).toContain('pawl-demo.md')
     expect(await readFile(join(folder, 'work/pawl-demo.md'), 'utf8')).toContain('1 file')
+  }, 60_000)
+
+  it('carries the loop that makes an agent of a model that Ollama serves', async () => {
+    const models = await startModelServer()
+    const agents = { local: { adapter: 'ollama', model: 'scripted-model', baseUrl: models.base('tool') } }
+    await mkdir(join(home, '.pawl'), { recursive: true })
+    await writeFile(join(home, '.pawl/config.yaml'), JSON.stringify({ agents }))
+    const run = ['run', '--agent', 'local', 'go']
+    const child = execFile(join(folder, 'node_modules/.bin/pawl'), run, { cwd: join(folder, 'work'), env: env() })
+    // Not waited for synchronously: the model is served by this very process.
+    let printed = ''
+    child.stdout?.on('data', (text: string) => {
+      printed += text
+    })
+    await once(child, 'close')
+    await rm(join(home, '.pawl/config.yaml'))
+    await models.close()
+    expect(printed).toContain('Done. Tool said: scripted-tool')
   }, 60_000)
 
   it('is also a library', () => {

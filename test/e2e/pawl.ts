@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { until } from '../engine/home.ts'
 
+const compileCache = join(tmpdir(), 'node-compile-cache')
 const bin = resolve(import.meta.dirname, '../../bin/pawl')
 
 export interface Ended {
@@ -26,7 +28,8 @@ export function startPawl(
 ): Running {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd ?? home,
-    env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, ...options.env },
+    // What was compiled is kept in the user's home, and each test has a new one: here they share it.
+    env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NODE_COMPILE_CACHE: compileCache, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let [stdout, stderr] = ['', '']
@@ -43,16 +46,18 @@ export const pawl = (home: string, args: readonly string[], options?: Parameters
 
 export const json = <T = Record<string, unknown>>(ended: Ended): T => JSON.parse(ended.stdout) as T
 
-/** A daemon of the home, on a free port, ready to be spoken to. */
+/** A daemon of the home, on a free port unless one is named, ready to be spoken to. */
 export async function serve(
   home: string,
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: { cwd?: string; env?: Record<string, string>; port?: string } = {},
 ): Promise<Running & { url: string; token: string }> {
-  const running = startPawl(home, ['serve', '--port', '0'], options)
+  const running = startPawl(home, ['serve', '--port', options.port ?? '0'], options)
   const url = await until(async () => {
     if (running.process.exitCode !== null) throw new Error(`pawl serve ended: ${running.stderr()}`)
     const text = await readFile(join(home, 'run.json'), 'utf8').catch(() => '{}')
-    return (JSON.parse(text) as { url?: string }).url
+    const { pid, url } = JSON.parse(text) as { pid?: number; url?: string }
+    // One that was killed has left its own behind.
+    return pid === running.process.pid ? url : undefined
   })
   return { ...running, url, token: (await readFile(join(home, 'token'), 'utf8')).trim() }
 }

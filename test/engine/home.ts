@@ -7,11 +7,19 @@ import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon.t
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { silentLog } from '../../src/log.ts'
+import { giveDatabase } from './ready-database.ts'
 
 /** A home of its own for one test file, with a real database in it. */
 export async function makeHome(prefix = 'pawl-test-'): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), prefix))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+  const dropDatabase = await giveDatabase(path)
+  return {
+    path,
+    async remove() {
+      await rm(path, { recursive: true, force: true })
+      dropDatabase()
+    },
+  }
 }
 
 export const loadTestConfig = (home: string, env: Record<string, string> = {}): Promise<Config> =>

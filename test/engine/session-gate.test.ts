@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { canOnly } from '../../src/agent.ts'
 import { archiveSession } from '../../src/engine/session/archive.ts'
-import { type Look, lookFor } from '../../src/engine/session/home.ts'
+import { cutCalls } from '../../src/engine/session/cut-calls.ts'
+import { findConversation, type Look, lookFor, openHome } from '../../src/engine/session/home.ts'
 import { conversations, makeSession, said, talkAdapter } from './session-parts.ts'
 
 const id = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
@@ -75,6 +76,49 @@ it('a file of another conversation, or a link in its place, is no hit', async ()
   await symlink(join(talk.home, '.talk/projects/-w/11111111-5f0a-4d7b-9a51-3c1f2a6d8e70.jsonl'), join(talk.home, main))
   expect(await talk.pass(talk.next)).toEqual({ how: 'restored', resume: id })
   expect(await readFile(join(talk.home, main), 'utf8')).toBe('planted\n')
+})
+
+it('of several files the first by its name is the conversation, if the program writes stubs beside it', async () => {
+  const talk = await makeTalk()
+  await forgetArchive(talk)
+  await rm(join(talk.home, main))
+  await talk.write(`.talk/flat/talk-1-${id}.jsonl`, 'planted\n')
+  await talk.write(`.talk/flat/talk-2-${id}.jsonl`, 'stub\n')
+  const pathOf = async (oldest: boolean) => {
+    const home = (await openHome(talk.home))!
+    const found = await findConversation(home, { ...conversations, oldest }, id)
+    await home.root.close()
+    return found?.path
+  }
+  expect([await pathOf(true), await pathOf(false)]).toEqual([`.talk/flat/talk-1-${id}.jsonl`, `.talk/flat/talk-2-${id}.jsonl`])
+})
+
+it('a conversation that the program cannot go on with under the rules is told to a new one, though its file is there', async () => {
+  const talk = await makeTalk()
+  expect(await talk.pass(talk.next, { mustRetell: true })).toMatchObject({
+    how: 'retold',
+    preface: expect.stringContaining('Planted.'),
+  })
+  expect(await talk.sessionEvents(talk.task)).toMatchObject([
+    { type: 'session.rebuilt', data: { why: 'rules', form: 'message' } },
+  ])
+})
+
+it('calls of the last run to which nothing came back were cut short; those of earlier runs are history', async () => {
+  const parts = await makeSession()
+  const task = await parts.addTask('Plant a tree.')
+  const called = (callId: string, input: object) =>
+    ({ type: 'agent.tool_called', data: { callId, tool: 'shell', input } }) as const
+  const returned = (callId: string) => ({ type: 'agent.tool_returned', data: { callId, output: '', isError: false } }) as const
+  expect(await cutCalls(parts.db, parts.session)).toEqual([])
+  const first = await parts.begin(task, called('a', { command: 'dig' }))
+  expect(await cutCalls(parts.db, parts.session)).toEqual([{ tool: 'shell', input: { command: 'dig' } }])
+  await parts.end(first, 'interrupted')
+  await parts.begin(task, called('a', { command: 'dig' }), returned('a'), called('b', { command: 'plant' }), called('c', {}))
+  expect(await cutCalls(parts.db, parts.session)).toEqual([
+    { tool: 'shell', input: { command: 'plant' } },
+    { tool: 'shell', input: {} },
+  ])
 })
 
 it('lost files come back from the archive, and the journal says so', async () => {

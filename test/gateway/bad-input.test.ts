@@ -3,8 +3,8 @@ import { type RequestListener, request } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import type { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
-import { OverCap } from '../../src/gateway/purse.ts'
-import type { WireName } from '../../src/gateway/wire.ts'
+import { OverCap } from '../../src/gateway/money/purse.ts'
+import type { WireName } from '../../src/gateway/wires/wire.ts'
 import { ask, type Got, provider, providerKey, route, routingOf, type Stage, startProvider, startStage, token } from './stage.ts'
 
 const closers: (() => Promise<unknown>)[] = []

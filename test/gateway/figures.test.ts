@@ -51,6 +51,7 @@ beforeAll(async () => {
         command: [process.execPath, '--input-type=module', '--eval', asking, 'model-a', 'model-a', 'model-b'],
         wire: 'anthropic',
         model: 'model-a',
+        models: ['model-b'],
         retries: 0,
       },
     },

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { EndReason, ModelEvent, ModelUsage } from '../../src/gateway/model-event.ts'
-import type { ImagePart, JsonObject, Message, ModelRequest, Part, TextPart, Tool } from '../../src/gateway/model-request.ts'
-import { markedSeal } from '../../src/gateway/seal.ts'
-import type { WireName } from '../../src/gateway/wire.ts'
+import type { EndReason, ModelEvent, ModelUsage } from '../../src/gateway/wires/model-event.ts'
+import type { ImagePart, JsonObject, Message, ModelRequest, Part, TextPart, Tool } from '../../src/gateway/wires/model-request.ts'
+import { markedSeal } from '../../src/gateway/wires/seal.ts'
+import type { WireName } from '../../src/gateway/wires/wire.ts'
 
 // Requests and answers in neutral words, as any client and any provider could mean them.
 

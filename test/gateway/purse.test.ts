@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
-import { OverCap } from '../../src/gateway/purse.ts'
+import { OverCap } from '../../src/gateway/money/purse.ts'
 import { facts, makeSpenders, worst } from './purse-parts.ts'
 
 const closers: (() => Promise<void>)[] = []

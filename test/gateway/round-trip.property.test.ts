@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PawlError } from '../../src/domain/error.ts'
-import { type ModelAnswer, refusalKinds } from '../../src/gateway/model-event.ts'
-import type { ModelRequest } from '../../src/gateway/model-request.ts'
-import type { Asked, Wire, WireName } from '../../src/gateway/wire.ts'
 import { wires } from '../../src/gateway/wires/index.ts'
+import { type ModelAnswer, refusalKinds } from '../../src/gateway/wires/model-event.ts'
+import type { ModelRequest } from '../../src/gateway/wires/model-request.ts'
+import type { Asked, Wire, WireName } from '../../src/gateway/wires/wire.ts'
 import { damaged, events, request, usage } from './model-arbitraries.ts'
 import { bare, bytesOf, essence, folded, framesOf, sayable, streamed, thrownBy, told, totals, usageIn } from './what-is-kept.ts'
 

@@ -1,17 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wireNames } from '../../src/gateway/wire.ts'
-import {
-  bothSaid,
-  emptySchema,
-  firstInput,
-  image,
-  imageSeen,
-  makersLibrary,
-  placeSchema,
-  type SdkStage,
-  startSdkStage,
-  tokens,
-} from './sdk-stage.ts'
+import { describe, expect, it } from 'vitest'
+import { wireNames } from '../../src/gateway/wires/wire.ts'
+import { bothSaid, emptySchema, errorOf, firstInput, image, imageSeen, placeSchema, sdkStage, tokens } from './sdk-stage.ts'
 
 /** What the tests use of `@anthropic-ai/sdk`. */
 interface Library {
@@ -40,15 +29,10 @@ interface Block {
   readonly thinking?: string
 }
 
-let stage: SdkStage
-let library: Library
-let client: Client
-beforeAll(async () => {
-  library = await makersLibrary<Library>('@anthropic-ai/sdk')
-  stage = await startSdkStage()
-  client = new library.default({ baseURL: stage.url, apiKey: stage.token, maxRetries: 0 })
-})
-afterAll(() => stage?.close())
+const here = sdkStage<Library, Client>(
+  '@anthropic-ai/sdk',
+  (library, baseURL, apiKey) => new library.default({ baseURL, apiKey, maxRetries: 0 }),
+)
 
 const request = (scenario: string, wire: string, more: object = {}) => ({
   model: `${scenario}.${wire}`,
@@ -60,16 +44,11 @@ const tools = [
   { name: 'first', description: 'The first.', input_schema: placeSchema },
   { name: 'second', description: 'The second.', input_schema: emptySchema },
 ]
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.fail('nothing was thrown'),
-    (error: unknown) => error as { constructor: { name: string }; status?: number; message: string; headers?: Headers },
-  )
 
 describe.each(wireNames)("Anthropic's library on a model that is asked in the format %s", (wire) => {
   const asked = {
-    whole: (body: object) => client.messages.create(body),
-    streamed: (body: object) => client.messages.stream(body).finalMessage(),
+    whole: (body: object) => here.client.messages.create(body),
+    streamed: (body: object) => here.client.messages.stream(body).finalMessage(),
   }
 
   it.each(['whole', 'streamed'] as const)('gets words and their price, %s', async (how) => {
@@ -78,12 +57,12 @@ describe.each(wireNames)("Anthropic's library on a model that is asked in the fo
     expect(answer.content).toMatchObject([{ type: 'text', text: 'Hello from the scripted model.' }])
     expect(answer.stop_reason).toBe('end_turn')
     expect(answer.usage).toMatchObject({ input_tokens: input, cache_read_input_tokens: cached, output_tokens: output })
-    expect(stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
+    expect(here.stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
   })
 
   it('gets them as they come', async () => {
     const types: string[] = []
-    for await (const event of client.messages.stream(request('text', wire))) types.push(event.type)
+    for await (const event of here.client.messages.stream(request('text', wire))) types.push(event.type)
     expect(types.filter((type) => type === 'content_block_delta').length).toBeGreaterThan(3)
     expect([types[0], types.at(-1)]).toEqual(['message_start', 'message_stop'])
   })
@@ -111,13 +90,13 @@ describe.each(wireNames)("Anthropic's library on a model that is asked in the fo
       { type: 'image', source },
       { type: 'text', text: 'What is it?' },
     ]
-    const answer = await client.messages.create(request('images', wire, { messages: [{ role: 'user', content }] }))
+    const answer = await here.client.messages.create(request('images', wire, { messages: [{ role: 'user', content }] }))
     expect(answer.content.at(-1)?.text).toBe(imageSeen)
   })
 
   it('counts tokens', async () => {
     const { max_tokens: _, ...body } = request('text', wire)
-    expect((await client.messages.countTokens(body)).input_tokens).toBeGreaterThan(0)
+    expect((await here.client.messages.countTokens(body)).input_tokens).toBeGreaterThan(0)
   })
 
   it.each([
@@ -131,7 +110,7 @@ describe.each(wireNames)("Anthropic's library on a model that is asked in the fo
   ])('throws its own error for %s', async (scenario, name, status) => {
     for (const how of ['whole', 'streamed'] as const) {
       const error = await errorOf(asked[how](request(scenario, wire)))
-      expect(error).toBeInstanceOf(library[name])
+      expect(error).toBeInstanceOf(here.library[name])
       if (status !== undefined) expect(error.status).toBe(status)
       if (scenario === 'rate-limit') expect(error.headers?.get('retry-after')).toBe('1')
       if (scenario === 'context-overflow' && how === 'streamed') expect(error.message).toMatch(/prompt is too long/i)
@@ -139,21 +118,22 @@ describe.each(wireNames)("Anthropic's library on a model that is asked in the fo
   })
 
   it('throws its own error for one in the middle of a stream, and for a stream that is cut', async () => {
-    const refused = await errorOf(client.messages.stream(request('overloaded-in-stream', wire)).finalMessage())
-    expect(refused).toBeInstanceOf(library.APIError)
+    const refused = await errorOf(here.client.messages.stream(request('overloaded-in-stream', wire)).finalMessage())
+    expect(refused).toBeInstanceOf(here.library.APIError)
     expect(refused.message).toMatch(/overloaded|busy/i)
-    const cut = await errorOf(client.messages.stream(request('cut', wire)).finalMessage())
-    expect(cut).toBeInstanceOf(library.AnthropicError)
+    const cut = await errorOf(here.client.messages.stream(request('cut', wire)).finalMessage())
+    expect(cut).toBeInstanceOf(here.library.AnthropicError)
   })
 })
 
 it('is refused with a key that is not the token, and for a model that there is not', async () => {
-  const stranger = new library.default({ baseURL: stage.url, apiKey: 'wrong', maxRetries: 0 })
-  expect(await errorOf(stranger.messages.create(request('text', 'anthropic')))).toBeInstanceOf(library.AuthenticationError)
-  expect(await errorOf(client.messages.create(request('text', 'nowhere')))).toBeInstanceOf(library.NotFoundError)
+  expect(await errorOf(here.stranger.messages.create(request('text', 'anthropic')))).toBeInstanceOf(
+    here.library.AuthenticationError,
+  )
+  expect(await errorOf(here.client.messages.create(request('text', 'nowhere')))).toBeInstanceOf(here.library.NotFoundError)
 })
 
 it('lists the models of the run', async () => {
-  const { data } = await client.models.list()
+  const { data } = await here.client.models.list()
   expect(data.map(({ id }) => id)).toEqual(wireNames.map((wire) => `text.${wire}`))
 })

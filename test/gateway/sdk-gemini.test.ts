@@ -1,16 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wireNames } from '../../src/gateway/wire.ts'
-import {
-  bothSaid,
-  firstInput,
-  image,
-  imageSeen,
-  makersLibrary,
-  placeSchema,
-  type SdkStage,
-  startSdkStage,
-  tokens,
-} from './sdk-stage.ts'
+import { describe, expect, it } from 'vitest'
+import { wireNames } from '../../src/gateway/wires/wire.ts'
+import { bothSaid, errorOf, firstInput, image, imageSeen, placeSchema, sdkStage, tokens } from './sdk-stage.ts'
 
 /** What the tests use of `@google/genai`. */
 interface Library {
@@ -35,15 +25,10 @@ interface Part {
   readonly functionCall?: { id?: string; name: string; args: unknown }
 }
 
-let stage: SdkStage
-let library: Library
-let client: Client
-beforeAll(async () => {
-  library = await makersLibrary<Library>('@google/genai')
-  stage = await startSdkStage()
-  client = new library.GoogleGenAI({ apiKey: stage.token, httpOptions: { baseUrl: stage.url } })
-})
-afterAll(() => stage?.close())
+const here = sdkStage<Library, Client>(
+  '@google/genai',
+  (library, baseUrl, apiKey) => new library.GoogleGenAI({ apiKey, httpOptions: { baseUrl } }),
+)
 
 interface Heard {
   readonly parts: readonly Part[]
@@ -56,21 +41,15 @@ const heard = (answers: readonly Answer[]): Heard => ({
   usage: answers.findLast(({ usageMetadata }) => usageMetadata)?.usageMetadata,
 })
 const asked = {
-  whole: async (request: object) => heard([await client.models.generateContent(request)]),
+  whole: async (request: object) => heard([await here.client.models.generateContent(request)]),
   streamed: async (request: object) => {
     const answers: Answer[] = []
-    for await (const answer of await client.models.generateContentStream(request)) answers.push(answer)
+    for await (const answer of await here.client.models.generateContentStream(request)) answers.push(answer)
     return heard(answers)
   },
 }
 const wordsOf = ({ parts }: Heard, isThought = false) =>
   parts.map((part) => ((part.thought ?? false) === isThought ? (part.text ?? '') : '')).join('')
-
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.fail('nothing was thrown'),
-    (error: unknown) => error as { status?: number; message: string },
-  )
 
 describe.each(wireNames)("Google's library on a model that is asked in the format %s", (wire) => {
   const request = (scenario: string, more: object = {}) => ({
@@ -84,7 +63,7 @@ describe.each(wireNames)("Google's library on a model that is asked in the forma
     expect([wordsOf(answer), answer.finishReason]).toEqual(['Hello from the scripted model.', 'STOP'])
     expect(answer.usage).toMatchObject({ promptTokenCount: input + cached, totalTokenCount: input + cached + output })
     expect(answer.usage?.cachedContentTokenCount ?? 0).toBe(cached)
-    expect(stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
+    expect(here.stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
   })
 
   it.each(['whole', 'streamed'] as const)('is asked for two calls at once and sends back both results, %s', async (how) => {
@@ -114,7 +93,7 @@ describe.each(wireNames)("Google's library on a model that is asked in the forma
   })
 
   it('counts tokens', async () => {
-    expect((await client.models.countTokens(request('text'))).totalTokens).toBeGreaterThan(0)
+    expect((await here.client.models.countTokens(request('text'))).totalTokens).toBeGreaterThan(0)
   })
 
   it.each([
@@ -127,7 +106,7 @@ describe.each(wireNames)("Google's library on a model that is asked in the forma
   ])('throws its own error for %s', async (scenario, status) => {
     for (const how of ['whole', 'streamed'] as const) {
       const error = await errorOf(asked[how](request(scenario)))
-      expect(error).toBeInstanceOf(library.ApiError)
+      expect(error).toBeInstanceOf(here.library.ApiError)
       expect(error.status).toBe(status)
       if (scenario === 'rate-limit') expect(error.message).toContain('"retryDelay":"1s"')
     }
@@ -139,7 +118,7 @@ describe.each(wireNames)("Google's library on a model that is asked in the forma
   })
 
   it('gets a list where it does not ask for events', async () => {
-    const address = `${stage.url}/v1beta/models/text.${wire}:streamGenerateContent?key=${stage.token}`
+    const address = `${here.stage.url}/v1beta/models/text.${wire}:streamGenerateContent?key=${here.stage.token}`
     const response = await fetch(address, { method: 'POST', body: JSON.stringify({ contents: request('text').contents }) })
     const answers = (await response.json()) as Answer[]
     expect(Array.isArray(answers)).toBe(true)
@@ -148,13 +127,12 @@ describe.each(wireNames)("Google's library on a model that is asked in the forma
 })
 
 it('is refused with a key that is not the token, and for a model that there is not', async () => {
-  const stranger = new library.GoogleGenAI({ apiKey: 'wrong', httpOptions: { baseUrl: stage.url } })
   const ask = (by: Client, model: string) => errorOf(by.models.generateContent({ model, contents: 'hello' }))
-  expect((await ask(stranger, 'text.gemini')).status).toBe(401)
-  expect((await ask(client, 'text.nowhere')).status).toBe(404)
+  expect((await ask(here.stranger, 'text.gemini')).status).toBe(401)
+  expect((await ask(here.client, 'text.nowhere')).status).toBe(404)
 })
 
 it('lists the models of the run', async () => {
-  const { page } = await client.models.list()
+  const { page } = await here.client.models.list()
   expect(page.map(({ name }) => name)).toEqual(wireNames.map((wire) => `models/text.${wire}`))
 })

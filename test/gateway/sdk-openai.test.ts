@@ -1,17 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wireNames } from '../../src/gateway/wire.ts'
-import {
-  bothSaid,
-  emptySchema,
-  firstInput,
-  image,
-  imageSeen,
-  makersLibrary,
-  placeSchema,
-  type SdkStage,
-  startSdkStage,
-  tokens,
-} from './sdk-stage.ts'
+import { describe, expect, it } from 'vitest'
+import { wireNames } from '../../src/gateway/wires/wire.ts'
+import { bothSaid, emptySchema, errorOf, firstInput, image, imageSeen, placeSchema, sdkStage, tokens } from './sdk-stage.ts'
 
 /** What the tests use of `openai`. */
 interface Library {
@@ -46,21 +35,10 @@ interface Message {
   readonly tool_calls?: { id: string; function: { name: string; arguments: string } }[]
 }
 
-let stage: SdkStage
-let library: Library
-let client: Client
-beforeAll(async () => {
-  library = await makersLibrary<Library>('openai')
-  stage = await startSdkStage()
-  client = new library.default({ baseURL: `${stage.url}/v1`, apiKey: stage.token, maxRetries: 0 })
-})
-afterAll(() => stage?.close())
-
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.fail('nothing was thrown'),
-    (error: unknown) => error as { status?: number; code?: string | null; message: string; headers?: Headers },
-  )
+const here = sdkStage<Library, Client>(
+  'openai',
+  (library, url, apiKey) => new library.default({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 }),
+)
 
 const errors = [
   ['rate-limit', 'RateLimitError', 429],
@@ -74,7 +52,7 @@ const errors = [
 
 async function throwsItsOwn(scenario: string, name: string, status: number | undefined, asked: Promise<unknown>) {
   const error = await errorOf(asked)
-  expect(error).toBeInstanceOf(library[name])
+  expect(error).toBeInstanceOf(here.library[name])
   if (status !== undefined) expect(error.status).toBe(status)
   if (scenario === 'rate-limit') expect(error.headers?.get('retry-after')).toBe('1')
   if (scenario === 'context-overflow') expect(error.code).toBe('context_length_exceeded')
@@ -90,8 +68,8 @@ describe.each(wireNames)("OpenAI's library, by Responses, on a model that is ask
     { type: 'function', name: 'second', description: 'The second.', parameters: emptySchema, strict: false },
   ]
   const asked = {
-    whole: (body: object) => client.responses.create(body),
-    streamed: (body: object) => client.responses.stream(body).finalResponse(),
+    whole: (body: object) => here.client.responses.create(body),
+    streamed: (body: object) => here.client.responses.stream(body).finalResponse(),
   }
 
   it.each(['whole', 'streamed'] as const)('gets words and their price, %s', async (how) => {
@@ -101,12 +79,12 @@ describe.each(wireNames)("OpenAI's library, by Responses, on a model that is ask
     expect(answer.usage).toMatchObject({
       ...{ input_tokens: input + cached, input_tokens_details: { cached_tokens: cached }, output_tokens: output },
     })
-    expect(stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
+    expect(here.stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
   })
 
   it('gets them as they come', async () => {
     const types: string[] = []
-    for await (const event of client.responses.stream(request('text'))) types.push(event.type)
+    for await (const event of here.client.responses.stream(request('text'))) types.push(event.type)
     expect(types.filter((type) => type === 'response.output_text.delta').length).toBeGreaterThan(3)
     expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed'])
   })
@@ -134,7 +112,7 @@ describe.each(wireNames)("OpenAI's library, by Responses, on a model that is ask
       { type: 'input_image', image_url: `data:image/png;base64,${image}`, detail: 'auto' },
       { type: 'input_text', text: 'What is it?' },
     ]
-    const answer = await client.responses.create(request('images', { input: [{ role: 'user', content }] }))
+    const answer = await here.client.responses.create(request('images', { input: [{ role: 'user', content }] }))
     expect(answer.output_text).toBe(imageSeen)
   })
 
@@ -157,9 +135,9 @@ describe.each(wireNames)("OpenAI's library, by Chat Completions, on a model that
   const tool = (name: string, parameters: object) => ({ type: 'function', function: { name, description: 'One.', parameters } })
   const tools = [tool('first', placeSchema), tool('second', emptySchema)]
   const asked = {
-    whole: (body: object) => client.chat.completions.create(body),
+    whole: (body: object) => here.client.chat.completions.create(body),
     streamed: (body: object) =>
-      client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }).finalChatCompletion(),
+      here.client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }).finalChatCompletion(),
   }
 
   it.each(['whole', 'streamed'] as const)('gets words and their price, %s', async (how) => {
@@ -169,13 +147,13 @@ describe.each(wireNames)("OpenAI's library, by Chat Completions, on a model that
     expect(answer.usage).toMatchObject({
       ...{ prompt_tokens: input + cached, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: output },
     })
-    expect(stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
+    expect(here.stage.billed()).toMatchObject({ inputTokens: input, cacheReadTokens: cached, outputTokens: output })
   })
 
   it('is billed though it does not ask for the usage', async () => {
-    const answer = await client.chat.completions.stream(request('text')).finalChatCompletion()
+    const answer = await here.client.chat.completions.stream(request('text')).finalChatCompletion()
     if (wire === 'openai-chat') expect(answer.usage).toBeUndefined()
-    expect(stage.billed()).toMatchObject({ outputTokens: tokens(wire).output })
+    expect(here.stage.billed()).toMatchObject({ outputTokens: tokens(wire).output })
   })
 
   it.each(['whole', 'streamed'] as const)('is asked for two calls at once and sends back both results, %s', async (how) => {
@@ -200,7 +178,7 @@ describe.each(wireNames)("OpenAI's library, by Chat Completions, on a model that
       { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
       { type: 'text', text: 'What is it?' },
     ]
-    const answer = await client.chat.completions.create(request('images', { messages: [{ role: 'user', content }] }))
+    const answer = await here.client.chat.completions.create(request('images', { messages: [{ role: 'user', content }] }))
     expect(answer.choices[0]?.message.content).toBe(imageSeen)
   })
 
@@ -216,13 +194,12 @@ describe.each(wireNames)("OpenAI's library, by Chat Completions, on a model that
 })
 
 it('is refused with a key that is not the token, and for a model that there is not', async () => {
-  const stranger = new library.default({ baseURL: `${stage.url}/v1`, apiKey: 'wrong', maxRetries: 0 })
   const ask = (by: Client, model: string) => errorOf(by.responses.create({ model, input: 'hello' }))
-  expect(await ask(stranger, 'text.anthropic')).toBeInstanceOf(library.AuthenticationError)
-  expect(await ask(client, 'text.nowhere')).toBeInstanceOf(library.NotFoundError)
+  expect(await ask(here.stranger, 'text.anthropic')).toBeInstanceOf(here.library.AuthenticationError)
+  expect(await ask(here.client, 'text.nowhere')).toBeInstanceOf(here.library.NotFoundError)
 })
 
 it('lists the models of the run', async () => {
-  const { data } = await client.models.list()
+  const { data } = await here.client.models.list()
   expect(data.map(({ id }) => id)).toEqual(wireNames.map((wire) => `text.${wire}`))
 })

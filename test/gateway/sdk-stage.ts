@@ -1,14 +1,15 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { notFound } from '../../src/domain/error.ts'
-import { type WireName, wireNames } from '../../src/gateway/wire.ts'
+import { type WireName, wireNames } from '../../src/gateway/wires/wire.ts'
 import { fingerprint } from '../model-server/record.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { installedAgents } from '../real-agents/install.ts'
 import { provider, route, startStage, token } from './stage.ts'
 
 /** A maker's own library, in the version that the tests are written for. */
-export async function makersLibrary<T>(name: string): Promise<T> {
+async function makersLibrary<T>(name: string): Promise<T> {
   const { modules } = await installedAgents()
   return createRequire(join(modules, 'here.js'))(name) as T
 }
@@ -23,7 +24,7 @@ const targets: Readonly<Record<WireName, string>> = {
 }
 
 /** A gateway to the scripted server, for a client that knows nothing of it. The model `<scenario>.<format>` plays a scenario in a format. */
-export async function startSdkStage() {
+async function startSdkStage() {
   const server = await startModelServer()
   const baseOf = (scenario: string, wire: WireName) => `${server.base(scenario, wire)}${wire.startsWith('openai') ? '/v1' : ''}`
   const stage = await startStage(
@@ -50,7 +51,27 @@ export async function startSdkStage() {
     },
   }
 }
-export type SdkStage = Awaited<ReturnType<typeof startSdkStage>>
+type SdkStage = Awaited<ReturnType<typeof startSdkStage>>
+
+/** A maker's library and a client made with it, at a stage for the tests of one file. */
+export function sdkStage<Library, Client>(name: string, clientOf: (library: Library, url: string, key: string) => Client) {
+  const here = {} as { stage: SdkStage; library: Library; client: Client; stranger: Client }
+  beforeAll(async () => {
+    const library = await makersLibrary<Library>(name)
+    const stage = await startSdkStage()
+    const { url } = stage
+    Object.assign(here, { library, stage, client: clientOf(library, url, token), stranger: clientOf(library, url, 'wrong') })
+  })
+  afterAll(() => here.stage?.close())
+  return here
+}
+
+/** What a library throws, as far as the tests look at it. */
+export const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('nothing was thrown'),
+    (error: unknown) => error as { status?: number; code?: string | null; message: string; headers?: Headers },
+  )
 
 /** A red dot. */
 export const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='

@@ -1,7 +1,7 @@
-import { createFrameSplitter } from '../../src/gateway/frames.ts'
-import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../../src/gateway/model-event.ts'
-import type { ModelRequest, Part, TextPart, ToolResultPart } from '../../src/gateway/model-request.ts'
-import type { Wire, WireName } from '../../src/gateway/wire.ts'
+import { createFrameSplitter } from '../../src/gateway/wires/frames.ts'
+import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../../src/gateway/wires/model-event.ts'
+import type { ModelRequest, Part, TextPart, ToolResultPart } from '../../src/gateway/wires/model-request.ts'
+import type { Wire, WireName } from '../../src/gateway/wires/wire.ts'
 
 // What two requests or answers have in common when nothing was lost between them.
 

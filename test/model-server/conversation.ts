@@ -61,5 +61,5 @@ function isPrompt(text: string): boolean {
   const trimmed = text.trim()
   if (trimmed === '') return false
   if (/^<([a-z][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/i.test(trimmed)) return false
-  return !/^(# AGENTS\.md instructions|\[Request interrupted|This is the Gemini CLI\.)/.test(trimmed)
+  return !/^(# AGENTS\.md instructions|# Environment\n|\[Request interrupted|This is the Gemini CLI\.)/.test(trimmed)
 }

@@ -15,6 +15,8 @@ const pattern = /\{\{(\w+)\}\}/g
 
 const meanings: Record<string, (conversation: Conversation) => string> = {
   lastUser: (conversation) => userPrompts(conversation).at(-1) ?? '',
+  /** Its first words, for prompts that nobody wants to hear again. */
+  lastUserBegins: (conversation) => (userPrompts(conversation).at(-1) ?? '').slice(0, 40),
   allUsers: (conversation) => userPrompts(conversation).join(' | '),
   userCount: (conversation) => String(userPrompts(conversation).length),
   toolResult: (conversation) => toolResults(conversation).at(-1) ?? '',

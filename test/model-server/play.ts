@@ -13,7 +13,7 @@ import { gemini } from './wire/gemini.ts'
 import { ollama } from './wire/ollama.ts'
 import { openaiChat } from './wire/openai-chat.ts'
 import { openaiResponses } from './wire/openai-responses.ts'
-import type { Body, Wire } from './wire/wire.ts'
+import { type Body, RefusedAside, type Wire } from './wire/wire.ts'
 
 const wires: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini, ollama]
 
@@ -57,7 +57,8 @@ function answerAside({ method, path, body, state, note }: Call, response: Server
     const aside = wire.aside?.({ method, path, body, pulled: state.pulled })
     if (aside === undefined) continue
     note({ answer: 'aside' })
-    if (typeof aside === 'string') sendText(response, wire.streamType, aside)
+    if (aside instanceof RefusedAside) sendJson(response, aside.status, aside.body)
+    else if (typeof aside === 'string') sendText(response, wire.streamType, aside)
     else sendJson(response, 200, aside)
     return
   }

@@ -114,7 +114,9 @@ function mcpTool(server: string, tool: string, tools: readonly OfferedTool[], wi
   const full = `mcp__${server}__${tool}`
   const grouped = tools.find((offered) => offered.name === tool && offered.namespace?.includes(server))
   if (grouped) return { name: tool, namespace: grouped.namespace!, kind: 'function' }
-  const names = [full, `mcp_${server}_${tool}`, `${server}_${tool}`, `${server}__${tool}`]
+  // One program has our question under another name.
+  const other = tool === 'ask_user' ? [`mcp_${server}_ask_person`] : []
+  const names = [full, `mcp_${server}_${tool}`, ...other, `${server}_${tool}`, `${server}__${tool}`]
   const offered = names.find((name) => tools.some((it) => it.name === name))
   return { name: offered ?? (wire === 'gemini' ? names[1]! : full), kind: 'function' }
 }

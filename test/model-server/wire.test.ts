@@ -149,6 +149,19 @@ describe('what programs ask beside the conversation', () => {
     expect((await json('/api/version')).version).toMatch(/^\d/)
   })
 
+  it('tells what an Ollama model can, and of one that is not there as Ollama does', async () => {
+    const base = server.base('text', 'ollama-show')
+    const ask = async (path: string, model: string) => {
+      const answer = await fetch(`${base}${path}`, { method: 'POST', body: JSON.stringify({ model }) })
+      return [answer.status, await answer.text()] as const
+    }
+    expect(await ask('/api/show', 'scripted-seeing')).toEqual([200, expect.stringContaining('"vision"')])
+    expect(await ask('/api/show', 'llama3.2')).toEqual([404, `{"error":"model 'llama3.2' not found"}`])
+    expect(await ask('/api/pull', 'nowhere/x')).toEqual([200, expect.stringContaining('file does not exist')])
+    expect(await ask('/api/pull', 'llama3.2')).toEqual([200, expect.stringMatching(/"completed":500000000.*"success"/s)])
+    expect(await ask('/api/show', 'llama3.2:latest')).toEqual([200, expect.stringContaining('scripted.context_length')])
+  })
+
   it('lists an Ollama model after it was pulled, for that key only', async () => {
     const names = async (base: string) =>
       list(await (await fetch(`${base}/api/tags`)).json(), 'models').map((model) => at(model, 'name'))

@@ -51,6 +51,7 @@ test('no name of a file passes for an id or a name in any path, however it is wr
         const headers = [
           `Host: 127.0.0.1:${port}`,
           `Authorization: ${bearer}`,
+          'Accept: application/json',
           'Content-Type: application/json',
           'Content-Length: 2',
         ]

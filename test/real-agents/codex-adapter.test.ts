@@ -319,7 +319,7 @@ test('the probe finds the program behind the launcher that npm installs', async 
   })
 })
 
-interface Opening extends Partial<Omit<LaunchSpec, 'options'>> {
+interface Opening extends Partial<Omit<LaunchSpec, 'options' | 'door'>> {
   scenario: string
   key?: string
   place?: Place

@@ -233,6 +233,32 @@ test('the real claude goes on with a model that stands in for its own while that
   expect(JSON.stringify([task, events, machine.logged])).not.toContain(realKey)
 })
 
+test('the real claude thinks where its model says :mode=thinking; its provider sees the plain name, and our records have the whole one', async () => {
+  const { agent, key } = listed(claude, 'anthropic', 'text', { model: 'the-model:mode=thinking' })
+  const { task, events } = await machine.run({ agentConfig: agent })
+  expect(task.state).toBe('completed')
+  const asked = machine.models.requestsOf(key).filter(({ wire }) => wire === 'anthropic')
+  expect(asked.length).toBeGreaterThan(0)
+  expect(JSON.stringify(asked)).not.toContain('mode=thinking')
+  expect(asked.map(({ body }) => (body as { model?: string }).model)).toEqual(asked.map(() => 'scripted-target'))
+  const thinking = asked.map(({ body }) => (body as { thinking?: { type: string; budget_tokens?: number } }).thinking)
+  expect(thinking.some((it) => it?.type === 'enabled' || it?.type === 'adaptive')).toBe(true)
+  expect(new Set(calls(events).map(({ model }) => model))).toEqual(new Set(['the-model:mode=thinking']))
+  expect(calls(events)[0]).toMatchObject({ target: 'scripted-target' })
+})
+
+test('the real claude gets no listed model but its own and those that its settings name', async () => {
+  const { agent: plain } = listed(claude, 'anthropic', 'text')
+  const agent = { ...plain, options: { ...plain.options, args: ['--model=big'] } }
+  const { models } = agent
+  const table = { ...models!, models: { ...models!.models, big: { provider: 'there', target: 'big-target' } } }
+  const refused = await machine.run({ agentConfig: { ...agent, models: table } })
+  expect(JSON.stringify(refused.task)).toContain("not this agent's to ask for; there are the-model")
+  const { task, events } = await machine.run({ agentConfig: { ...agent, models: table, allowedModels: ['big'] } })
+  expect(task.state).toBe('completed')
+  expect(calls(events)[0]).toMatchObject({ model: 'big', target: 'big-target' })
+})
+
 test('the real claude is told which models there are when it asks for another', async () => {
   const { agent } = listed(claude, 'anthropic', 'text')
   const { task } = await machine.run({ agentConfig: { ...agent, options: { ...agent.options, args: ['--model=another'] } } })

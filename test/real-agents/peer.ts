@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -13,7 +13,7 @@ import { createLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/open.ts'
 import { readFile } from '../../src/store/session-archive.ts'
 import type { GrantRow } from '../../src/store/tables.ts'
-import { eventsUntil, isResting } from '../engine/home.ts'
+import { eventsUntil, isResting, makeHome } from '../engine/home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type InstalledAgents, installedAgents } from './install.ts'
 
@@ -29,10 +29,14 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   readonly keyName: string
   /** Where conversations lie in a home. */
   readonly files: string
+  /** How the name of such a file ends; `.jsonl` if left out. */
+  readonly ending?: string
   /** What the program cannot do, so that nobody can ask it to. */
   readonly lacks?: readonly Lack[]
   /** Its options, given the path of each installed program. */
   options(installed: InstalledAgents): Record<string, unknown>
+  /** More of its environment. */
+  env?(installed: InstalledAgents): Record<string, string>
 }
 export type Lack = 'ownQuestion' | 'structuredOutput' | 'mcp' | 'rebuild'
 
@@ -59,8 +63,127 @@ export const programs: readonly Program<'claude' | 'codex'>[] = [
   },
 ]
 
+/** Pawl's own loop over a model that Ollama serves: nothing is installed for it. It asks people by the tool at the door. */
+export const ollamaLoop: Program<'ollama'> = {
+  agent: 'ollama',
+  adapter: 'ollama',
+  process: 'pawl-ollama',
+  model: 'scripted-model',
+  api: '',
+  keyName: 'OLLAMA_API_KEY',
+  files: '.pawl-ollama/sessions',
+  lacks: ['ownQuestion'],
+  options: () => ({}),
+}
+
+/** By ACP at first, by one-shot calls once its process is gone. It asks people by the tool at the door. */
+export const geminiProgram: Program<'gemini'> = {
+  agent: 'gemini',
+  adapter: 'gemini-cli',
+  process: 'node',
+  model: 'gemini-2.5-flash',
+  api: '',
+  keyName: 'GEMINI_API_KEY',
+  files: '.gemini/tmp',
+  lacks: ['ownQuestion', 'structuredOutput'],
+  options: ({ gemini }) => ({ command: gemini }),
+}
+
+/** Its conversations lie in a database. It asks people by the tool at the door. */
+export const opencodeProgram: Program<'opencode'> = {
+  agent: 'opencode',
+  adapter: 'opencode',
+  process: 'opencode',
+  model: 'scripted-model',
+  api: '/v1',
+  keyName: 'OPENAI_API_KEY',
+  files: '.local/share/opencode',
+  ending: '.db',
+  lacks: ['ownQuestion', 'structuredOutput'],
+  options: ({ opencode }) => ({ command: opencode }),
+}
+
+/** Programs of others that speak the Agent Client Protocol, as the settings of an agent would name them. Their own walls are off: they run inside ours. */
+export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-acp'>[] = [
+  {
+    agent: 'claude-acp',
+    adapter: 'acp',
+    process: 'node',
+    model: 'claude-sonnet-4-5',
+    api: '',
+    keyName: 'ANTHROPIC_API_KEY',
+    files: '.claude/projects',
+    lacks: ['structuredOutput', 'rebuild'],
+    options: ({ claudeAcp }) => ({
+      command: claudeAcp,
+      modelVariable: 'ANTHROPIC_MODEL',
+      baseUrlVariable: 'ANTHROPIC_BASE_URL',
+      sessionFiles: ['.claude/projects/*/{session}.jsonl'],
+      systemPromptVia: 'meta',
+    }),
+    env: ({ claude }) => ({
+      CLAUDE_CODE_EXECUTABLE: claude,
+      CLAUDE_CODE_MAX_RETRIES: '0',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    }),
+  },
+  {
+    agent: 'codex-acp',
+    adapter: 'acp',
+    process: 'node',
+    model: 'scripted-model',
+    api: '/v1',
+    keyName: 'OPENAI_API_KEY',
+    files: '.codex/sessions',
+    lacks: ['structuredOutput', 'rebuild', 'ownQuestion'],
+    options: ({ codexAcp }) => ({
+      command: codexAcp,
+      modelVariable: 'PAWL_SCRIPTED_MODEL',
+      mode: 'agent-full-access',
+      sessionFiles: ['.codex/sessions/*/*/*/rollout-*-{session}.jsonl'],
+    }),
+    env: ({ codex }) => ({
+      CODEX_PATH: codex,
+      CODEX_CONFIG: JSON.stringify({
+        model: 'scripted-model',
+        model_provider: 'scripted',
+        model_providers: {
+          scripted: {
+            name: 'scripted',
+            base_url: '{{PAWL_DOOR_URL}}/model',
+            env_key: 'OPENAI_API_KEY',
+            wire_api: 'responses',
+            request_max_retries: 0,
+            stream_max_retries: 0,
+          },
+        },
+        sandbox_mode: 'danger-full-access',
+      }),
+    }),
+  },
+  {
+    agent: 'qwen-acp',
+    adapter: 'acp',
+    process: 'node',
+    model: 'scripted-model',
+    api: '/v1',
+    keyName: 'OPENAI_API_KEY',
+    files: '.qwen/projects',
+    lacks: ['structuredOutput', 'rebuild', 'ownQuestion'],
+    options: ({ qwen }) => ({
+      command: [qwen, '--acp', '--auth-type', 'openai'],
+      modelFlag: '--model',
+      mode: 'yolo',
+      baseUrlVariable: 'OPENAI_BASE_URL',
+      sessionFiles: ['.qwen/projects/*/chats/{session}.jsonl'],
+    }),
+  },
+]
+
 export function programNamed(agent: string): Program<string> {
-  const found = programs.find((program) => program.agent === agent)
+  const found = [...programs, ollamaLoop, geminiProgram, opencodeProgram, ...acpPrograms].find(
+    (program) => program.agent === agent,
+  )
   if (!found) throw new Error(`No real program is called ${agent} here.`)
   return found
 }
@@ -92,7 +215,8 @@ export interface Ran {
 }
 
 export async function startMachine(options: { home?: string; database?: string } = {}): Promise<Machine> {
-  const home = options.home ?? (await mkdtemp(join(tmpdir(), 'pawl-real-')))
+  const own = options.home === undefined ? await makeHome('pawl-real-') : undefined
+  const home = own?.path ?? options.home!
   const installed = await installedAgents()
   const models = await startModelServer()
   const logged: Record<string, unknown>[] = []
@@ -120,7 +244,7 @@ export async function startMachine(options: { home?: string; database?: string }
         adapter: program.adapter,
         model: program.model,
         options: program.options(installed),
-        env: { pass: [], set: { [program.keyName]: `key-of-${key}-0123456789` } },
+        env: { pass: [], set: { [program.keyName]: `key-of-${key}-0123456789`, ...program.env?.(installed) } },
         baseUrl: `${models.base(scenario, key)}${program.api}`,
         graceMs: 2_000,
         timeoutMs: 60_000,
@@ -166,7 +290,7 @@ export async function startMachine(options: { home?: string; database?: string }
     async stop() {
       await daemon.stop()
       await models.close()
-      if (options.home === undefined) await rm(home, { recursive: true, force: true })
+      await own?.remove()
     },
   }
 }

@@ -44,7 +44,12 @@ export const agentCore = {
       'src/config/models.test.ts > %s is refused',
     ],
   },
-  'S2-6': { means: '`:mode=thinking` turns thinking on; the provider sees the base name, our records the full one.', open: 6 },
+  'S2-6': {
+    means: '`:mode=thinking` turns thinking on; the provider sees the base name, our records the full one.',
+    shown: [
+      'test/real-agents/gateway.test.ts > the real claude thinks where its model says :mode=thinking; its provider sees the plain name, and our records have the whole one',
+    ],
+  },
 
   // A profile is mandatory
   'S2-7': {

@@ -47,7 +47,14 @@ export const channelDaemon = {
       'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
     ],
   },
-  'S3-12': { means: 'A session id may be read from what the program prints; not finding one is no error.', open: 7 },
+  'S3-12': {
+    means: 'A session id may be read from what the program prints; not finding one is no error.',
+    shown: [
+      'src/agents/custom/agent.test.ts > the id of a conversation is found in the declared stream alone, in any case, and told at once',
+      'src/agents/custom/agent.test.ts > a stream that says %j has no id, and that is no error',
+      'test/engine/custom-sessions.test.ts > begins anew where it names none, and that is no error',
+    ],
+  },
   'S3-13': {
     means: 'A finished run is one unchanging record: text, session id, exit code, end of stderr.',
     shown: [
@@ -95,7 +102,14 @@ export const channelDaemon = {
     means: 'A timeout is never an answer; its partial text is kept and the whole tree is gone.',
     shown: ['test/e2e/run.test.ts > ends with 124 when the time is up and keeps what was said'],
   },
-  'W3-8': { means: 'A session id is read only from the declared stream, so a tool cannot forge one.', open: 7 },
+  'W3-8': {
+    means: 'A session id is read only from the declared stream, so a tool cannot forge one.',
+    shown: [
+      'src/agents/custom/agent.test.ts > the id of a conversation is found in the declared stream alone, in any case, and told at once',
+      'src/agents/custom/agent.test.ts > what a tool prints later in the same stream forges no id',
+      'test/engine/custom-sessions.test.ts > is given the id that it named on its stream, whatever its answer says, and is told all again where its home is gone',
+    ],
+  },
   'W3-9': {
     means: 'Every run has its workspace, its walls, a fresh environment, and its prompt outside argv.',
     shown: [

@@ -75,20 +75,53 @@ export const cliExecutor = {
   },
 
   // Choosing the program and building its command line
-  'S0-11': { means: 'The Molecule form picks an agent by `runtime`; an unknown name is refused with every valid one.', open: 7 },
-  'S0-12': { means: 'All `runtime_config` keys are understood, the two deprecated ones included.', open: 7 },
+  'S0-11': {
+    means: 'The Molecule form picks an agent by `runtime`; an unknown name is refused with every valid one.',
+    shown: [
+      'src/config/molecule.test.ts > runtime %s is the agent of that name',
+      'src/config/molecule.test.ts > a custom runtime is its command, with the prompt behind -p',
+      'src/config/molecule.test.ts > an unknown runtime is refused with every valid one',
+    ],
+  },
+  'S0-12': {
+    means: 'All `runtime_config` keys are understood, the two deprecated ones included.',
+    shown: [
+      'src/config/molecule.test.ts > the settings of a workspace become an agent with the same meaning, and every line of it is told',
+      'src/config/molecule.test.ts > what has no meaning here, is deprecated or not set is named',
+      'src/cli/molecule.test.ts > the file of a workspace is checked, shown and names the agent that works',
+    ],
+  },
   'S0-13': { means: 'A preset is data: command, args, where prompt, model and system prompt go, login, MCP.', open: 7 },
   'S0-14': {
     means: 'The codex preset with the flags of the first system.',
     notOurs: 'C-22: those flags belong to another program; W0-20 and C-16 say how codex is really driven',
   },
-  'S0-15': { means: 'ollama needs a model and no login, and works without MCP.', open: 7 },
-  'S0-16': { means: 'gemini-cli: GEMINI.md and MCP settings are seeded into the session home; key by GEMINI_API_KEY.', open: 7 },
+  'S0-15': {
+    means: 'ollama needs a model and no login, and works without MCP.',
+    shown: [
+      'test/real-agents/ollama.test.ts > a task without a model fails with a sentence that lists those of the server, and nothing is asked of any',
+      'src/agents/ollama/conversation.test.ts > it does several calls of one answer in their order, and a failing one is told to the model',
+    ],
+  },
+  'S0-16': {
+    means: 'gemini-cli: GEMINI.md and MCP settings are seeded into the session home; key by GEMINI_API_KEY.',
+    shown: [
+      'src/agents/gemini-cli/command.test.ts > the system prompt is the GEMINI.md of the session home, and no word of it becomes a file',
+      'src/agents/gemini-cli/command.test.ts > our tools are in its settings, with the token in no file',
+      'src/agents/gemini-cli/command.test.ts > it is let in by key, by its own login, or by any key where none is wanted',
+      'test/real-agents/gemini-cli.test.ts > a repository makes it do nothing, and its key is asked for at the gateway',
+    ],
+  },
   'S0-17': {
     means: 'custom: the configured command with its own args; nothing is added but the prompt.',
     shown: ['src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt'],
   },
-  'S0-18': { means: 'A configured command replaces the one an adapter would start, whichever agent it is.', open: 7 },
+  'S0-18': {
+    means: 'A configured command replaces the one an adapter would start, whichever agent it is.',
+    shown: [
+      'src/agents/presets.test.ts > a configured command is started instead of the usual one, whichever program it is, and its arguments stay',
+    ],
+  },
   'S0-19': {
     means: 'Extra args come after all generated ones; where a prompt must be in argv it is the last.',
     shown: ['src/agents/custom/agent.test.ts > arguments come in order: fixed, model, system prompt, extra, prompt'],
@@ -325,7 +358,13 @@ export const cliExecutor = {
       "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
     ],
   },
-  'W0-12': { means: 'ollama without a model is refused with a sentence; the prompt is never taken for a model.', open: 7 },
+  'W0-12': {
+    means: 'ollama without a model is refused with a sentence; the prompt is never taken for a model.',
+    shown: [
+      'test/real-agents/ollama.test.ts > a task without a model fails with a sentence that lists those of the server, and nothing is asked of any',
+      'src/agents/ollama/model-facts.test.ts > without a model it is refused with a sentence that lists those of the server, and the prompt is not taken for one',
+    ],
+  },
   'W0-13': {
     means: 'A variable that is configured but not set does not hide the next place to look for a token.',
     shown: [

@@ -33,7 +33,14 @@ export const rulings = {
       'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
     ],
   },
-  'C-5': { means: 'Text and outcome are apart: text is always kept, a bad exit fails unless declared tolerable.', open: 7 },
+  'C-5': {
+    means: 'Text and outcome are apart: text is always kept, a bad exit fails unless declared tolerable.',
+    shown: [
+      'test/contracts/adapter.ts > gives no success to a good answer followed by an error code, and keeps the answer',
+      'src/agents/custom/agent.test.ts > a declared exit code counts as good',
+      'test/e2e/run.test.ts > keeps the text of a failing command and ends with 1',
+    ],
+  },
   'C-6': {
     means: 'Total and silence limits are always set; only an explicit 0 lifts one.',
     shown: [
@@ -86,7 +93,11 @@ export const rulings = {
   },
   'C-12': {
     means: 'Prompts go by stdin or file; by argv only where declared, after an end-of-options mark, size-checked.',
-    open: 7,
+    shown: [
+      'src/agents/custom/agent.test.ts > a prompt that begins with a dash arrives by %s %s',
+      'src/agents/custom/agent.test.ts > what the command cannot take is refused by the name of the option',
+      "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
+    ],
   },
   'C-13': {
     means: 'Output is decoded as UTF-8 piece by piece, bad bytes replaced.',
@@ -146,6 +157,14 @@ export const rulings = {
     means: 'Our MCP server is called `pawl`.',
     shown: ['src/tools/serve.test.ts > greets a client of %s as pawl, without a session'],
   },
-  'C-22': { means: 'codex and ollama are driven as the real programs are, not as first written down.', open: 7 },
+  'C-22': {
+    means: 'codex and ollama are driven as the real programs are, not as first written down.',
+    shown: [
+      'src/agents/codex/command.test.ts > %s with version %s is spoken to by %s',
+      'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
+      'src/agents/ollama/conversation.test.ts > it thinks, answers, and takes another prompt in the same process and conversation',
+      'src/agents/ollama/model-facts.test.ts > with the option pull it is pulled, and how far that is is told',
+    ],
+  },
   'C-23': { means: 'The start of the question is only the fallback for a better short memory.', open: 'later: teams' },
 } as const satisfies Record<string, Requirement>

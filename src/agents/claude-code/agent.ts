@@ -7,6 +7,7 @@ import { ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 import { probeClaude } from './probe.ts'
 import { sessions } from './session-files.ts'
+import { install, tried } from './versions.ts'
 
 /** Anthropic's Claude Code, as one process that stays for many turns. */
 export const claudeCode: Adapter<ClaudeCodeOptions> = {
@@ -36,6 +37,8 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,
   ownTools,
+  tried,
+  install,
   probe: probeClaude,
   command: claudeCommand,
   open: openConversation,

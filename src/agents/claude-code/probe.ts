@@ -6,9 +6,9 @@ import { which } from '../../process/which.ts'
 import { readVersion } from '../version.ts'
 import { login, readCredentials } from './login.ts'
 import type { ClaudeCodeOptions } from './options.ts'
-import { isAtLeast, oldestVersion, parseVersion } from './versions.ts'
+import { install, isAtLeast, oldestVersion, parseVersion } from './versions.ts'
 
-const install = 'Install it (npm install -g @anthropic-ai/claude-code)'
+const installIt = `Install it (${install})`
 
 /** A key may also come with the agent's configuration, so a missing login alone makes nobody unhealthy. */
 export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace): Promise<AgentHealth> {
@@ -30,7 +30,7 @@ export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace)
     if (version === undefined) {
       const said =
         'fault' in answer ? answer.fault : `it printed ${JSON.stringify(answer.version)}, which is no version of Claude Code`
-      return { installed: true, program, healthy: false, detail: `${program} --version: ${said}`, fix: `${install} again.` }
+      return { installed: true, program, healthy: false, detail: `${program} --version: ${said}`, fix: `${installIt} again.` }
     }
     if (!isAtLeast(version, oldestVersion)) {
       const detail = `${program} is version ${version}; Pawl needs ${oldestVersion} or newer.`
@@ -50,7 +50,7 @@ function missing(command: string, found: { missing: 'not_found' | 'not_executabl
   const detail = command.includes('/')
     ? `${found.looked} does not exist.`
     : `${command} is not on the search path ${found.looked}.`
-  return { installed: false, healthy: false, detail, fix: `${install}, or correct the agent's command in pawl.yaml.` }
+  return { installed: false, healthy: false, detail, fix: `${installIt}, or correct the agent's command in pawl.yaml.` }
 }
 
 async function loginState(

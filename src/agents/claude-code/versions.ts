@@ -1,6 +1,11 @@
 /** The oldest version whose protocol this adapter speaks. */
 export const oldestVersion = '2.0.0'
 
+/** `to` is the version that test/real-agents installs. */
+export const tried = { from: oldestVersion, to: '2.1.325' }
+
+export const install = 'npm install -g @anthropic-ai/claude-code'
+
 /** The first version in which each flag was seen; those that are older than `oldestVersion` are not listed. */
 const since = {
   '--max-budget-usd': '2.0.30',

@@ -8,7 +8,7 @@ import { probeCodex } from './probe.ts'
 import { ownTools } from './rules.ts'
 import { login, sessionFiles } from './session-files.ts'
 import { ownEndpoint } from './settings.ts'
-import { chooseTransport } from './transport.ts'
+import { chooseTransport, install, tried } from './transport.ts'
 
 /** OpenAI's Codex, spoken to by its app-server, or by `codex exec` where a version is too old for that. */
 export const codex: Adapter<CodexOptions> = {
@@ -35,6 +35,8 @@ export const codex: Adapter<CodexOptions> = {
   hosts: ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
   codePaths,
   ownTools,
+  tried,
+  install,
   probe: probeCodex,
   command: codexCommand,
   open: (child, spec) => (chooseTransport(spec) === 'exec' ? openExec(child, spec) : openAppServer(child, spec)),

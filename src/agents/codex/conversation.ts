@@ -1,10 +1,10 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
+import { fields, text } from '../fields.ts'
+import { connect, type Reply, type RpcError } from '../json-rpc.ts'
 import { within } from '../within.ts'
-import { connect, type Reply } from './app-server.ts'
 import { makeDatabases } from './databases.ts'
 import { type Ended, type Hearing, hear, isActivity, isHarmless } from './hearing.ts'
-import { fields, text } from './items.ts'
 import type { CodexOptions } from './options.ts'
 import { answerRequest } from './requests.ts'
 import { approvals, providerId, sandboxMode } from './settings.ts'
@@ -19,7 +19,9 @@ const restMs = 1_000
 
 const otherProvider = new Set<unknown>(['modelProviderMismatch', 'modelProviderNotConfigured'])
 
-/** Speaks to `codex app-server`: one thread, many turns. */
+const infoOf = ({ data }: RpcError) => fields(data)?.type ?? fields(data)?.codexErrorInfo
+
+/** Speaks to `codex app-server`, whose messages do not name the protocol: one thread, many turns. */
 export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Conversation {
   const usage = createUsageMeter()
   let now: { turn: Turn; hearing: Hearing; block(): void } | undefined
@@ -79,7 +81,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
     const known = { ...params, threadId: spec.resume, excludeTurns: true }
     const resumed = await server.request('thread/resume', known)
     // A conversation begun elsewhere is tied to its provider there; a copy of it is not, and has a new id.
-    return 'error' in resumed && otherProvider.has(resumed.error.info) ? server.request('thread/fork', known) : resumed
+    return 'error' in resumed && otherProvider.has(infoOf(resumed.error)) ? server.request('thread/fork', known) : resumed
   }
 
   /** From the handshake to the turn's end. A reply is that of a request that was not granted. */
@@ -91,7 +93,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
       if (turn.signal.aborted) return { gone: true }
       threadId = text(fields(opened.result.thread)?.id)
       model = text(opened.result.model) ?? model
-      if (threadId === undefined) return { error: { message: 'The program did not name its conversation.' } }
+      if (threadId === undefined) return { error: { code: 0, message: 'The program did not name its conversation.' } }
     }
     hearing.begin({ threadId })
     await hearing.session(threadId)
@@ -147,7 +149,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
     if (end && 'status' in end && end.status === 'completed') return answered(facts(hearing.answer()))
     const unfinished = facts(hearing.soFar())
     if (end && 'status' in end && end.status === 'failed') return judgeFailure(end.failure, unfinished)
-    if (end && 'error' in end) return judgeFailure(end.error, unfinished)
+    if (end && 'error' in end) return judgeFailure({ message: end.error.message, info: infoOf(end.error) }, unfinished)
     const exit = end && 'code' in end ? end : undefined
     return judgeExit(exit, unfinished, hearing.complaints) ?? endedEarly(unfinished, hearing.complaints)
   }

@@ -1,5 +1,6 @@
+import { type Fields, fields, text } from '../fields.ts'
 import { isShallow } from '../json.ts'
-import { clean, cut, pieceChars } from '../text.ts'
+import { cut, pieceChars } from '../text.ts'
 
 /** One thing of a turn, as both transports tell it: app-server in camelCase, exec in snake_case. */
 export type Item =
@@ -46,8 +47,6 @@ export function readItem(value: unknown): Item | undefined {
     },
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 const silent = new Set([
   'userMessage',
@@ -108,8 +107,4 @@ function contentText(content: unknown): string {
   return content.map((part) => text(fields(part)?.text) ?? JSON.stringify(part)).join('\n')
 }
 
-export const text = (value: unknown) =>
-  typeof value === 'string' ? (value.isWellFormed() && !value.includes('\0') ? value : clean(value)) : undefined
-export const fields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
 const present = (value: unknown) => value !== undefined && value !== null

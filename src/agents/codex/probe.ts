@@ -7,9 +7,7 @@ import { which } from '../../process/which.ts'
 import { readVersion } from '../version.ts'
 import type { CodexOptions } from './options.ts'
 import { login } from './session-files.ts'
-import { chooseTransport, isTooOld, oldestVersion } from './transport.ts'
-
-const install = 'npm install -g @openai/codex'
+import { chooseTransport, install, isTooOld, oldestVersion } from './transport.ts'
 
 export async function probeCodex(options: CodexOptions, place: ProbePlace): Promise<AgentHealth> {
   try {

@@ -1,10 +1,11 @@
 import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import { fields, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
+import type { JsonRpc, Params, RequestId } from '../json-rpc.ts'
 import { clean } from '../text.ts'
 import { within } from '../within.ts'
-import type { AppServer, Params, RequestId } from './app-server.ts'
-import { fields, patchTool, shellTool, text } from './items.ts'
+import { patchTool, shellTool } from './items.ts'
 import { withoutShell } from './shell-line.ts'
 
 /** It took a few milliseconds wherever it was tried. */
@@ -20,7 +21,7 @@ export interface Asking {
 
 /** Answers one request of the program, whatever it is: an unanswered one would hang the turn. */
 export async function answerRequest(
-  server: AppServer,
+  server: JsonRpc,
   turn: Turn,
   asking: Asking,
   request: { id: RequestId; method: string; params: Params },

@@ -1,7 +1,8 @@
 import type { Turn } from '../../agent.ts'
+import { fields, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
-import { fields, readItem, text } from './items.ts'
+import { readItem } from './items.ts'
 
 /** Turns what happens in one turn into events, and keeps what was said. */
 export interface Translator {

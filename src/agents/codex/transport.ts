@@ -7,6 +7,11 @@ export type Transport = 'app-server' | 'exec'
 const firstAppServer = [0, 80, 0] as const
 const firstExec = [0, 63, 0] as const
 
+/** `to` is the version that test/real-agents installs. */
+export const tried = { from: firstExec.join('.'), to: '0.166.0' }
+
+export const install = 'npm install -g @openai/codex'
+
 export function chooseTransport({ options, version }: Pick<LaunchSpec<CodexOptions>, 'options' | 'version'>): Transport {
   if (options.transport !== 'auto') return options.transport
   return version === undefined || isAtLeast(version, firstAppServer) ? 'app-server' : 'exec'

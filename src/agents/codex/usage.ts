@@ -1,5 +1,5 @@
 import { Usage } from '../../domain/usage.ts'
-import { fields } from './items.ts'
+import { fields } from '../fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,10 +2,10 @@ import type { Verdict } from '../../agent.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Exit } from '../../process/child.ts'
 import { judgeEnding } from '../ending.ts'
+import { fields, text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { resetTime } from '../reset-time.ts'
 import { cut, type TextKeeper } from '../text.ts'
-import { fields, text } from './items.ts'
 
 export type Facts = Omit<Verdict, 'outcome' | 'category' | 'message'>
 

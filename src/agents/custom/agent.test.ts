@@ -7,6 +7,9 @@ import { custom } from './agent.ts'
 
 const node = process.execPath
 const path = process.env.PATH ?? ''
+const place = { workspace: '/w', home: '/h' }
+const banner = { pattern: '^session id: (\\S+)$', stream: 'stderr' } as const
+const resuming = { sessionId: banner, resume: ['--resume', '{session}'] }
 const map = {
   text: 'text',
   result: 'result',
@@ -68,6 +71,70 @@ test('arguments come in order: fixed, model, system prompt, extra, prompt', () =
   })
 })
 
+test('everything else that can be declared has its place: fixed, resume, base, model; variables and files beside them', () => {
+  const options = custom.options.parse({
+    command: ['agent', 'exec'],
+    baseArgs: ['--json'],
+    args: ['--fast'],
+    prompt: 'file',
+    promptFlag: '--message-file',
+    modelArg: true,
+    modelVariable: 'AGENT_MODEL',
+    baseUrlVariable: 'AGENT_URL',
+    systemPromptVia: 'file',
+    systemPromptFlag: '--rules',
+    sessionId: { pattern: 'session: (\\S+)', stream: 'stderr' },
+    resume: ['resume', '{session}'],
+    homeFiles: { '.agent/settings.json': '{}' },
+  })
+  const spec = {
+    options,
+    model: 'large',
+    systemPrompt: 'be kind',
+    prompt: 'hello',
+    resume: 's-1',
+    baseUrl: 'http://m',
+    ...place,
+    extraArgs: [],
+  }
+  expect(custom.command(spec)).toEqual({
+    file: 'agent',
+    args: [
+      'exec',
+      'resume',
+      's-1',
+      '--json',
+      'large',
+      '--rules=/h/.pawl-system-prompt.md',
+      '--fast',
+      '--message-file=/h/.pawl-prompt.txt',
+    ],
+    env: { AGENT_MODEL: 'large', AGENT_URL: 'http://m' },
+    files: { '.agent/settings.json': '{}', '.pawl-system-prompt.md': 'be kind', '.pawl-prompt.txt': 'hello' },
+  })
+  const seeded = custom.options.parse({ command: 'agent', systemPromptVia: 'file', systemPromptPath: '.agent/AGENTS.md' })
+  expect(custom.command({ ...spec, options: seeded, model: undefined, resume: undefined })).toEqual({
+    file: 'agent',
+    args: [],
+    env: {},
+    files: { '.agent/AGENTS.md': 'be kind' },
+  })
+})
+
+test('a system prompt that is a prefix stands before the prompt, by whichever way that goes', async () => {
+  const echo = 'process.stdin.on("data", (d) => process.stdout.write(d)); console.log(process.argv.slice(1).join(" "))'
+  for (const prompt of ['stdin', 'arg'] as const) {
+    const options = { command: [node, '-e', echo, '--'], prompt, systemPromptVia: 'prefix' }
+    expect((await run(options, 'go', { systemPrompt: 'be kind' })).verdict.text).toContain('be kind\n\ngo')
+  }
+})
+
+test('an id of a conversation that could be read as an option or a path never reaches the command', () => {
+  const options = custom.options.parse({ ...resuming, command: 'agent' })
+  for (const resume of ['--help', '../x', 'a/b', 'a b', ''])
+    expect(() => custom.command({ options, prompt: '', ...place, resume, extraArgs: [] })).toThrow(/no id of a conversation/)
+})
+
 test('what the command cannot take is refused by the name of the option', () => {
   const options = custom.options.parse({ command: ['agent'] })
   const spec = { options, prompt: 'hello', workspace: '/w', home: '/h', extraArgs: [] }
@@ -87,6 +154,20 @@ test.each([
   [{ command: ['agent'], map: { text: 'a' } }, 'map'],
   [{ command: ['agent'], output: 'json', map: { text: 'a..b' } }, 'map.text'],
   [{ command: ['agent'], modelFlag: 'model' }, 'modelFlag'],
+  [{ command: 'agent --batch' }, 'command'],
+  [{ command: 'agent', modelFlag: '-m', modelArg: true }, 'modelArg'],
+  [{ command: 'agent', systemPromptVia: 'file' }, 'systemPromptVia'],
+  [{ command: 'agent', systemPromptVia: 'prefix', systemPromptFlag: '-s' }, 'systemPromptFlag'],
+  [{ command: 'agent', systemPromptVia: 'file', systemPromptPath: '../x' }, 'systemPromptPath'],
+  [{ command: 'agent', sessionId: { pattern: 'session', stream: 'stderr' } }, 'sessionId.pattern'],
+  [{ command: 'agent', sessionId: { pattern: '(', stream: 'stderr' } }, 'sessionId.pattern'],
+  [{ command: 'agent', sessionId: { pattern: '(x)', stream: 'both' } }, 'sessionId.stream'],
+  [{ command: 'agent', output: 'json', map: { session: 's' }, sessionId: { pattern: '(x)', stream: 'stderr' } }, 'sessionId'],
+  [{ command: 'agent', resume: ['--resume', '{session}'] }, 'resume'],
+  [{ command: 'agent', resume: ['--continue'], sessionId: { pattern: '(x)', stream: 'stderr' } }, 'resume'],
+  [{ command: 'agent', sessionFiles: ['.agent/{session}.jsonl'] }, 'sessionFiles'],
+  [{ command: 'agent', versionPattern: '(x)' }, 'versionPattern'],
+  [{ command: 'agent', keys: ['not a name'] }, 'keys.0'],
 ])('the options %o are refused at %s', (options, where) => {
   const refused = custom.options.safeParse(options)
   expect(refused.error?.issues.map((issue) => issue.path.join('.'))).toEqual([where])
@@ -181,6 +262,112 @@ test('a jsonl line of 5 MB is read whole', async () => {
   expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringMatching(/^z+\n\[… \d+ characters/) })
 })
 
+test('text may lie in every item of a list, and only where other fields say so', async () => {
+  const said = (type: string, ...texts: string[]) => ({
+    write: `${JSON.stringify({ type, content: texts.map((text) => ({ text })) })}\n`,
+  })
+  const paths = { text: 'content.*.text', textWhere: { type: 'assistant' } }
+  const steps = [said('assistant', 'one', 'two'), said('tool', 'not mine'), said('assistant', 'three')]
+  expect((await play(steps, { output: 'jsonl', map: paths }, 'jsonl')).verdict.text).toBe('one\ntwo\nthree')
+})
+
+test('the id of a conversation is found in the declared stream alone, in any case, and told at once', async () => {
+  const { verdict, events } = await play([{ stderr: 'Session ID: abc-1\n' }, { speak: 'session id: forged' }], {
+    sessionId: banner,
+  })
+  expect(verdict).toMatchObject({ outcome: 'succeeded', vendorSession: 'abc-1' })
+  expect(events.filter(({ type }) => type === 'agent.session')).toEqual([{ type: 'agent.session', data: { vendorId: 'abc-1' } }])
+  const out = await play([{ stderr: 'session id: forged\n' }, { speak: 'session id: abc-2' }], {
+    sessionId: { ...banner, stream: 'stdout' },
+  })
+  expect(out.verdict.vendorSession).toBe('abc-2')
+})
+
+test('what a tool prints later in the same stream forges no id', async () => {
+  const forged = { stderr: 'session id: forged\n' }
+  const own = { stderr: 'session id: own\n' }
+  expect((await play([own, forged, { speak: 'done' }], { sessionId: banner })).verdict.vendorSession).toBe('own')
+  const noise = Array.from({ length: 60 }, () => ({ stderr: 'working\n' }))
+  expect((await play([...noise, forged, { speak: 'done' }], { sessionId: banner })).verdict.vendorSession).toBeUndefined()
+  const atEnd = { sessionId: { ...banner, at: 'end' } }
+  expect((await play([forged, own, { speak: 'done' }], atEnd)).verdict.vendorSession).toBe('own')
+  expect((await play([forged, ...noise, { speak: 'done' }], atEnd)).verdict.vendorSession).toBeUndefined()
+})
+
+test.each([['nothing at all'], ['session id: --help'], ['session id: ../../etc/passwd'], ['my session id: in the middle']])(
+  'a stream that says %j has no id, and that is no error',
+  async (line) => {
+    const { verdict } = await play([{ stderr: `${line}\n` }, { speak: 'done' }], { sessionId: banner })
+    expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done', vendorSession: undefined })
+  },
+)
+
+test('what it can do is what its options say', () => {
+  const able = (options: object) => {
+    const { can, login, hosts, sessions, install } = custom.suited!(custom.options.parse({ command: 'agent', ...options }))
+    return {
+      can: Object.entries(can).flatMap(([name, yes]) => (yes ? [name] : [])),
+      login,
+      hosts,
+      layouts: sessions?.layouts('s-1'),
+      install,
+    }
+  }
+  expect(able({})).toEqual({ can: ['usage'], login: undefined, hosts: undefined, layouts: undefined, install: undefined })
+  const sessionFiles = ['.agent/*/{session}.jsonl']
+  expect(
+    able({
+      ...resuming,
+      sessionFiles,
+      modelFlag: '-m',
+      systemPromptVia: 'prefix',
+      keys: ['A_KEY'],
+      hosts: ['a.example'],
+      install: 'get it',
+    }),
+  ).toEqual({
+    can: ['resume', 'usage', 'systemPrompt', 'model'],
+    login: { variables: ['A_KEY'], files: [] },
+    hosts: ['a.example'],
+    layouts: ['.agent/*/s-1.jsonl'],
+    install: 'get it',
+  })
+})
+
+test.each([
+  [
+    'as declared',
+    [{ stderr: 'No session s-1 here' }, { exit: 4 }],
+    { missingSession: 'no session \\S+ here' },
+    'session_missing',
+  ],
+  ['otherwise than declared', [{ stderr: 'disk full' }, { exit: 4 }], { missingSession: 'no session' }, 'exit_code'],
+  ['without a word, with nothing declared', [{ stderr: 'unknown' }, { exit: 4 }], {}, 'session_missing'],
+  ['after some words, with nothing declared', [{ speak: 'half' }, { exit: 4 }], {}, 'exit_code'],
+])('a program that was to go on and fails %s is %s', async (_, steps, more, category) => {
+  const options = { ...resuming, ...more }
+  expect((await play(steps, options, 'text', { resume: 's-1' })).verdict).toMatchObject({ outcome: 'failed', category })
+  expect((await play(steps, options)).verdict).toMatchObject({ outcome: 'failed', category: 'exit_code' })
+})
+
+test('the probe tells whether a key is set, how to install it, and the version by its pattern', async () => {
+  const options = custom.options.parse({
+    command: [node],
+    keys: ['A_KEY'],
+    versionArgs: ['--version'],
+    versionPattern: 'v([0-9]+)\\.',
+  })
+  const probe = (set: Record<string, string>) => custom.probe(options, { path, environment: () => set })
+  expect(await probe({ A_KEY: 'x' })).toMatchObject({
+    healthy: true,
+    loggedIn: true,
+    version: process.versions.node.split('.')[0],
+  })
+  expect(await probe({ A_KEY: ' ' })).toMatchObject({ healthy: true, loggedIn: false, fix: expect.stringContaining('A_KEY') })
+  const missing = custom.options.parse({ command: 'no-such-agent', install: 'npm install -g it' })
+  expect(await custom.probe(missing, { path })).toMatchObject({ installed: false, fix: 'npm install -g it' })
+})
+
 test('the probe tells the version, and what is wrong in words that help', async () => {
   const probe = (options: object, folder?: string) => custom.probe(custom.options.parse(options), { path, folder })
   expect(await probe({ command: [node], versionArgs: ['--version'] })).toMatchObject({ healthy: true, version: process.version })
@@ -205,17 +392,17 @@ test('a program that hangs when asked for its version is unhealthy within five s
   expect(performance.now() - began).toBeLessThan(5_000)
 })
 
-async function run(options: object, prompt: string) {
+async function run(options: object, prompt: string, more: { systemPrompt?: string } = {}) {
   const place = await makePlace()
-  const spec = { options: custom.options.parse(options), prompt, ...place, extraArgs: [] }
+  const spec = { options: custom.options.parse(options), prompt, ...place, extraArgs: [], ...more }
   const child = await launch(custom.command(spec), place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   return { place, ...(await converse(custom, child, spec, { prompt })) }
 }
 
-async function play(steps: Step[], options: object = {}, output: 'text' | 'jsonl' = 'text') {
+async function play(steps: Step[], options: object = {}, output: 'text' | 'jsonl' = 'text', more: { resume?: string } = {}) {
   const place = await makePlace()
-  const spec = { options: custom.options.parse({ command: ['fake'], ...options }), prompt: '', ...place, extraArgs: [] }
+  const spec = { options: custom.options.parse({ command: ['fake'], ...options }), prompt: '', ...place, extraArgs: [], ...more }
   const child = await launch(scripted(steps, place, output), place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   return converse(custom, child, spec)

@@ -1,53 +1,108 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import type { CustomOptions } from './options.ts'
+import { type CustomOptions, wordsOf } from './options.ts'
+import { idForm } from './session-id.ts'
+import { withSession } from './sessions.ts'
+
+type Spec = LaunchSpec<CustomOptions>
 
 /** Linux takes 128 KiB for one argument; the rest is room for a flag. */
 const maxArgumentBytes = 100 * 1024
 const promptFile = '.pawl-prompt.txt'
+const systemPromptFile = '.pawl-system-prompt.md'
 
-/** Fixed arguments, model, system prompt, extra arguments, and the prompt last. */
-export function customCommand(spec: LaunchSpec<CustomOptions>): Command {
+/** Fixed arguments, the conversation to go on with, base arguments, model, system prompt, extra arguments, and the prompt last. */
+export function customCommand(spec: Spec): Command {
   const { options } = spec
-  const [file = '', ...fixed] = options.command
-  if (spec.resume !== undefined) {
-    throw new PawlError('unsupported', `The command ${file} cannot go on with an earlier conversation; start the task afresh.`)
-  }
-  const args = [...fixed, ...modelArgs(spec), ...systemPromptArgs(spec), ...options.args, ...spec.extraArgs]
+  const [file = '', ...fixed] = wordsOf(options)
+  const systemPrompt = systemPromptOf(spec)
+  const args = [
+    ...fixed,
+    ...resumeArgs(spec),
+    ...options.baseArgs,
+    ...modelArgs(spec),
+    ...systemPrompt.args,
+    ...options.args,
+    ...spec.extraArgs,
+  ]
   for (const arg of args) checkNul('an argument', arg)
+  const prompt = promptOf(spec)
+  const files = { ...options.homeFiles, ...systemPrompt.files, ...prompt.files }
+  return { file, args: [...args, ...prompt.args], env: variablesOf(spec), ...(Object.keys(files).length > 0 ? { files } : {}) }
+}
+
+/** The words that the program is to hear: with the system prompt before them if there is no better way. */
+export const wholePrompt = ({ options, systemPrompt }: Pick<Spec, 'options' | 'systemPrompt'>, prompt: string) =>
+  options.systemPromptVia === 'prefix' && systemPrompt !== undefined ? `${systemPrompt}\n\n${prompt}` : prompt
+
+interface Part {
+  readonly args: readonly string[]
+  readonly files?: Readonly<Record<string, string>>
+}
+
+function promptOf(spec: Spec): Part {
+  const { options } = spec
+  const prompt = wholePrompt(spec, spec.prompt)
   switch (options.prompt) {
     case 'stdin':
-      return { file, args, env: {} }
-    case 'file':
-      return { file, args: [...args, posix.join(spec.home, promptFile)], env: {}, files: { [promptFile]: spec.prompt } }
+      return { args: [] }
+    case 'file': {
+      const path = posix.join(spec.home, promptFile)
+      const { promptFlag } = options
+      return { args: promptFlag ? flagged(promptFlag, path, 'prompt') : [path], files: { [promptFile]: prompt } }
+    }
     case 'flag':
-      return { file, args: [...args, ...flagged(options.promptFlag ?? '', spec.prompt, 'prompt')], env: {} }
+      return { args: flagged(options.promptFlag ?? '', prompt, 'prompt') }
     case 'arg':
-      checkArgument('prompt', spec.prompt)
-      return { file, args: [...args, '--', spec.prompt], env: {} }
+      checkArgument('prompt', prompt)
+      return { args: ['--', prompt] }
   }
 }
 
-function modelArgs({ options, model }: LaunchSpec<CustomOptions>): string[] {
-  if (model === undefined) return []
-  // One that speaks of its format finds the name in PAWL_MODEL.
-  if (!options.modelFlag && options.wire) return []
-  if (!options.modelFlag) throw unsupported(options, 'model', 'modelFlag')
-  if (model.startsWith('-')) throw invalid(`The model name ${JSON.stringify(model)} begins with a dash; no model is called that.`)
-  return flagged(options.modelFlag, model, 'model')
+function resumeArgs({ options, resume }: Spec): string[] {
+  if (resume === undefined) return []
+  if (!options.resume) {
+    throw new PawlError(
+      'unsupported',
+      `The command ${wordsOf(options)[0]} cannot go on with an earlier conversation; start the task afresh.`,
+    )
+  }
+  if (!idForm.test(resume)) throw invalid(`${JSON.stringify(resume)} is no id of a conversation; start the task afresh.`)
+  return options.resume.map((argument) => withSession(argument, resume))
 }
 
-function systemPromptArgs({ options, systemPrompt }: LaunchSpec<CustomOptions>): string[] {
-  if (systemPrompt === undefined) return []
-  if (!options.systemPromptFlag) throw unsupported(options, 'system prompt', 'systemPromptFlag')
-  return flagged(options.systemPromptFlag, systemPrompt, 'system prompt')
+function modelArgs({ options, model }: Spec): string[] {
+  if (model === undefined) return []
+  if (model.startsWith('-')) throw invalid(`The model name ${JSON.stringify(model)} begins with a dash; no model is called that.`)
+  if (options.modelFlag) return flagged(options.modelFlag, model, 'model')
+  if (options.modelArg) return [model]
+  // One that speaks of its format finds the name in PAWL_MODEL.
+  if (options.modelVariable || options.wire) return []
+  throw unsupported(options, 'model', 'modelFlag')
 }
+
+function systemPromptOf({ options, systemPrompt, home }: Spec): Part {
+  const { systemPromptFlag: flag, systemPromptVia: via, systemPromptPath: path } = options
+  if (systemPrompt === undefined || via === 'prefix') return { args: [] }
+  if (via === 'file') {
+    const place = path ?? systemPromptFile
+    const args = flag === undefined ? [] : flagged(flag, posix.join(home, place), 'system prompt')
+    return { args, files: { [place]: systemPrompt } }
+  }
+  if (!flag) throw unsupported(options, 'system prompt', 'systemPromptFlag')
+  return { args: flagged(flag, systemPrompt, 'system prompt') }
+}
+
+const variablesOf = ({ options, model, baseUrl }: Spec): Record<string, string> => ({
+  ...(options.modelVariable && model !== undefined ? { [options.modelVariable]: model } : {}),
+  ...(options.baseUrlVariable && baseUrl !== undefined ? { [options.baseUrlVariable]: baseUrl } : {}),
+})
 
 const unsupported = (options: CustomOptions, what: string, option: keyof CustomOptions) =>
   new PawlError(
     'unsupported',
-    `A ${what} is set, but Pawl does not know how the command ${options.command[0]} takes one; set ${option} or remove the ${what}.`,
+    `A ${what} is set, but Pawl does not know how the command ${wordsOf(options)[0]} takes one; set ${option} or remove the ${what}.`,
     { details: { option } },
   )
 

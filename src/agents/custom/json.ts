@@ -2,7 +2,7 @@ import type { Turn } from '../../agent.ts'
 import { parseJson } from '../json.ts'
 import { clean, createTextKeeper, cut, sendPieces } from '../text.ts'
 import { mapValue } from './mapping.ts'
-import type { Mapping } from './options.ts'
+import type { Mapping } from './mapping-schema.ts'
 import type { Output, Said } from './output.ts'
 import { usageSince } from './usage.ts'
 

@@ -4,7 +4,7 @@ import { parseLine } from '../json.ts'
 import { clean, createTextKeeper, cut, sendPieces } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { type Mapped, mapValue, saysSomething } from './mapping.ts'
-import type { Mapping } from './options.ts'
+import type { Mapping } from './mapping-schema.ts'
 import type { Output } from './output.ts'
 import { usageSince } from './usage.ts'
 

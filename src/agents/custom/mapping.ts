@@ -1,4 +1,4 @@
-import type { Mapping } from './options.ts'
+import type { Mapping } from './mapping-schema.ts'
 
 /** What one JSON value says, by the declared paths. Undefined: the value has nothing there that could be meant. */
 export interface Mapped {
@@ -13,7 +13,7 @@ export interface Mapped {
 
 export function mapValue(value: unknown, map: Mapping): Mapped {
   return {
-    text: asText(at(value, map.text)),
+    text: holds(value, map.textWhere) ? textsAt(value, map.text) : undefined,
     result: asText(at(value, map.result)),
     session: asText(at(value, map.session)) || undefined,
     error: asError(at(value, map.error)),
@@ -25,16 +25,28 @@ export function mapValue(value: unknown, map: Mapping): Mapped {
 
 export const saysSomething = (mapped: Mapped) => Object.values(mapped).some((field) => field !== undefined)
 
-/** Own fields only: nothing that JavaScript itself puts on every object can be named. */
-function at(value: unknown, path: string | undefined): unknown {
-  if (path === undefined) return undefined
-  let here = value
-  for (const key of path.split('.')) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined
-    here = (here as Record<string, unknown>)[key]
-  }
+const at = (value: unknown, path: string | undefined): unknown => (path === undefined ? undefined : allAt(value, path)[0])
+
+/** Own fields only: nothing that JavaScript itself puts on every object can be named. `*` is every item of a list. */
+function allAt(value: unknown, path: string): unknown[] {
+  let here: unknown[] = [value]
+  for (const key of path.split('.'))
+    here = here.flatMap((part) => {
+      if (key === '*' && Array.isArray(part)) return part
+      return typeof part === 'object' && part !== null && Object.hasOwn(part, key) ? [(part as Record<string, unknown>)[key]] : []
+    })
   return here
 }
+
+/** The words of every place that the path leads to, one below the other. */
+function textsAt(value: unknown, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  const texts = allAt(value, path).flatMap((found) => asText(found) ?? [])
+  return texts.length > 0 ? texts.join('\n') : undefined
+}
+
+const holds = (value: unknown, where: Mapping['textWhere']) =>
+  Object.entries(where ?? {}).every(([path, wanted]) => allAt(value, path).some((found) => asText(found) === wanted))
 
 const asText = (found: unknown) =>
   typeof found === 'string' ? found : typeof found === 'number' || typeof found === 'boolean' ? String(found) : undefined

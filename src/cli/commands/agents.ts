@@ -1,41 +1,68 @@
 import type { Command } from 'commander'
 import type { AgentView } from '../../domain/view.ts'
+import { agentPage } from '../agent-page.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description('List the agents of this folder and whether they can work.').action(() => agents(cli))
+  command
+    .description('List the agents of this folder and whether they can work, or show one of them.')
+    .argument('[name]', 'show this one: what it can do, how it is let in, what it obeys, where its files lie')
+    .addHelpText('after', '\nExamples\n  pawl agents\n  pawl agents demo\n  pawl agents --json')
+    .action((name: string | undefined) => (name === undefined ? list(cli) : show(cli, name)))
 }
 
-async function agents(cli: Cli): Promise<void> {
-  // As this folder's settings have them: what a task asked for here would use, daemon or not.
-  const [{ describeAgents }, { readSettings }] = await Promise.all([import('../../describe.ts'), import('../settings.ts')])
-  const views = await describeAgents(await readSettings(cli, { askTrust: true }))
-  if (cli.globals.json) return cli.json({ items: views, next: null })
-  const rows = views.map((agent) => [
+/** As this folder's settings have them: what a task asked for here would use, daemon or not. */
+async function look<T>(cli: Cli, work: (parts: typeof import('../../describe.ts'), config: Settings) => Promise<T>): Promise<T> {
+  const [parts, { readSettings }] = await Promise.all([import('../../describe.ts'), import('../settings.ts')])
+  const config = await readSettings(cli, { askTrust: true })
+  // Each program is started to ask for its version, and some are slow to start.
+  const waiting = setTimeout(() => cli.say(`Asking the programs of ${config.agents.length} agents for their versions …`), 1_000)
+  try {
+    return await work(parts, config)
+  } finally {
+    clearTimeout(waiting)
+  }
+}
+type Settings = Awaited<ReturnType<typeof import('../settings.ts')['readSettings']>>
+
+async function show(cli: Cli, name: string): Promise<void> {
+  const agent = await look(cli, ({ describeAgent }, config) => describeAgent(config, name))
+  if (cli.globals.json) return cli.json(agent)
+  for (const line of agentPage(agent)) cli.out(line)
+}
+
+async function list(cli: Cli): Promise<void> {
+  const agents = await look(cli, ({ describeAgents }, config) => describeAgents(config))
+  if (cli.globals.json) return cli.json({ items: agents, next: null })
+  const rows = agents.map((agent) => [
     `${oneLine(agent.name)}${agent.isDefault ? ' *' : ''}`,
-    oneLine(agent.adapter),
+    stateOf(agent),
+    oneLine(agent.health.version ?? '-', 24),
+    triedOf(agent),
+    logins[String(agent.health.loggedIn) as keyof typeof logins],
     oneLine(agent.model ?? '-'),
     oneLine(agent.profile),
+    oneLine(agent.adapter),
     oneLine(agent.source),
-    logins[String(agent.health.loggedIn) as keyof typeof logins],
-    healthOf(agent),
+    agent.can.join(', '),
   ])
-  cli.out(
-    table(
-      ['AGENT', 'ADAPTER', 'MODEL', 'PROFILE', 'FROM', 'LOGIN', 'HEALTH'],
-      rows,
-      process.stdout.isTTY ? process.stdout.columns : undefined,
-      ['FROM', 'MODEL', 'PROFILE', 'ADAPTER', 'LOGIN'],
-    ),
-  )
-  for (const agent of views) if (agent.health.fix !== null) cli.say(`${oneLine(agent.name)}: ${oneLine(agent.health.fix)}`)
-  cli.say('* is used when no agent is named.')
+  const head = ['AGENT', 'STATE', 'VERSION', 'TRIED', 'LOGIN', 'MODEL', 'PROFILE', 'ADAPTER', 'FROM', 'CAN']
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined
+  cli.out(table(head, rows, width, ['FROM', 'PROFILE', 'ADAPTER', 'MODEL', 'LOGIN', 'TRIED']))
+  for (const { name, health, install } of agents) {
+    // Of one that is missing nothing helps but to install it.
+    const advice = health.installed ? health.fix : (install ?? health.fix)
+    if (advice !== null) cli.say(`${oneLine(name)}: ${oneLine(advice)}`)
+    if (health.warning !== null) cli.say(`${oneLine(name)}: ${oneLine(health.warning)}`)
+  }
+  cli.say('* is used when no agent is named. "pawl agents NAME" shows one.')
 }
 
 /** A program that needs no login, or cannot tell, has none to show. */
 const logins = { true: 'yes', false: 'no', null: '-' }
 
-const healthOf = ({ health }: AgentView) =>
-  `${health.healthy ? 'ok' : health.installed ? 'not ready' : 'not installed'}${health.version === null ? '' : ` ${oneLine(health.version)}`}: ${oneLine(health.detail)}`
+const stateOf = ({ health }: AgentView) => (health.healthy ? 'ok' : health.installed ? 'not ready' : 'not installed')
+const triedOf = ({ tried, isOurs }: AgentView) =>
+  isOurs ? 'ours' : tried === null ? 'untried' : tried.from === tried.to ? tried.to : `${tried.from}–${tried.to}`

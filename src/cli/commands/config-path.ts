@@ -6,7 +6,7 @@ import { oneLine } from '../plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command.description("Print the files that settings are read from and Pawl's home.").action(async () => {
-    const { home, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
+    const { home, projectFile } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
     const files = { home, homeFile: join(home, 'config.yaml'), projectFile: projectFile ?? null }
     if (cli.globals.json) return cli.json(files)
     cli.out(`home       ${oneLine(files.home)}`)

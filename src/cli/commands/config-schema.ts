@@ -3,10 +3,10 @@ import type { Cli } from '../cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command.description('Print the JSON schema of pawl.yaml, for editors.').action(async () => {
-    const [{ jsonSchema }, { adapters }] = await Promise.all([
+    const [{ jsonSchema }, { adapters, presets }] = await Promise.all([
       import('../../config/json-schema.ts'),
       import('../../agents/index.ts'),
     ])
-    cli.out(JSON.stringify(jsonSchema(adapters), null, 2))
+    cli.out(JSON.stringify(jsonSchema(adapters, presets), null, 2))
   })
 }

@@ -11,11 +11,13 @@ async function show(cli: Cli): Promise<void> {
   const [{ showConfig }, { readSettings }] = await Promise.all([import('../../config/show.ts'), import('../settings.ts')])
   const config = await readSettings(cli, { askTrust: false })
   const rows = showConfig(config)
-  if (cli.globals.json) cli.json({ settings: rows, files: config.files, untrusted: config.untrusted ?? null })
+  if (cli.globals.json)
+    cli.json({ settings: rows, files: config.files, untrusted: config.untrusted ?? null, notes: config.notes })
   else {
     const cells = rows.map((row) => [oneLine(row.path), oneLine(row.source), oneLine(written(row.value))])
     cli.out(table(['SETTING', 'FROM', 'VALUE'], cells, undefined))
   }
+  for (const note of config.notes) cli.say(oneLine(note, 500))
   if (config.untrusted)
     cli.say(
       `${oneLine(config.untrusted.file)} is not trusted, so this does not count: ${config.untrusted.keys.map((key) => oneLine(key)).join(', ')}`,

@@ -194,9 +194,10 @@ export const commands: Commands = {
     group: 'Setup',
   },
   config: {
-    summary: 'show, schema, path: the settings in force',
+    summary: 'show, check, schema, path: the settings in force',
     commands: {
       show: { summary: 'print what is in force and from where', load: () => import('./config-show.ts') },
+      check: { summary: 'tell what is wrong with a settings file', load: () => import('./config-check.ts') },
       schema: { summary: 'print the JSON schema of pawl.yaml', load: () => import('./config-schema.ts') },
       path: { summary: 'print where settings are read from', load: () => import('./config-path.ts') },
     },

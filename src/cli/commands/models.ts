@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { invalid } from '../../domain/error.ts'
 import type { ModelFigures } from '../../domain/model-figures.ts'
 import type { ModelView } from '../../domain/model-view.ts'
 import type { Cli } from '../cli.ts'
@@ -19,7 +20,7 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'List the models of the settings: who serves them, under which name, in which format, and whether their price is known.',
     )
-    .option('--check', 'ask each provider whether it answers and takes the key')
+    .option('--check', 'ask each provider whether it answers and takes the key; ends with 1 if one does not')
     .option('--figures', 'show instead how they did: how soon and how fast they answered, how often not, what came from caches')
     .addOption(
       new Option('--since <time>', 'with --figures: how far back, as in 7d or 12h, or a date; a day if left out').implies({
@@ -30,12 +31,17 @@ export function define(command: Command, cli: Cli): void {
       'after',
       '\nExamples\n  pawl models\n  pawl models --check\n  pawl models --check --json\n  pawl models --figures --since 7d',
     )
-    .action((options: ModelOptions) => (options.figures ? showFigures(cli, options) : list(cli, options.check ?? false)))
+    .action(async (options: ModelOptions) => {
+      if (options.figures && options.check)
+        throw invalid('--check asks the providers and --figures shows how they did; ask for one of them.')
+      await (options.figures ? showFigures(cli, options) : list(cli, options.check ?? false))
+    })
 }
 
 async function list(cli: Cli, check: boolean): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
     const items = await runtime.listModels({ check })
+    if (items.some(({ reach }) => reach?.ok === false)) cli.exitCode = 1
     if (cli.globals.json) return cli.json({ items, next: null })
     if (items.length === 0)
       return cli.say(

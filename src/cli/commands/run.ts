@@ -47,6 +47,9 @@ async function detach(cli: Cli, words: string[], options: RunOptions): Promise<n
   })
 }
 
+/** A limit of seconds is not worth coming back for. */
+const patienceMs = 30_000
+
 async function run(cli: Cli, words: string[], options: RunOptions): Promise<number> {
   const request = await taskRequest(cli, words, options)
   const interruption = new Interruption()
@@ -66,7 +69,9 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
       interruption.leave(1)
     })
     const stays = options.wait ? (['parked', 'blocked'] as const) : []
-    const rested = await followToRest(cli, connection.runtime, { task: task.id, after: 0, screen, interruption, stays })
+    const rested = await followToRest(cli, connection.runtime, {
+      ...{ task: task.id, after: 0, screen, interruption, stays, patienceMs },
+    })
     if (!rested) return interruption.exitCode
     screen.end(rested, connection)
     return exitCodeOf(rested)

@@ -23,7 +23,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function trust(cli: Cli, named: string | undefined, options: TrustOptions): Promise<void> {
   const { listTrusted, trustFile, untrustFile } = await import('../../config/trust.ts')
-  const { home, projectFile } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
+  const { home, projectFile } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
   if (options.list) {
     const files = await listTrusted(home)
     if (cli.globals.json) return cli.json({ items: files })

@@ -1,4 +1,4 @@
-import { adapters } from '../../agents/index.ts'
+import { adapters, presets } from '../../agents/index.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { mountForms, writtenMount } from '../written-mount.ts'
 
@@ -159,7 +159,11 @@ export const inTask: Readonly<Record<string, Field>> = {
 /** Maps inside a task, with their own keys. `checks` may be a list of commands as well. */
 export const maps: Readonly<Record<string, Readonly<Record<string, Field>>>> = { budget, retry, checks, questions, subtasks }
 /** A block about the agent is called `agent`, or by the name of an agent that is always there. */
-export const blocks: readonly string[] = ['agent', ...adapters.flatMap(({ builtin }) => (builtin ? [builtin.name] : []))]
+export const blocks: readonly string[] = [
+  'agent',
+  ...adapters.flatMap(({ builtin }) => (builtin ? [builtin.name] : [])),
+  ...presets.map(({ name }) => name),
+]
 
 function commandsOf(value: unknown): unknown {
   if (!Array.isArray(value)) return value

@@ -62,7 +62,10 @@ export interface Prices {
   of(model: string | undefined): Price | undefined
   cost(model: string | undefined, usage: CallUsage, reportedUsd?: number): Cost
   /** The most that a call can cost: every token in the dearest way in which it can be counted. */
-  worst(model: string | undefined, tokens: { readonly inputTokens: number; readonly outputTokens: number }): Cost
+  worst(
+    model: string | undefined,
+    call: Pick<CallUsage, 'pieces'> & { readonly inputTokens: number; readonly outputTokens: number },
+  ): Cost
 }
 
 /** What tokens cost, by what the settings say and else by what is listed. The longest pattern that fits a model counts. */
@@ -85,6 +88,8 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
     reasoning: most(reasoning),
   }
   const feeOf = (piece: string) => most((price) => price.pieces?.[piece] ?? 0)
+  const feesOf = (pieces: CallUsage['pieces'] = {}, found: Price | undefined) =>
+    Object.entries(pieces).reduce((sum, [piece, count]) => sum + count * (found?.pieces?.[piece] ?? feeOf(piece)), 0)
   const search = (model: string) => {
     for (const table of tables) {
       const found = table.find(({ pattern }) => modelFits(pattern, model))
@@ -112,16 +117,16 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
       const found = find(model)
       const tokensUsd = priced(usage, found ?? dearest)
       const pieces = Object.entries(usage.pieces ?? {}).filter(([, count]) => count > 0)
-      const fees = pieces.reduce((sum, [piece, count]) => sum + count * (found?.pieces?.[piece] ?? feeOf(piece)), 0)
       const isKnown = found !== undefined && pieces.every(([piece]) => found.pieces?.[piece] !== undefined)
-      const countedUsd = tokensUsd + fees
+      const countedUsd = tokensUsd + feesOf(usage.pieces, found)
       return isKnown ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
     },
-    worst(model, { inputTokens, outputTokens }) {
+    worst(model, { inputTokens, outputTokens, pieces }) {
       const found = find(model)
       const price = priceFor(inputTokens, found ?? dearest)
       const input = Math.max(price.input, price.cacheRead, price.cacheWrite, hourWrite(price))
-      const countedUsd = (inputTokens * input + outputTokens * Math.max(price.output, reasoning(price))) / 1e6
+      const tokensUsd = (inputTokens * input + outputTokens * Math.max(price.output, reasoning(price))) / 1e6
+      const countedUsd = tokensUsd + feesOf(pieces, found)
       return found ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
     },
   }

@@ -17,7 +17,7 @@ const tools = {
     fields: ['command', 'cmd', 'script'],
   },
   Read: {
-    also: ['readFile', 'viewImage', 'view', 'NotebookRead'],
+    also: ['readFile', 'readManyFiles', 'viewImage', 'view', 'NotebookRead'],
     about: 'path',
     fields: ['file_path', 'path', 'notebook_path', 'absolute_path', 'filePath'],
   },
@@ -33,9 +33,13 @@ const tools = {
   LS: { also: ['list', 'listDirectory', 'listDir'], about: 'path', fields: ['path', 'dir_path'] },
   WebFetch: { also: ['fetch', 'webFetchTool'], about: 'host', fields: ['url', 'uri'] },
   WebSearch: { also: ['googleWebSearch'], about: 'whole', fields: [] },
-  Task: { also: ['Agent'], about: 'name', fields: ['subagent_type', 'agent'] },
-  Skill: { also: [], about: 'name', fields: ['skill', 'command', 'name'] },
-  Plan: { also: ['TodoWrite', 'TodoRead', 'updatePlan', 'ExitPlanMode', 'EnterPlanMode'], about: 'whole', fields: [] },
+  Task: { also: ['Agent', 'invokeAgent'], about: 'name', fields: ['subagent_type', 'agent', 'agent_name'] },
+  Skill: { also: ['activateSkill'], about: 'name', fields: ['skill', 'command', 'name'] },
+  Plan: {
+    also: ['TodoWrite', 'TodoRead', 'updatePlan', 'writeTodos', 'updateTopic', 'ExitPlanMode', 'EnterPlanMode'],
+    about: 'whole',
+    fields: [],
+  },
   AskUserQuestion: { also: ['requestUserInput', 'askUser'], about: 'whole', fields: [] },
 } as const satisfies Record<string, Tool>
 export type KnownTool = keyof typeof tools

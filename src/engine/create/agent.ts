@@ -33,7 +33,7 @@ export async function agentsOfTask(
   const named = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
   if (session && session.adapter !== named.adapter)
     throw invalid(`Session ${session.id} belongs to agent "${session.agent}"; use that agent.`)
-  const adapter = parts.adapterNamed(named.adapter)
+  const adapter = parts.adapterNamed(named.adapter, named.options)
   assertOptions(parts, named)
   if (task.model !== undefined && !adapter.can.model)
     throw new PawlError('unsupported', `Agent "${named.name}" takes no model; leave --model out.`)
@@ -81,7 +81,7 @@ function failoverOf(
     standing,
   }: { agent: ResolvedAgent; chosen: Pick<ResolvedAgent, 'profile' | 'rights'> | undefined; standing: Standing | undefined },
 ): ResolvedAgent[] {
-  const own = parts.adapterNamed(agent.adapter)
+  const own = parts.adapterNamed(agent.adapter, agent.options)
   if (failover.length > 0 && !own.sessions)
     throw new PawlError(
       'unsupported',
@@ -95,7 +95,7 @@ function failoverOf(
     assertMayRaise(standing, raisedIn(budget, known.budget))
     const next = { ...known, ...chosen }
     assertOptions(parts, next)
-    if (!parts.adapterNamed(next.adapter).sessions?.rebuild)
+    if (!parts.adapterNamed(next.adapter, next.options).sessions?.rebuild)
       throw new PawlError(
         'unsupported',
         `Agent "${name}" cannot go on with a conversation that another began; leave it out of failover.`,

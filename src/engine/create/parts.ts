@@ -14,7 +14,7 @@ export interface TaskCreatorParts extends ProfileVerbParts {
   readonly clock: Clock
   readonly audit: Audit
   readonly home: string
-  readonly adapterNamed: (name: string) => Adapter
+  readonly adapterNamed: (name: string, options?: unknown) => Adapter
   readonly agents: readonly ResolvedAgent[]
   /** Whom questions can be escalated to. */
   readonly notifications?: readonly Notification[] | undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Verdict } from '../../agent.ts'
-import type { CallFacts } from '../../gateway/purse.ts'
+import type { CallFacts } from '../../gateway/money/purse.ts'
 import { createLastWord, withFacts } from './call-facts.ts'
 
 const retryAt = new Date('2030-01-01T00:00:00Z')

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../agent.ts'
 import type { Category } from '../../domain/outcome.ts'
-import type { RefusalKind } from '../../gateway/model-event.ts'
-import type { CallFacts } from '../../gateway/purse.ts'
+import type { CallFacts } from '../../gateway/money/purse.ts'
+import type { RefusalKind } from '../../gateway/wires/model-event.ts'
 
 type Refused = NonNullable<CallFacts['refusal']>
 

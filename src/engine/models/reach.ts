@@ -1,7 +1,7 @@
 import { messageOf } from '../../domain/error.ts'
 import type { ProviderSettings } from '../../domain/models.ts'
-import { wireOf } from '../../gateway/kinds.ts'
-import { askForList } from '../../gateway/list-request.ts'
+import { wireOf } from '../../gateway/provider/kinds.ts'
+import { askForList } from '../../gateway/provider/list-request.ts'
 
 export interface Reach {
   readonly ok: boolean

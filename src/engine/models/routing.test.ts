@@ -25,6 +25,8 @@ const own: Provider = {
 const routing = (parts: Partial<RoutingParts> = {}) =>
   createRouting({
     table,
+    allowed: ['big', 'small'],
+    serverTools: false,
     fallbackModels: [],
     wire: 'anthropic',
     otherwise: undefined,
@@ -56,6 +58,21 @@ describe('the routes of a run', () => {
       { model: 'claude-sonnet-4-5', target: 'claude-sonnet-4-5', provider: own },
     ])
     expect(both.routesOf('small')[0]?.provider.name).toBe('here')
+  })
+
+  test('lead only to those models that the agent may ask for, and its own endpoint gets the others', () => {
+    const few = routing({ allowed: ['large'] })
+    expect(few.models).toEqual(['big', 'large'])
+    expect(() => few.routesOf('small')).toThrow("is not this agent's to ask for; there are big, large.")
+    expect(routing({ allowed: ['big'], fallbackModels: ['small'] }).models).toEqual(['big', 'large', 'small'])
+    expect(routing({ allowed: ['big'], otherwise: own }).routesOf('small')[0]?.provider).toBe(own)
+  })
+
+  test('tell whether a provider may use tools of its own: as it is set, or as the run itself may', () => {
+    const providers = { maker: { ...table.providers.maker!, serverTools: true }, here: table.providers.here! }
+    const set = (serverTools: boolean) => routing({ table: { ...table, providers }, serverTools })
+    expect(set(false).routesOf('big')[0]?.provider.serverTools).toBe(true)
+    expect([true, false].map((open) => set(open).routesOf('small')[0]?.provider.serverTools)).toEqual([true, false])
   })
 
   test('go on to the models that stand in for it, each once and in their order', () => {

@@ -1,6 +1,7 @@
 import { accountOfProvider } from '../../domain/account.ts'
 import {
   findModel,
+  forbiddenModel,
   type ListedModel,
   type ModelTable,
   modelNames,
@@ -9,16 +10,20 @@ import {
   type WireName,
   withoutMode,
 } from '../../domain/models.ts'
-import { isFree, wireOf } from '../../gateway/kinds.ts'
+import { isFree, wireOf } from '../../gateway/provider/kinds.ts'
 import type { Provider, Route, Routing } from '../../gateway/route.ts'
 
 export interface RoutingParts {
   /** What the settings list. */
   readonly table: ModelTable | undefined
+  /** The listed models that it may ask for, by any of their names. */
+  readonly allowed: readonly string[]
   readonly fallbackModels: readonly string[]
   /** The format that the program speaks, where that is known. */
   readonly wire: WireName | undefined
-  /** Serves whatever is not listed. Undefined: that is refused. */
+  /** Whether providers may use tools of their own, where their settings leave it open. */
+  readonly serverTools: boolean
+  /** Serves whatever it may not ask for among those that are listed. Undefined: that is refused. */
   readonly otherwise: Provider | undefined
   keyOf(provider: string, settings: ProviderSettings): () => Promise<string | undefined>
   /** The most that a model writes in one answer, where the price list knows. */
@@ -28,7 +33,10 @@ export interface RoutingParts {
 /** Where each model is asked for: whole names only, first the model's own provider, then those that stand in for it. */
 export function createRouting(parts: RoutingParts): Routing {
   const { table, otherwise } = parts
-  const names = table ? modelNames(table) : []
+  const served = new Set([...parts.allowed, ...parts.fallbackModels].flatMap((name) => findModel(table, name)?.name ?? []))
+  const names = modelNames({
+    models: Object.fromEntries(Object.entries(table?.models ?? {}).filter(([name]) => served.has(name))),
+  })
   const providers = new Map<string, Provider>()
   const fallback = parts.fallbackModels.flatMap((name) => findModel(table, name) ?? [])
 
@@ -43,6 +51,7 @@ export function createRouting(parts: RoutingParts): Routing {
       key: parts.keyOf(name, settings),
       account: accountOfProvider(name, settings),
       isFree: isFree(settings.kind),
+      serverTools: settings.serverTools ?? parts.serverTools,
     }
     providers.set(name, provider)
     return provider
@@ -57,10 +66,11 @@ export function createRouting(parts: RoutingParts): Routing {
   return {
     models: names,
     routesOf(asked) {
-      const listed = findModel(table, asked)
+      const found = findModel(table, asked)
+      const listed = found && served.has(found.name) ? found : undefined
       const others = fallback.filter(({ name }) => name !== listed?.name).map(routeTo)
       if (listed) return [routeTo(listed), ...others]
-      if (!otherwise) throw unlistedModel(asked, names)
+      if (!otherwise) throw found ? forbiddenModel(asked, names) : unlistedModel(asked, names)
       const name = withoutMode(asked)
       return [{ model: name, provider: otherwise, target: name, maxOutputTokens: parts.mostOf?.(name) }, ...others]
     },

@@ -2,11 +2,12 @@ import type { Adapter, ModelUse } from '../../agent.ts'
 import { accountOf } from '../../domain/account.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import { findModel, modelNames } from '../../domain/models.ts'
+import { findModel, modelNames, recordedName } from '../../domain/models.ts'
 import { didYouMean, nearest } from '../../domain/nearest.ts'
+import { rightsOf } from '../../domain/profile/resolve.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import type { Gateway, ModelDoor } from '../../gateway/gateway.ts'
-import type { Recorder } from '../../gateway/recording.ts'
+import type { Recorder } from '../../gateway/recordings/recording.ts'
 import type { Provider, Routing } from '../../gateway/route.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { findKey } from '../access/access.ts'
@@ -76,7 +77,9 @@ export async function modelsFor(
   const whom = { agent: task.agent, user: task.user_name }
   const routing = createRouting({
     table: agent.models,
+    allowed: [...(agent.model === undefined ? [] : [agent.model]), ...(agent.allowedModels ?? [])],
     fallbackModels: agent.fallbackModels ?? [],
+    serverTools: isOpen(agent),
     wire: use?.wire,
     otherwise,
     mostOf: (model) => parts.money.prices.of(model)?.maxOutput,
@@ -125,11 +128,12 @@ function serve(
         log,
         recorder: run.recorder,
         replay: run.replay,
+        refusesForGood: use?.retries,
         onCall(call) {
           // An agent that waits for a slow model is not silent.
           watch.sawEvent()
           lastWord.heard(call)
-          parts.telemetry?.call(spanned(taken), call)
+          parts.telemetry?.call(spanned(taken), { ...call, asked: recordedName(taken.task.agent_config.model, call.asked) })
         },
       }),
     get refusal() {
@@ -159,6 +163,8 @@ async function ownProvider(
     wire: use.wire,
     baseUrl: (agent.baseUrl ?? use.endpoint).replace(/\/+$/, ''),
     account: accountOf(agent),
+    isFree: use.isFree,
+    serverTools: isOpen(agent),
     async key() {
       const now = await findKey(place, variables).catch((error: unknown) => {
         throw unavailable(messageOf(error))
@@ -167,6 +173,12 @@ async function ownProvider(
       return hide(now)
     },
   }
+}
+
+/** What a provider fetches for a run is held back where the run itself could not fetch it. */
+const isOpen = (agent: ResolvedAgent) => {
+  const { walls, network } = rightsOf(agent)
+  return !walls || (network.allow.includes('*') && network.deny.length === 0)
 }
 
 /** Who misspells a listed model hears of that, and not that the program must be logged in. Any other one is the maker's to know. */

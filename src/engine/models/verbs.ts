@@ -2,7 +2,7 @@ import { PawlError } from '../../domain/error.ts'
 import type { ModelView } from '../../domain/model-view.ts'
 import type { ModelTable, ProviderSettings, WireName } from '../../domain/models.ts'
 import type { Prices } from '../../domain/money/prices.ts'
-import { isFree, wireOf } from '../../gateway/kinds.ts'
+import { isFree, wireOf } from '../../gateway/provider/kinds.ts'
 import { type KeyParts, keyReader } from './provider-key.ts'
 import { type Reach, reachProvider } from './reach.ts'
 

@@ -15,7 +15,12 @@ export async function explainFailure(options: {
 }): Promise<void> {
   const { adapter, agent, place, log } = options
   try {
-    const health = await adapter.probe(agent.options, place)
+    const written = adapter.options.safeParse(agent.options)
+    const health = await adapter.probe(written.success ? written.data : agent.options, {
+      ...place,
+      endpoint: agent.baseUrl,
+      model: agent.model,
+    })
     const said = health.healthy ? 'the program is well now, so it was a passing failure' : health.detail
     log.info('why a run may have failed', { agent: agent.name, probed: said.slice(0, 4_096), fix: health.fix, reason: 'probed' })
   } catch (error) {

@@ -89,7 +89,7 @@ async function startInside(
   try {
     return createLiveAgent({
       walled,
-      conversation: (child) => adapter.open(child, spec),
+      conversation: (child) => adapter.open(child, walled.door ? { ...spec, door: { url: walled.door.url, token } } : spec),
       recorded: recordChild(walled.child),
       door: walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log }),
       unit: walls.unit,

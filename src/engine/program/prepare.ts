@@ -86,6 +86,7 @@ export async function wantedOf(
     version: place.program.version,
     // There is no network inside: the model is reached through the door, also by those that go past the gateway.
     baseUrl: place.models?.url ?? (agent.baseUrl && place.walled ? '{{PAWL_DOOR_URL}}/model' : agent.baseUrl),
+    endpoint: agent.baseUrl,
     servedModels: place.models?.served,
     outputSchema: adapter.can.structuredOutput ? (task.output_schema ?? undefined) : undefined,
     maxTurns: agent.budget.turns,

@@ -4,7 +4,10 @@ import type { Clock } from '../../clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 
 /** How the programs of agents are. Asking one may start it, so a good answer is kept for a while: as long as the program is the same file, if it is known which one that is. */
-export type Probe = (agent: Pick<ResolvedAgent, 'adapter' | 'options'>, folder?: string) => Promise<AgentHealth>
+export type Probe = (
+  agent: Pick<ResolvedAgent, 'adapter' | 'options' | 'baseUrl' | 'model'>,
+  folder?: string,
+) => Promise<AgentHealth>
 
 const keptMs = 10_000
 const keptWithFileMs = 600_000
@@ -17,7 +20,7 @@ export function createProbes(options: {
   const { adapterNamed, clock, place } = options
   const known = new Map<string, { health: AgentHealth; file: string | undefined; at: number }>()
   return async (agent, folder) => {
-    const key = JSON.stringify([agent.adapter, agent.options, folder ?? ''])
+    const key = JSON.stringify([agent.adapter, agent.options, agent.baseUrl, agent.model, folder ?? ''])
     const kept = known.get(key)
     if (kept) {
       const age = clock.monotonic() - kept.at
@@ -25,7 +28,15 @@ export function createProbes(options: {
       if (isSame || (kept.file === undefined && age < keptMs)) return kept.health
     }
     const at = clock.monotonic()
-    const health = await adapterNamed(agent.adapter).probe(agent.options, { ...place, folder })
+    const adapter = adapterNamed(agent.adapter)
+    // Whoever asks over the API leaves out what has a default.
+    const written = adapter.options.safeParse(agent.options)
+    const health = await adapter.probe(written.success ? written.data : agent.options, {
+      ...place,
+      folder,
+      endpoint: agent.baseUrl,
+      model: agent.model,
+    })
     if (known.size > 100) known.clear()
     if (health.healthy) known.set(key, { health, file: await mark(health.program), at })
     else known.delete(key)

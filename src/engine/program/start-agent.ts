@@ -7,7 +7,7 @@ import { profileDigest } from '../../domain/profile/digest.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
 import type { KillUnit } from '../../process/child.ts'
 import { totalsOfTask } from '../../store/ledger.ts'
-import { recordKillUnit, recordProfile, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
+import { recordStart, runsOfTask, type TakenRun, toolsRan } from '../../store/runs.ts'
 import { knownFiles } from '../../store/session-archive.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import type { RunRow } from '../../store/tables.ts'
@@ -15,6 +15,7 @@ import { type AccessPlace, doorAccess, findAccess } from '../access/access.ts'
 import { composePrompt } from '../prompt.ts'
 import { clearQuestionFile } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
+import { cutCalls } from '../session/cut-calls.ts'
 import { type GateOptions, type Passed, passGate } from '../session/gate.ts'
 import { conversationMark } from '../session/home.ts'
 import { isPlanned, planningPreamble } from '../subtasks/planning.ts'
@@ -22,6 +23,7 @@ import { toldTogether } from '../subtasks/results.ts'
 import type { Place } from '../turn.ts'
 import { launchAgent } from './launch-agent.ts'
 import type { LiveAgent } from './live-agent.ts'
+import { tellOfNewer } from './newer-version.ts'
 import { type Wanted, wantedOf } from './prepare.ts'
 import type { Likeness } from './warm.ts'
 
@@ -40,6 +42,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   const { adapter, walls, workspace, voice } = place
   const { watch } = voice
   const program = await parts.probe(task.agent_config, workspace.path)
+  await tellOfNewer(adapter, program, { home: parts.home, log: voice.log, note: voice.note })
   const asked = await wantedOf(taken, adapter, {
     workspace: workspace.path,
     home: walls.home,
@@ -54,7 +57,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     models: place.models,
   })
   const told = place.replayed?.told
-  const wanted: Wanted = told ? { ...asked, systemPrompt: told.systemPrompt } : asked
+  const wanted: Wanted = { ...asked, ...(told && { systemPrompt: told.systemPrompt }), replayed: place.replayed?.isWhole }
   const digest = await profileDigest(place.profile)
   const entrance = () => {
     const where: AccessPlace = {
@@ -94,14 +97,14 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       toolsRan: earlier.length > 0 && (await toolsRan(parts.db, task.id)),
       outputSchema: adapter.can.structuredOutput ? undefined : (task.output_schema ?? undefined),
       planning: isPlanned(task) ? planningPreamble(task, adapter) : undefined,
+      cutCalls: adapter.sessions?.dropsCutCalls && !warm && isAsItWas(passed) ? await cutCalls(parts.db, session.id) : [],
       subtasks: task.has_subtasks ? toldTogether(await subtasksOf(parts.db, task.id)) : undefined,
     })
     const prompt = told?.prompt ?? composed
     // From here on the session home is written to; a run that has lost its lease must not.
     const unit = warm?.unit ?? walls.unit
     const isOurs =
-      passed.how !== 'lost' &&
-      (await recordStart(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined, soFar }))
+      passed.how !== 'lost' && (await begin(taken, parts, place, { unit, digest, resumed: passed.resume !== undefined, soFar }))
     if (!isOurs) watch.stop({ kind: 'lease_lost' })
     if (watch.reason) return await leave()
     await clearQuestionFile(walls.home)
@@ -145,7 +148,8 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     const { db, journal, clock } = parts
     const { model, version } = wanted
     const home = { home: walls.home, user: walls.user, workspace: workspace.path }
-    return { db, journal, clock, log: voice.log, adapter, session, task, run, ...home, model, version, care, fresh }
+    const mustRetell = adapter.goesOn?.(wanted) === false
+    return { db, journal, clock, log: voice.log, adapter, session, task, run, ...home, model, version, care, fresh, mustRetell }
   }
 
   /** A program that serves many runs cannot be told by its environment which one it is at now. */
@@ -155,8 +159,11 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   }
 }
 
+/** The program's own record, which one that was made anew is not. */
+const isAsItWas = ({ how }: Passed) => how === 'resumed' || how === 'restored'
+
 /** The kill unit is on disk before anything is started, so that whoever comes after us can end it. False if the run is no longer ours. */
-function recordStart(
+function begin(
   taken: TakenRun,
   parts: RunParts,
   { sandbox, enforced, profile }: Place,
@@ -164,8 +171,8 @@ function recordStart(
 ): Promise<boolean> {
   const { run, task } = taken
   return parts.journal.transact('killunit.record', async (tx, record) => {
-    if (!(await recordKillUnit(tx, run, { unit, walls: sandbox.name, enforced, resumed }))) return false
-    await recordProfile(tx, run, { profile, digest, at: new Date(parts.clock.now()) })
+    const at = new Date(parts.clock.now())
+    if (!(await recordStart(tx, run, { unit, walls: sandbox.name, enforced, resumed, profile, digest, at }))) return false
     const data = {
       attempt: run.attempt,
       fence: run.fence,

@@ -79,6 +79,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
       contextDirs: spec.contextDirs,
       mounts: spec.mounts,
       skipPlanning: spec.skipPlanning,
+      role: spec.role,
       subtasks: spec.subtasks,
       ...changes,
     }

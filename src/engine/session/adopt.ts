@@ -75,6 +75,11 @@ function adopting(adapter: Adapter, vendorId: string): SessionFiles {
   const { sessions, title } = adapter
   if (!sessions || !adapter.can.resume)
     throw new PawlError('unsupported', `${title} keeps no conversations that could be gone on with; adopt one of another agent.`)
+  if (sessions.rewritten)
+    throw new PawlError(
+      'unsupported',
+      `${title} keeps all conversations of a user in one database, so that none can be taken out of it alone; begin a session with Pawl.`,
+    )
   if (!isIdOf(sessions, vendorId))
     throw invalid(`${JSON.stringify(vendorId)} is not an id of a conversation of ${title}; take it from the program itself.`)
   return sessions

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import type { Db, Tx } from '../../store/database.ts'
@@ -13,7 +12,10 @@ import {
   maxChunkBytes,
   replaceFile,
 } from '../../store/session-archive.ts'
-import { filesBelow, findConversation, type Home, openHome, withFile } from './home.ts'
+import { digestOf, endOf, readAt, readEnd } from './file-end.ts'
+import { filesBelow, findConversation, type Home, lookFor, openHome, withFile } from './home.ts'
+import { archiveRewritten, markArchived } from './rewritten.ts'
+import { tooLarge } from './too-large.ts'
 
 export interface Archived {
   /** Files of which something was stored, and how many bytes that was. */
@@ -49,10 +51,12 @@ export async function archiveSession(options: {
   try {
     const main = await findConversation(home, files, vendorId)
     if (!main) return { files: 0, bytes: 0, notes: [] }
-    return await db.transaction().execute(async (tx) => {
+    const archived = await db.transaction().execute(async (tx) => {
       if (!(await holdLease(tx, run))) return undefined
       return archiveConversation(tx, { home, files, session, vendorId, main: main.path, at, limits })
     })
+    if (archived && files.rewritten) await markArchived(home, main.path, await knownFiles(db, session, vendorId))
+    return archived
   } finally {
     await home.root.close()
   }
@@ -73,6 +77,8 @@ export async function archiveConversation(
 ): Promise<Archived> {
   const { home, session, vendorId, main, at, limits = defaultLimits } = conversation
   await forgetOthers(tx, { session, vendorId, mainPath: main })
+  if (conversation.files.rewritten)
+    return archiveRewritten(tx, { ...conversation, with: conversation.files.rewritten.with, limits })
   const known = new Map((await knownFiles(tx, session, vendorId)).map((file) => [file.path, file]))
   const beside = await filesBeside(conversation, limits.files)
   let room = limits.bytes
@@ -104,13 +110,11 @@ export async function filesBeside(
 ): Promise<string[]> {
   const { home, files, vendorId, main } = conversation
   const found = new Set<string>()
+  for (const path of files.rewritten?.with ?? []) if (await lookFor(home, path)) found.add(path)
   for (const folder of files.beside?.(main, vendorId) ?? [])
     for (const path of await filesBelow(home, folder, { most: most - found.size })) if (path !== main) found.add(path)
   return [...found]
 }
-
-/** So much of the end of what is stored must still be there for a file to count as the same one, grown. */
-const comparedBytes = 64 * 1024
 
 /** Appends the tail of a file that still begins with what is stored, else stores it anew; answers how many bytes. */
 async function shipFile(
@@ -147,25 +151,3 @@ async function shipFile(
 export async function beginsWith(file: FileHandle, archived: Pick<ArchivedFile, 'size' | 'tail_digest'>): Promise<boolean> {
   return digestOf(await readEnd(file, archived.size)).equals(archived.tail_digest)
 }
-
-/** As much of the end of some bytes as is compared, and its digest. */
-export const endOf = (bytes: Buffer) => bytes.subarray(-comparedBytes)
-export const digestOf = (end: Buffer) => createHash('sha256').update(end).digest()
-
-const readEnd = (file: FileHandle, end: number) => readAt(file, Math.max(0, end - comparedBytes), Math.min(end, comparedBytes))
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled)
-    if (bytesRead === 0) break
-    filled += bytesRead
-  }
-  return buffer.subarray(0, filled)
-}
-
-const tooLarge = (paths: readonly string[], limits: ArchiveLimits) => ({
-  code: 'archive_full',
-  detail: `The conversation's files are more than ${Math.round(limits.bytes / 1024 / 1024)} MiB; not archived: ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}. If they are lost, the conversation is rebuilt from the journal.`,
-})

@@ -13,8 +13,9 @@ import { forgetOrigin, setConversation } from '../../store/sessions.ts'
 import type { SessionRow } from '../../store/tables.ts'
 import type { Journal } from '../journal.ts'
 import { beginsWith } from './archive.ts'
-import { type FoundFile, findConversation, type Home, isIdOf, type Look, openHome, withFile } from './home.ts'
+import { type FoundFile, findConversation, type Home, isIdOf, isUsed, type Look, openHome, withFile } from './home.ts'
 import { DamagedArchive, restoreSession } from './restore.ts'
+import { isMarked } from './rewritten.ts'
 import { transcriptMessage, transcriptOf } from './transcript.ts'
 
 export interface Passed {
@@ -45,6 +46,8 @@ export interface GateOptions {
   readonly care: SessionCare
   /** A new conversation was asked for. */
   readonly fresh: boolean
+  /** The program could not be held to the profile's rules if it went on by itself. */
+  readonly mustRetell?: boolean
   readonly look?: Look
 }
 
@@ -60,11 +63,13 @@ export async function passGate(options: GateOptions): Promise<Passed> {
   if (options.fresh) return beginAnew(options, 'asked')
   if (vendorId === null && !session.retell) return { how: 'new' }
 
+  if (options.mustRetell) return makeAnew(options, undefined, 'rules')
   const files = adapter.sessions
-  if (!files)
-    return vendorId !== null && care === 'keep'
-      ? { how: 'resumed', resume: vendorId }
-      : makeAnew(options, undefined, vendorId === null ? 'unheard' : 'refused')
+  if (!files) {
+    if (vendorId === null || care !== 'keep') return makeAnew(options, undefined, vendorId === null ? 'unheard' : 'refused')
+    // Nobody knows where it lies, but not in a home that the program has never written in.
+    return (await isUsed(options.home)) ? { how: 'resumed', resume: vendorId } : makeAnew(options, undefined, 'missing')
+  }
   const home = await openHome(options.home)
   if (!home) throw new Error(`the home of session ${session.id} does not exist`)
   try {
@@ -72,10 +77,10 @@ export async function passGate(options: GateOptions): Promise<Passed> {
     if (vendorId === null) return await makeAnew(options, { files, home, found: undefined }, 'unheard')
     if (!isIdOf(files, vendorId)) return await makeAnew(options, { files, home, found: undefined }, 'bad_id')
     const found = await findConversation(home, files, vendorId, options.look)
-    const fault = found !== undefined && care === 'keep' ? await faultOf(options, home, found, vendorId) : undefined
+    const fault = found !== undefined && care === 'keep' ? await faultOf(options, files, home, found, vendorId) : undefined
     if (found && care === 'keep' && !fault) return { how: 'resumed', resume: vendorId }
     const why = found ? (fault ?? 'refused') : 'missing'
-    const restored = care === 'rebuild' ? undefined : await restore(options, { home, found, vendorId, why })
+    const restored = care === 'rebuild' ? undefined : await restore(options, { files, home, found, vendorId, why })
     if (restored) return restored
     return fault ? { how: 'resumed', resume: vendorId } : await makeAnew(options, { files, home, found }, why)
   } finally {
@@ -89,12 +94,15 @@ export async function passGate(options: GateOptions): Promise<Passed> {
  */
 async function faultOf(
   { db, session }: GateOptions,
+  files: SessionFiles,
   home: Home,
   found: FoundFile,
   vendorId: string,
 ): Promise<'cut' | 'strayed' | undefined> {
-  const [main] = await knownFiles(db, session.id, vendorId)
+  const [main, ...others] = await knownFiles(db, session.id, vendorId)
   if (!main?.is_main || !main.is_whole || main.path !== found.path) return undefined
+  // Of a file that is rewritten nobody can see whether it has gone on from what is archived: that is noted beside it.
+  if (files.rewritten) return (await isMarked(home, main.path, [main, ...others])) ? undefined : 'strayed'
   if (found.size < main.size) return 'cut'
   const isContinued = await withFile(home, found.path, (file) => beginsWith(file, main))
   return isContinued === false ? 'strayed' : undefined
@@ -102,12 +110,18 @@ async function faultOf(
 
 async function restore(
   options: GateOptions,
-  { home, found, vendorId, why }: { home: Home; found: FoundFile | undefined; vendorId: string; why: string },
+  {
+    files,
+    home,
+    found,
+    vendorId,
+    why,
+  }: { files: SessionFiles; home: Home; found: FoundFile | undefined; vendorId: string; why: string },
 ): Promise<Passed | undefined> {
   const { session, user, log } = options
   return asHolder<Passed | undefined>(options, async (tx, record) => {
     try {
-      const restored = await restoreSession(tx, { home, user, session: session.id, vendorId, refused: found?.path })
+      const restored = await restoreSession(tx, { home, files, user, session: session.id, vendorId, refused: found?.path })
       if (!restored) return undefined
       record({ type: 'session.restored', data: { vendorId, why, ...restored } })
       log.info('a conversation was restored from the archive', { session: session.id, vendorId, why, reason: 'session_restored' })

@@ -21,7 +21,7 @@ export interface FoundFile {
 }
 
 /** Where one layout leads. One call is one look. */
-export type Look = (home: Home, pattern: string) => Promise<FoundFile | undefined>
+export type Look = (home: Home, pattern: string, which?: Pick<SessionFiles, 'oldest'>) => Promise<FoundFile | undefined>
 
 /** Undefined if there is no such directory. Up to the home itself the path is ours. */
 export async function openHome(path: string, options: { isOurs?: boolean } = {}): Promise<Home | undefined> {
@@ -32,6 +32,10 @@ export async function openHome(path: string, options: { isOurs?: boolean } = {})
   const root = real === undefined ? undefined : await openDirectory(real)
   return root && { root, isOurs: options.isOurs ?? false }
 }
+
+/** True if a program has left something in it: what we put there for it says nothing. */
+export const isUsed = async (path: string) =>
+  (await readdir(path)).some((name) => !name.startsWith(ownPrefix) && name !== '.gitconfig')
 
 /** True if the id is one that this program gives, whole. Only then may it become part of a path. */
 export const isIdOf = (files: SessionFiles, vendorId: string) => files.id.exec(vendorId)?.[0] === vendorId
@@ -45,7 +49,7 @@ export async function findConversation(
 ): Promise<FoundFile | undefined> {
   if (!isIdOf(files, vendorId)) return undefined
   for (const pattern of files.layouts(vendorId)) {
-    const found = await look(home, pattern)
+    const found = await look(home, pattern, files)
     if (found) return found
   }
   return undefined
@@ -57,14 +61,18 @@ export async function conversationMark(path: string, files: SessionFiles, vendor
   if (!home) return undefined
   try {
     const found = await findConversation(home, files, vendorId)
-    return found && `${found.path} ${found.size} ${found.mtimeMs}`
+    if (!found) return undefined
+    const all = [found]
+    for (const path of files.rewritten?.with ?? []) all.push((await lookFor(home, path)) ?? { path, size: 0, mtimeMs: 0 })
+    return all.map((file) => `${file.path} ${file.size} ${file.mtimeMs}`).join('\n')
   } finally {
     await home.root.close()
   }
 }
 
-/** The file that a pattern means, the one written last if there are several. An empty file is none: it is what a power cut leaves. */
-export const lookFor: Look = async (home, pattern) => {
+/** The file that a pattern means; of several the one written last, or the first by its name. An empty file is none: it is what a power cut leaves. */
+export const lookFor: Look = async (home, pattern, { oldest = false } = {}) => {
+  const isBetter = (path: string, mtimeMs: number, best: FoundFile) => (oldest ? path < best.path : mtimeMs > best.mtimeMs)
   let best: FoundFile | undefined
   let left = mostEntries
   const walk = async (directory: DirectoryHandle, [name = '', ...rest]: readonly string[], prefix: string): Promise<void> => {
@@ -74,7 +82,7 @@ export const lookFor: Look = async (home, pattern) => {
       if (rest.length > 0) await inDirectory(home, directory, entry, (below) => walk(below, rest, `${path}/`))
       else {
         const found = await statIn(home, directory, entry)
-        if (found?.isFile() && found.size > 0 && !(best && best.mtimeMs >= found.mtimeMs))
+        if (found?.isFile() && found.size > 0 && (!best || isBetter(path, found.mtimeMs, best)))
           best = { path, size: found.size, mtimeMs: found.mtimeMs }
       }
     }

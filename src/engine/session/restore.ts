@@ -1,9 +1,11 @@
+import type { SessionFiles } from '../../agent.ts'
 import { putFile } from '../../files/put-file.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { type ArchivedFile, knownFiles, readFile } from '../../store/session-archive.ts'
-import { digestOf, endOf } from './archive.ts'
+import { digestOf, endOf } from './file-end.ts'
 import { type Home, removeFile } from './home.ts'
+import { clearRewritten, markArchived } from './rewritten.ts'
 
 export interface Restored {
   readonly files: number
@@ -21,17 +23,20 @@ export async function restoreSession(
     readonly user: AgentUser | undefined
     readonly session: string
     readonly vendorId: string
+    readonly files?: Pick<SessionFiles, 'rewritten'> | undefined
     /** Where a file of this conversation lies that the program refused: two of one id would be one too many. */
     readonly refused?: string | undefined
   },
 ): Promise<Restored | undefined> {
-  const { home, user, session, vendorId, refused } = options
+  const { home, user, session, vendorId, refused, files } = options
   const [main, ...others] = await knownFiles(db, session, vendorId)
   if (!main?.is_main || !main.is_whole) return undefined
   const beside = others.filter((file) => file.is_whole)
   let bytes = 0
+  if (files?.rewritten) await clearRewritten(home, main.path, files.rewritten)
   for (const file of [...beside, main]) bytes += await putFile(home.root, file.path, checked(db, file), user)
   if (refused !== undefined && refused !== main.path) await removeFile(home, refused)
+  if (files?.rewritten) await markArchived(home, main.path, [main, ...others], user)
   return { files: beside.length + 1, bytes }
 }
 

@@ -55,11 +55,11 @@ export async function partOf(
   tx: Tx,
   parent: LockedTask,
   asked: SubtaskAsked,
-  known: { agents: readonly ResolvedAgent[]; adapterNamed: (name: string) => Adapter },
+  known: { agents: readonly ResolvedAgent[]; adapterNamed: (name: string, options?: unknown) => Adapter },
 ): Promise<Omit<TaskToInsert, 'id' | 'session' | 'at'>> {
   const own = parent.agent_config
   const base = asked.agent === undefined || asked.agent === own.name ? own : agentFor(parent, asked.agent, known.agents)
-  if (asked.model !== undefined && !known.adapterNamed(base.adapter).can.model)
+  if (asked.model !== undefined && !known.adapterNamed(base.adapter, base.options).can.model)
     throw invalid(`Agent "${base.name}" takes no model; leave it out.`)
   const refused = asked.checks && refusedCheck(asked.checks, rightsOf(own), { mayAllow: false, workspace: parent.workspace })
   if (refused)

@@ -28,7 +28,10 @@ export interface MatchOptions {
   readonly mayRepeat?: boolean | undefined
 }
 
-/** Finds the recorded call that a request is the same as. Each is found once, the earliest first, so conversations side by side do not get into each other's way. */
+/** As often as programs try by themselves. */
+const mostRepeats = 5
+
+/** Finds the recorded call that a request is the same as. Each is found once, the earliest first, and only the last one again, so conversations side by side do not get into each other's way. */
 export interface Matcher {
   take(asked: AskedCall): RecordedCall | Divergence
   /** Calls that nobody has asked for yet. */
@@ -43,15 +46,22 @@ export function createMatcher(calls: readonly RecordedCall[], { normalise, anyMo
     `${method} ${anyModel ? path.replace(/\/models\/[^/:]+/, '/models/<model>') : path}`
   const marksOf = ({ body }: Pick<AskedCall, 'body'>) => (anyModel ? normal.conversation(body) : normal.marks(body))
   const known = calls.map((call) => ({ call, route: route(call), marks: marksOf(call), isTaken: false }))
+  let last: (typeof known)[number] | undefined
+  let repeats = 0
+  /** A program that has lost an answer, or thinks so, asks for it once more. */
+  const repeated = (same: readonly (typeof known)[number][]) =>
+    last && same.includes(last) && ++repeats <= mostRepeats ? last : undefined
 
   return {
     take(asked) {
       const wanted = route(asked)
       const marks = marksOf(asked)
       const same = known.filter((one) => one.route === wanted && isSame(one.marks, marks))
-      const found = same.find(({ isTaken }) => !isTaken) ?? (mayRepeat ? same.at(-1) : undefined)
+      const found = same.find(({ isTaken }) => !isTaken) ?? (mayRepeat ? same.at(-1) : repeated(same))
       if (found) {
+        if (!found.isTaken) repeats = 0
         found.isTaken = true
+        last = found
         return found.call
       }
       const { method, path } = asked

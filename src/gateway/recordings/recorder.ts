@@ -1,8 +1,8 @@
 import type { Redactor } from '../../domain/redact/redactor.ts'
-import type { CallRecorder, RecordedAsk, Recorder } from '../recording.ts'
 import type { RecordingLine, StoredBody } from './format.ts'
 import { keptFrames, type TimedBytes } from './frames.ts'
 import { jsonObject, type Piece, sha256, splitBody } from './pieces.ts'
+import type { CallRecorder, RecordedAsk, Recorder } from './recording.ts'
 
 export interface TapeOptions {
   /** Keeps a line; never throws. */

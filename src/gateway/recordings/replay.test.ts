@@ -70,6 +70,14 @@ test('requests of conversations side by side are answered in whatever order they
   expect(replay.counts).toEqual({ replayed: 3, live: 0 })
 })
 
+test('a program that has lost the last answer gets it again, and no other call is answered twice', async () => {
+  const { replay, ask, told } = replaying([bodyOf(first), bodyOf(second)])
+  expect([await ask(bodyOf(first)), await ask(bodyOf(first)), await ask(bodyOf(second))]).toEqual([1, 1, 2])
+  expect(replay.missing()).toEqual([])
+  await expect(ask(bodyOf(first))).rejects.toThrow()
+  expect(told).toHaveLength(1)
+})
+
 test('what is different in every run does not count', async () => {
   const said = (id: string, at: string, took: string, where: string) =>
     bodyOf([user(`${id} on ${at}, ${took} in ${where}/src, commit ${id.slice(0, 7)}`)], { metadata: { who: id } })

@@ -1,12 +1,12 @@
 import { PawlError } from '../../domain/error.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
-import type { RecordedAnswer, RecordedAsk, Replay } from '../recording.ts'
 import { bytesOf } from './frames.ts'
 import { createMatcher, type Divergence, isDivergence, type Matcher } from './match.ts'
 import { type NamedPlace, normaliser } from './normalise.ts'
 import { jsonObject, type Piece, sha256, splitBody } from './pieces.ts'
 import type { Recording } from './read.ts'
 import { withoutKey } from './recorder.ts'
+import type { RecordedAnswer, RecordedAsk, Replay } from './recording.ts'
 
 export interface ReplayOptions {
   readonly recording: Recording

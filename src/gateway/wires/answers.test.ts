@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createFrameSplitter } from '../frames.ts'
-import { type ModelAnswer, type ModelEvent, refusalKinds } from '../model-event.ts'
-import type { ModelRequest } from '../model-request.ts'
-import type { Wire } from '../wire.ts'
 import { anthropic } from './anthropic/wire.ts'
+import { createFrameSplitter } from './frames.ts'
+import { type ModelAnswer, type ModelEvent, refusalKinds } from './model-event.ts'
+import type { ModelRequest } from './model-request.ts'
 import { openaiChat } from './openai-chat/wire.ts'
 import { openaiResponses } from './openai-responses/wire.ts'
+import type { Wire } from './wire.ts'
 
 const formats = [anthropic, openaiResponses, openaiChat]
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ModelEvent } from '../model-event.ts'
 import { createCallOrder } from './call-order.ts'
+import type { ModelEvent } from './model-event.ts'
 
 const call = (index: number): ModelEvent => ({ type: 'tool_call', index, id: `c${index}`, name: 'a' })
 const input = (index: number, json: string): ModelEvent => ({ type: 'tool_input', index, json })

@@ -1,4 +1,4 @@
-import type { ModelEvent } from '../model-event.ts'
+import type { ModelEvent } from './model-event.ts'
 
 /**
  * Puts calls that come side by side one after another: a call begins when the one before it is whole. Clients that know only

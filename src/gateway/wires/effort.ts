@@ -1,4 +1,4 @@
-import type { Thinking } from '../model-request.ts'
+import type { Thinking } from './model-request.ts'
 
 /** How much a model is to think, as a request says it. Makers invent levels above "high"; no other format has a word for them. */
 export function readEffort(effort: unknown): Thinking['effort'] {

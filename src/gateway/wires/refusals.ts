@@ -1,6 +1,6 @@
 import { type PawlError, unavailable } from '../../domain/error.ts'
-import type { ModelEvent, RefusalKind } from '../model-event.ts'
 import { asObject, textOf } from './fields.ts'
+import type { ModelEvent, RefusalKind } from './model-event.ts'
 
 /** The stream ended without saying how the answer ends. */
 export const brokenOff: ModelEvent = {

@@ -1,5 +1,5 @@
-import type { Tool } from '../model-request.ts'
 import { textOf } from './fields.ts'
+import type { Tool } from './model-request.ts'
 
 /** What a model is told of a tool. One that takes bare text is offered with one field for it, and its grammar is told in words. */
 export function describedTool({ description, form, grammar }: Tool): string | undefined {
@@ -15,6 +15,16 @@ export const textSchema = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The whole text.' } },
   required: ['input'],
+  additionalProperties: false,
+} as const
+
+export const searchSchema = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', description: 'What the tools are to do.' },
+    limit: { type: 'number', description: 'The most that are wanted.' },
+  },
+  required: ['query'],
   additionalProperties: false,
 } as const
 

@@ -1,5 +1,5 @@
-import type { Message, Part, TextPart } from '../model-request.ts'
-import { sealOfNextCall } from '../seal.ts'
+import type { Message, Part, TextPart } from './model-request.ts'
+import { sealOfNextCall } from './seal.ts'
 
 /** Gathers parts into messages: neighbours of one role are one message, as the strictest formats want it. */
 export function createTurns() {

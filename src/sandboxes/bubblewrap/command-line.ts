@@ -63,7 +63,13 @@ export async function commandLine(
   }
   const program = seenFrom(workspace, real)
   const node = realpathSync(process.execPath)
-  const programs = [program, node, ...interpretersOf(real)]
+  const started = (command.programs ?? []).map((file) => realpathSync(file))
+  const programs = [
+    program,
+    node,
+    ...[real, ...started].flatMap(interpretersOf),
+    ...started.map((file) => seenFrom(workspace, file)),
+  ]
   const view = await viewFor({ walls, user, workspace, home, programs, searchPath: tools.searchPath, clock: tools.clock })
 
   // By its link where there is one: some programs are many, and look at the name they were called by. But a link may lie where the agent

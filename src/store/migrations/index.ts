@@ -15,6 +15,7 @@ import noticed from './0014-noticed.ts'
 import reservations from './0015-reservations.ts'
 import recordings from './0016-recordings.ts'
 import modelFigures from './0017-model-figures.ts'
+import feed from './0018-feed.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 15, name: 'reservations', sql: reservations },
   { id: 16, name: 'recordings', sql: recordings },
   { id: 17, name: 'model-figures', sql: modelFigures },
+  { id: 18, name: 'feed', sql: feed },
 ]

@@ -7,6 +7,7 @@ import type { Denials } from '../../engine/entrance/denials.ts'
 import type { Entrance } from '../../engine/entrance/entrance.ts'
 import type { Caller, Runtime } from '../../engine/runtime.ts'
 import type { SecretVerbs } from '../../engine/secrets.ts'
+import type { PageFiles } from './page-files.ts'
 import type { Buckets } from './rate-limit.ts'
 import type { EventStreams } from './sse.ts'
 
@@ -36,6 +37,8 @@ export interface Parts {
   readonly isSecure: () => boolean
   readonly streams: EventStreams
   readonly version: string
+  /** The built page; without it `GET /` says how to get it. */
+  readonly page?: PageFiles | undefined
   /** Stops the daemon; without it `POST /shutdown` is refused. */
   readonly shutdown?: (() => void) | undefined
 }

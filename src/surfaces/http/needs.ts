@@ -8,6 +8,14 @@ const mark = 'x-pawl-right'
 /** Goes into the definition of every route: the right that whoever asks must have. The gate and the test of the gate are made from these. */
 export const needs = (right: Right) => ({ [mark]: right }) as const
 
+const pages = new WeakMap<App, Set<string>>()
+
+/** Adds a file of the page, which is open to all and no part of the API. */
+export function addPage(app: App, path: string, answer: (c: Context<HttpEnv>) => Response): void {
+  pages.set(app, (pages.get(app) ?? new Set<string>()).add(path))
+  app.get(path, answer)
+}
+
 /** Every route with the right it names, undefined where one names none. Paths as the router writes them. */
 export function declaredRights(app: App): Map<string, Right | undefined> {
   const declared = new Map<string, Right | undefined>()
@@ -20,6 +28,7 @@ export function declaredRights(app: App): Map<string, Right | undefined> {
       (definition.route as { [mark]?: Right })[mark],
     )
   }
+  for (const path of pages.get(app) ?? []) declared.set(`GET ${path}`, 'open')
   return declared
 }
 

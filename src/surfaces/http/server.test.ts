@@ -221,7 +221,7 @@ test('what is no id names nothing', async () => {
     '/api/v1/tasks/..%2f..%2fetc%2fpasswd',
     '/api/v1/tasks/t_%00',
     '/api/v1/nothing',
-    '/',
+    '/nothing',
   ]) {
     const answer = await ask(surface, 'GET', path)
     expect([answer.status, answer.json.code, answer.headers.get('content-type')]).toEqual([

@@ -22,6 +22,7 @@ import { AllowedHosts, isLoopback } from './hosts.ts'
 import { createListener, listen, type Pem } from './listen.ts'
 import { createMethodCheck } from './methods.ts'
 import { rightFinder } from './needs.ts'
+import type { PageFiles } from './page-files.ts'
 import { Buckets, type Rate } from './rate-limit.ts'
 import { addRoutes } from './routes/index.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -43,6 +44,7 @@ export interface HttpSurfaceOptions {
   /** Further names, with port, under which this server may be asked for, e.g. behind a proxy. */
   readonly allowedHosts?: readonly string[] | undefined
   readonly shutdown?: (() => void) | undefined
+  readonly page?: PageFiles | undefined
 }
 
 export interface Rates {

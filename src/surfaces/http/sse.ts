@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import { messageOf } from '../../domain/error.ts'
 import { type Event, isRestingEvent } from '../../domain/event.ts'
 import { isAtRest } from '../../domain/task/task.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { FeedFilter, Runtime } from '../../engine/runtime.ts'
 import type { Log } from '../../log.ts'
 import { securityHeaders } from './security-headers.ts'
 import { Turns } from './turns.ts'
@@ -32,6 +32,11 @@ export interface FollowRequest {
   readonly shown?: ((event: Event) => Event) | undefined
   /** Whether the reader may still come in; asked with each beat and whenever somebody's rights change. */
   readonly isStillIn?: (() => Promise<boolean>) | undefined
+}
+
+export interface FeedRequest extends Pick<FollowRequest, 'shown' | 'isStillIn'> {
+  readonly filter: FeedFilter
+  readonly after?: string | undefined
 }
 
 /**
@@ -70,6 +75,43 @@ export class EventStreams {
     this.#recheckOne(response, request.isStillIn)
     this.#follow(response, request, isAtRest(task.state, task.reason), ended.signal).catch((error: unknown) => {
       if (!ended.signal.aborted) this.#log.info('event stream cut', { task: request.task, cause: messageOf(error) })
+      response.destroy()
+    })
+  }
+
+  /** The events of all tasks. Resolves once the stream is open; each batch tells the reader where to go on. */
+  async openFeed(response: ServerResponse, request: FeedRequest): Promise<void> {
+    const ended = new AbortController()
+    const batches = this.#runtime
+      .followFeed({ ...request.filter, after: request.after, signal: ended.signal })
+      [Symbol.asyncIterator]()
+    // Where it begins: a cursor that is not known is refused before anything is sent.
+    const first = await batches.next()
+    if (response.destroyed) return void (await batches.return?.())
+    response.once('close', () => {
+      ended.abort()
+      this.#open.delete(response)
+    })
+    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
+    this.#open.set(response, { ended, isStillIn: request.isStillIn })
+    this.#beat()
+    response.writeHead(200, streamHeaders)
+    response.write(`retry: 1000\nid: ${first.value?.cursor}\ndata:\n\n`)
+    this.#recheckOne(response, request.isStillIn)
+    const follow = async () => {
+      for (let found = await batches.next(); !found.done; found = await batches.next()) {
+        const { events, cursor } = found.value
+        const shown = request.shown ? events.map(request.shown) : events
+        // Only the last one of a batch has an id: a reader that was cut before it hears the batch once more.
+        const texts = shown.map(
+          (event, n) => `${n === shown.length - 1 ? `id: ${cursor}\n` : ''}data: ${JSON.stringify(event)}\n\n`,
+        )
+        await this.#writeTexts(response, texts, ended.signal)
+      }
+      if (!ended.signal.aborted) response.destroy()
+    }
+    follow().catch((error: unknown) => {
+      if (!ended.signal.aborted) this.#log.info('event stream cut', { cause: messageOf(error) })
       response.destroy()
     })
   }
@@ -119,6 +161,10 @@ export class EventStreams {
 
   /** A long history goes out in pieces, and everybody else has a turn between two of them: what a socket takes at once would never let go of us. */
   async #write(response: ServerResponse, batch: readonly Event[], signal: AbortSignal): Promise<void> {
+    await this.#writeTexts(response, batch.map(frame), signal)
+  }
+
+  async #writeTexts(response: ServerResponse, frames: readonly string[], signal: AbortSignal): Promise<void> {
     let text = ''
     let isFirst = true
     const put = async (piece: string | Buffer) => {
@@ -127,8 +173,8 @@ export class EventStreams {
       if (signal.aborted) throw new Error('the reader went away')
       if (!response.write(piece)) await this.#drained(response, signal)
     }
-    for (const event of batch) {
-      text += frame(event)
+    for (const one of frames) {
+      text += one
       // At most three bytes per UTF-16 unit, so this is one slice whatever it holds.
       if (text.length <= sliceBytes / 4) continue
       const bytes = Buffer.from(text)

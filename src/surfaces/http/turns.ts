@@ -1,5 +1,5 @@
-/** How many have a turn before whoever connects or asks meanwhile is served. */
-const together = 8
+/** How many have a turn before whoever connects or asks meanwhile is served. Fifty who connect in one moment wait for as many rounds: so a round is short. */
+const together = 2
 
 /**
  * For long work in small steps that many do at once: a few of them have a turn, then everything else that waits for this process, then the next few. Each for itself could only

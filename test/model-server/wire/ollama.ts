@@ -1,6 +1,6 @@
 import { normalTurns, type Turn } from '../conversation.ts'
 import { type Failure, type FailureKind, failureHeaders, pieces, type Refusal, type Reply, type Usage } from '../reply.ts'
-import { asList, asRecord, asText, type Body, found, scriptedModels, type Wire } from './wire.ts'
+import { asList, asRecord, asText, type Body, found, RefusedAside, scriptedModels, type Wire } from './wire.ts'
 
 /** Ollama chat: lines of JSON, streamed unless the request says otherwise. */
 export const ollama: Wire = {
@@ -42,18 +42,58 @@ export const ollama: Wire = {
   aside({ method, path, body, pulled }) {
     // Codex refuses an Ollama older than 0.13.4.
     if (method === 'GET' && path === '/api/version') return { version: '0.20.0' }
-    if (method === 'GET' && path === '/api/tags') return { models: [...scriptedModels, ...pulled].map(tag) }
+    const names = [...Object.keys(abilities), ...pulled]
+    const model = asText(body.model) || asText(body.name)
+    if (method === 'GET' && path === '/api/tags') return { models: names.map(tag) }
     if (method === 'POST' && path === '/api/show') {
-      return { details: tag(asText(body.model)).details, capabilities: ['completion', 'tools'], model_info: {} }
+      return names.some((name) => withTag(name) === withTag(model))
+        ? shown(model)
+        : new RefusedAside(404, { error: `model '${model}' not found` })
     }
     if (method === 'POST' && path === '/api/pull') {
-      pulled.add(asText(body.model) || asText(body.name))
-      return body.stream === false
-        ? { status: 'success' }
-        : [{ status: 'pulling manifest' }, { status: 'success' }].map(line).join('')
+      // The registry is asked after the answer has begun, so a name that it does not know is told in the stream.
+      const unknown = model.startsWith('nowhere/')
+      if (!unknown) pulled.add(model)
+      const end = unknown ? { error: 'pull model manifest: file does not exist' } : { status: 'success' }
+      if (body.stream === false) return unknown ? new RefusedAside(500, end) : end
+      return [{ status: 'pulling manifest' }, ...(unknown ? [] : layers), end].map(line).join('')
     }
   },
 }
+
+interface Ability {
+  readonly capabilities: readonly string[]
+  readonly contextLength: number
+  readonly parameters?: string
+}
+const usual: Ability = { capabilities: ['completion', 'tools', 'thinking'], contextLength: 131_072 }
+/** What there is without a pull; the names tell what each can and cannot. */
+const abilities: Readonly<Record<string, Ability>> = {
+  ...Object.fromEntries(scriptedModels.map((name) => [name, usual])),
+  'scripted-seeing:latest': { ...usual, capabilities: ['completion', 'tools', 'vision'] },
+  'scripted-toolless:latest': { ...usual, capabilities: ['completion'] },
+  'scripted-small:latest': { ...usual, contextLength: 4_096 },
+  'scripted-vast:latest': { ...usual, contextLength: 2_000_000 },
+  'scripted-tuned:latest': {
+    ...usual,
+    parameters: 'stop                           "<|end|>"\nnum_ctx                        8192',
+  },
+}
+
+const withTag = (name: string) => (name.includes(':') ? name : `${name}:latest`)
+
+function shown(model: string) {
+  const { capabilities, contextLength, parameters = '' } = abilities[model] ?? abilities[withTag(model)] ?? usual
+  const model_info = { 'general.architecture': 'scripted', 'scripted.context_length': contextLength }
+  return { details: tag(model).details, parameters, capabilities, model_info }
+}
+
+const digest = 'sha256:5f0d'
+const layers = [0, 500_000_000, 1_000_000_000, 2_000_000_000]
+  .map(
+    (completed): Record<string, unknown> => ({ status: `pulling ${digest.slice(7)}`, digest, total: 2_000_000_000, completed }),
+  )
+  .concat([{ status: 'verifying sha256 digest' }, { status: 'writing manifest' }])
 
 function turnsOf(message: Body): Turn[] {
   const text = asText(message.content)

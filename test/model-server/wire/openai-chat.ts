@@ -59,7 +59,11 @@ function turnsOf(message: Body): Turn[] {
   const text = textOf(message.content)
   if (message.role === 'assistant') return [{ role: 'assistant', text }]
   if (message.role === 'tool') return [{ role: 'tool', text }]
-  return message.role === 'user' ? [{ role: 'user', text }] : []
+  if (message.role !== 'user') return []
+  // Some programs put reminders of their own beside the prompt, each in a block.
+  return Array.isArray(message.content)
+    ? asList(message.content).map((block) => ({ role: 'user', text: textOf([block]) }))
+    : [{ role: 'user', text }]
 }
 
 const callOf = (call: ToolCall) => ({

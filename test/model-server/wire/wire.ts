@@ -34,6 +34,17 @@ export interface Aside {
   readonly pulled: Set<string>
 }
 
+/** What `aside` gives when it says no. */
+export class RefusedAside {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    this.status = status
+    this.body = body
+  }
+}
+
 export type Body = Readonly<Record<string, unknown>>
 
 export const sse = (data: unknown, event?: string) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(data)}\n\n`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject, ModelRequest } from '../../model-request.ts'
+import type { JsonObject, ModelRequest } from '../model-request.ts'
 import { anthropic } from './wire.ts'
 
 const asked = { kind: 'generate' } as const

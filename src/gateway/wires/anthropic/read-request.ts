@@ -1,8 +1,8 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
-import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Thinking, ToolChoice } from '../../model-request.ts'
-import { markedSeal } from '../../seal.ts'
 import { readEffort } from '../effort.ts'
 import { asObject, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
+import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Thinking, ToolChoice } from '../model-request.ts'
+import { markedSeal } from '../seal.ts'
 import { asReminder, createTurns } from '../turns.ts'
 import { readTools } from './read-tools.ts'
 

@@ -1,6 +1,6 @@
 import { PawlError } from '../../../domain/error.ts'
-import type { JsonObject, Tool } from '../../model-request.ts'
 import { asObject, objectsOf, present, textOf } from '../fields.ts'
+import type { JsonObject, Tool } from '../model-request.ts'
 
 /**
  * The tools that the model may call where this request ends. Anthropic's service keeps tools back until a message refers to them; other

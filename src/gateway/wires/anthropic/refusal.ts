@@ -1,9 +1,9 @@
-import type { Refusal, RefusalAnswer, RefusalKind } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { RefusedAnswer } from '../../wire.ts'
 import { asObject, parsedObject, present, textOf } from '../fields.ts'
 import { headerTime, later, retryAfter, saidTime, secondsUntil } from '../limit-times.ts'
+import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { kindOfStatus, plainMessage, saysNoCredit, saysOverflow } from '../refusals.ts'
+import type { RefusedAnswer } from '../wire.ts'
 
 /** A refusal of the provider, understood. */
 export function refused({ status, headers, text }: RefusedAnswer, now: Date): Refusal {

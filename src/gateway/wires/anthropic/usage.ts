@@ -1,7 +1,7 @@
-import type { ModelUsage } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { UsageReader } from '../../wire.ts'
 import { asCount, asObject, parsedObject } from '../fields.ts'
+import type { ModelUsage } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
+import type { UsageReader } from '../wire.ts'
 
 /** The start of a stream tells what went in, its end what came out; counts are running totals, so the last one told counts. */
 export function usageReader(): UsageReader {

@@ -1,6 +1,6 @@
-import { sseFrame } from '../../frames.ts'
-import type { Wire } from '../../wire.ts'
 import { modelOf, numberOf, present } from '../fields.ts'
+import { sseFrame } from '../frames.ts'
+import type { Wire } from '../wire.ts'
 import { answerReader, readWhole } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { refusal, refusalBody, refused } from './refusal.ts'

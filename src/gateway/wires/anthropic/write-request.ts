@@ -1,6 +1,6 @@
-import type { JsonObject, Message, ModelRequest, Part, TextPart, Tool, ToolChoice } from '../../model-request.ts'
-import { sealAhead, sealForClient, sealForProvider } from '../../seal.ts'
 import { present } from '../fields.ts'
+import type { JsonObject, Message, ModelRequest, Part, TextPart, Tool, ToolChoice } from '../model-request.ts'
+import { sealAhead, sealForClient, sealForProvider } from '../seal.ts'
 import { describedTool } from '../tool-words.ts'
 import { redactedMark } from './read-request.ts'
 

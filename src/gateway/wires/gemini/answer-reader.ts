@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { asList, asObject, asText, isObject, parsedObject } from '../../fields.ts'
-import type { EndReason, ModelAnswer, ModelEvent } from '../../model-event.ts'
-import type { JsonObject, Part } from '../../model-request.ts'
-import type { AnswerReader, Frame, UsageReader } from '../../wire.ts'
+import { asList, asObject, asText, isObject, parsedObject } from '../fields.ts'
+import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
+import type { JsonObject, Part } from '../model-request.ts'
 import { brokenOff, noJson } from '../refusals.ts'
+import type { AnswerReader, Frame, UsageReader } from '../wire.ts'
 import { callOf, wordsOf } from './parts.ts'
 import { refusedInStream } from './refusals.ts'
 import { readUsage } from './usage.ts'
@@ -92,19 +92,22 @@ export function readWhole(body: JsonObject): ModelAnswer {
 export function usageReader(): UsageReader {
   let usage: UsageReader['usage']
   let hasEnded = false
+  let isGrounded = false
   const whole = (body: JsonObject) => {
     for (const answer of Array.isArray(body) ? body.map(asObject) : [body]) {
       usage = readUsage(answer) ?? usage
+      isGrounded ||= asList(asObject(candidateOf(answer).groundingMetadata).webSearchQueries).length > 0
       hasEnded ||= endingOf(answer) !== undefined
     }
   }
   return {
     whole,
     frame: ({ data }) => {
-      if (/"usageMetadata"|"finishReason"|"blockReason"/.test(data)) whole(parsedObject(data) ?? {})
+      if (/"usageMetadata"|"finishReason"|"blockReason"|"groundingMetadata"/.test(data)) whole(parsedObject(data) ?? {})
     },
+    // An answer that rests on searches is paid for once, however many there were.
     get usage() {
-      return usage
+      return usage && isGrounded ? { ...usage, pieces: { grounded_prompts: 1 } } : usage
     },
     get hasEnded() {
       return hasEnded

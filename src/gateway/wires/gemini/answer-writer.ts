@@ -1,69 +1,31 @@
-import { sseFrame } from '../../frames.ts'
-import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../../model-event.ts'
-import type { JsonObject, Part } from '../../model-request.ts'
-import { sealForClient } from '../../seal.ts'
-import type { AnswerWriter } from '../../wire.ts'
 import { inputOf } from '../fields.ts'
+import { sseFrame } from '../frames.ts'
+import type { EndReason, ModelAnswer, ModelUsage } from '../model-event.ts'
+import type { JsonObject, Part } from '../model-request.ts'
+import { sealForClient } from '../seal.ts'
+import { type HeldCall, type WholeCallFormat, wholeCallWriter } from '../whole-calls.ts'
+import type { AnswerWriter } from '../wire.ts'
 import { imagePart } from './parts.ts'
 import { refusalBody } from './refusals.ts'
 import { writeUsage } from './usage.ts'
 
-/** Gemini's calls come in one piece, so they wait for the end of their input; the last frame tells the usage. */
-export class GeminiAnswerWriter implements AnswerWriter {
-  #envelope: JsonObject = {}
-  #usage: ModelUsage | undefined
-  #reason: EndReason | undefined
-  #isClosed = false
-  readonly #calls = new Map<number, { readonly call: Extract<ModelEvent, { type: 'tool_call' }>; json: string }>()
+export function geminiAnswerWriter(): AnswerWriter {
+  let envelope: JsonObject = {}
+  const written = (calls: readonly HeldCall[]) =>
+    calls.map(({ json, ...call }) => writePart({ kind: 'tool_call', ...call, input: inputOf(json) }))
+  return wholeCallWriter({
+    start({ id, model }) {
+      envelope = { modelVersion: model, responseId: id }
+    },
+    piece: (event, calls) => sseFrame(answerBody([...written(calls), writePiece(event)], undefined, undefined, envelope)),
+    last: (reason, usage, calls) => sseFrame(answerBody(written(calls), reason, usage, envelope)),
+    error: (event) => sseFrame(refusalBody(event, new Date(0))),
+  })
+}
 
-  write(event: ModelEvent): string {
-    switch (event.type) {
-      case 'start':
-        this.#envelope = { modelVersion: event.model, responseId: event.id }
-        return ''
-      case 'text':
-        return this.#frame([...this.#waiting(), { text: event.text }])
-      case 'thinking':
-        return this.#frame([...this.#waiting(), { text: event.text, thought: true }])
-      case 'thinking_seal':
-        return this.#frame([...this.#waiting(), { text: '', thoughtSignature: sealForClient('gemini', event.seal) }])
-      case 'tool_call':
-        this.#calls.set(event.index, { call: event, json: '' })
-        return ''
-      case 'tool_input': {
-        const open = this.#calls.get(event.index)
-        if (open) open.json += event.json
-        return ''
-      }
-      case 'usage':
-        this.#usage = event.usage
-        return ''
-      case 'end':
-        this.#reason = event.reason
-        return ''
-      case 'error':
-        this.#isClosed = true
-        return sseFrame(refusalBody(event, new Date(0)))
-    }
-  }
-
-  end(): string {
-    if (this.#isClosed || this.#reason === undefined) return ''
-    this.#isClosed = true
-    return this.#frame(this.#waiting(), this.#reason)
-  }
-
-  #waiting(): JsonObject[] {
-    const parts = [...this.#calls.values()].map(({ call, json }) =>
-      writePart({ kind: 'tool_call', ...call, input: inputOf(json) }),
-    )
-    this.#calls.clear()
-    return parts
-  }
-
-  #frame(parts: JsonObject[], reason?: EndReason): string {
-    return sseFrame(answerBody(parts, reason, reason && this.#usage, this.#envelope))
-  }
+function writePiece(event: Parameters<WholeCallFormat['piece']>[0]): JsonObject {
+  if (event.type === 'thinking_seal') return { text: '', thoughtSignature: sealForClient('gemini', event.seal) }
+  return { text: event.text, ...(event.type === 'thinking' ? { thought: true } : {}) }
 }
 
 export function answerWhole(answer: ModelAnswer): JsonObject {

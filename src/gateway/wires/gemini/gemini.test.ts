@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createFrameSplitter } from '../../frames.ts'
-import type { ModelEvent } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import { markedSeal } from '../../seal.ts'
+import { createFrameSplitter } from '../frames.ts'
+import type { ModelEvent } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
+import { markedSeal } from '../seal.ts'
 import { gemini } from './gemini.ts'
 
 const asked = { kind: 'generate', model: 'm', streams: true } as const
@@ -209,6 +209,10 @@ describe('a stream', () => {
     const array = gemini.usageReader()
     array.whole(frames as unknown as JsonObject)
     expect([array.usage, array.hasEnded]).toEqual([usage, true])
+    const grounded = gemini.usageReader()
+    grounded.frame({ data: '{"candidates":[{"groundingMetadata":{"webSearchQueries":["a","b"]}}]}' })
+    for (const frame of frames) grounded.frame({ data: JSON.stringify(frame) })
+    expect(grounded.usage).toEqual({ ...usage, pieces: { grounded_prompts: 1 } })
   })
 })
 

@@ -1,8 +1,8 @@
-import { given, required } from '../../fields.ts'
-import { sseFrame } from '../../frames.ts'
-import type { Asked, Wire } from '../../wire.ts'
+import { given, required } from '../fields.ts'
+import { sseFrame } from '../frames.ts'
+import type { Asked, Wire } from '../wire.ts'
 import { GeminiAnswerReader, readWhole, usageReader } from './answer-reader.ts'
-import { answerWhole, GeminiAnswerWriter } from './answer-writer.ts'
+import { answerWhole, geminiAnswerWriter } from './answer-writer.ts'
 import { field } from './parts.ts'
 import { readRequest } from './read-request.ts'
 import { refusal, refusalBody, refused } from './refusals.ts'
@@ -25,7 +25,7 @@ export const gemini: Wire = {
   authorization: (key) => ({ 'x-goog-api-key': key }),
 
   readRequest,
-  answerStream: () => new GeminiAnswerWriter(),
+  answerStream: () => geminiAnswerWriter(),
   answerWhole,
   refusal,
   refusalFrame: (told, now) => sseFrame(refusalBody(told, now)),

@@ -1,6 +1,6 @@
-import { asText, isObject } from '../../fields.ts'
-import type { ImagePart, JsonObject, TextPart, ThinkingPart, ToolCallPart } from '../../model-request.ts'
-import { markedSeal } from '../../seal.ts'
+import { asText, isObject } from '../fields.ts'
+import type { ImagePart, JsonObject, TextPart, ThinkingPart, ToolCallPart } from '../model-request.ts'
+import { markedSeal } from '../seal.ts'
 
 /** What takes a signature's place where there is none: models that want one with each call take this in its stead. */
 export const absentSignature = 'skip_thought_signature_validator'

@@ -1,5 +1,5 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
-import { asText, given, isObject, required } from '../../fields.ts'
+import { asText, given, isObject, present, required } from '../fields.ts'
 import type {
   ImagePart,
   JsonObject,
@@ -11,9 +11,8 @@ import type {
   Tool,
   ToolChoice,
   ToolResultPart,
-} from '../../model-request.ts'
-import type { Asked } from '../../wire.ts'
-import { present } from '../fields.ts'
+} from '../model-request.ts'
+import type { Asked } from '../wire.ts'
 import { callOf, field, imageOf, wordsOf } from './parts.ts'
 import { fromGeminiSchema } from './schema.ts'
 

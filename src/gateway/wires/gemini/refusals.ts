@@ -1,10 +1,9 @@
-import { asObject, asText, parsedObject } from '../../fields.ts'
-import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { RefusedAnswer } from '../../wire.ts'
-import { objectsOf, present, textOf } from '../fields.ts'
+import { asObject, asText, objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import { retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
+import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { kindOfStatus, plainMessage, saysOverflow } from '../refusals.ts'
+import type { RefusedAnswer } from '../wire.ts'
 
 const typeUrl = 'type.googleapis.com/google.rpc.'
 

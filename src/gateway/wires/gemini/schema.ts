@@ -1,5 +1,5 @@
-import { asList, asObject, asText, isObject } from '../../fields.ts'
-import type { JsonObject } from '../../model-request.ts'
+import { asList, asObject, asText, isObject } from '../fields.ts'
+import type { JsonObject } from '../model-request.ts'
 
 // Gemini takes a part of OpenAPI 3.0, not JSON Schema, and refuses a whole request for one keyword that it does not know.
 

@@ -1,6 +1,6 @@
-import { asCount, asObject } from '../../fields.ts'
-import type { ModelUsage } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
+import { asCount, asObject } from '../fields.ts'
+import type { ModelUsage } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 
 /** Gemini counts what came from the cache as a part of the prompt, and thoughts apart from the answer. */
 export function readUsage(body: JsonObject): ModelUsage | undefined {

@@ -1,3 +1,4 @@
+import { present } from '../fields.ts'
 import type {
   JsonObject,
   Message,
@@ -9,9 +10,8 @@ import type {
   ToolCallPart,
   ToolChoice,
   ToolResultPart,
-} from '../../model-request.ts'
-import { sealForProvider } from '../../seal.ts'
-import { present } from '../fields.ts'
+} from '../model-request.ts'
+import { sealForProvider } from '../seal.ts'
 import { describedTool } from '../tool-words.ts'
 import { isThird, leastBudget, mostBudget, takesThinking } from './models.ts'
 import { absentSignature, imagePart } from './parts.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createFrameSplitter } from '../../frames.ts'
-import type { ModelEvent } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
+import { createFrameSplitter } from '../frames.ts'
+import type { ModelEvent } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { ollama } from './ollama.ts'
 
 const asked = { kind: 'generate' } as const

@@ -1,10 +1,9 @@
-import { asObject, asText, given } from '../../fields.ts'
-import { ndjsonFrame } from '../../frames.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { Asked, Wire } from '../../wire.ts'
-import { modelOf, present } from '../fields.ts'
+import { asObject, asText, given, modelOf, present } from '../fields.ts'
+import { ndjsonFrame } from '../frames.ts'
+import type { JsonObject } from '../model-request.ts'
+import type { Asked, Wire } from '../wire.ts'
 import { OllamaAnswerReader, readWhole, usageReader } from './answer-reader.ts'
-import { answerWhole, OllamaAnswerWriter } from './answer-writer.ts'
+import { answerWhole, ollamaAnswerWriter } from './answer-writer.ts'
 import { readRequest } from './read-request.ts'
 import { refusal, refused } from './refusals.ts'
 import { writeRequest } from './write-request.ts'
@@ -28,7 +27,7 @@ export const ollama: Wire = {
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
 
   readRequest,
-  answerStream: (request) => new OllamaAnswerWriter(request.model),
+  answerStream: (request) => ollamaAnswerWriter(request.model),
   answerWhole,
   refusal,
   refusalFrame: (told, now) => ndjsonFrame(refusal(told, now).body),

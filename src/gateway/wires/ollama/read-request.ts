@@ -1,5 +1,5 @@
 import { invalid } from '../../../domain/error.ts'
-import { asObject, asText, given, isObject, required } from '../../fields.ts'
+import { asObject, asText, given, inputOf, isObject, modelOf, present, required } from '../fields.ts'
 import type {
   ImagePart,
   JsonObject,
@@ -10,8 +10,7 @@ import type {
   Tool,
   ToolCallPart,
   ToolResultPart,
-} from '../../model-request.ts'
-import { inputOf, modelOf, present } from '../fields.ts'
+} from '../model-request.ts'
 import { createTurns } from '../turns.ts'
 import { mediaTypeOf } from './images.ts'
 

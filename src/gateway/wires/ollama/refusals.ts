@@ -1,10 +1,9 @@
-import { asObject, parsedObject } from '../../fields.ts'
-import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { RefusedAnswer } from '../../wire.ts'
-import { present, textOf } from '../fields.ts'
+import { asObject, parsedObject, present, textOf } from '../fields.ts'
 import { retryAfter, saidTime, secondsUntil } from '../limit-times.ts'
+import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { kindOfStatus, plainMessage, saysOverflow } from '../refusals.ts'
+import type { RefusedAnswer } from '../wire.ts'
 
 const statuses: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,

@@ -1,6 +1,6 @@
-import { asCount } from '../../fields.ts'
-import type { ModelUsage } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
+import { asCount } from '../fields.ts'
+import type { ModelUsage } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 
 /** Ollama tells neither its cache nor what was thought. */
 export function readUsage(body: JsonObject): ModelUsage | undefined {

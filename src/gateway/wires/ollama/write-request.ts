@@ -1,6 +1,6 @@
 import { PawlError } from '../../../domain/error.ts'
-import type { ImagePart, JsonObject, Message, ModelRequest, Part, Thinking, Tool, ToolResultPart } from '../../model-request.ts'
 import { present } from '../fields.ts'
+import type { ImagePart, JsonObject, Message, ModelRequest, Part, Thinking, Tool, ToolResultPart } from '../model-request.ts'
 import { describedTool } from '../tool-words.ts'
 
 export function writeRequest(request: ModelRequest, target: string): { path: string; body: JsonObject } {

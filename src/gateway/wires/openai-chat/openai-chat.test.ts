@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject, ModelRequest } from '../../model-request.ts'
+import type { JsonObject, ModelRequest } from '../model-request.ts'
 import { openaiChat } from './wire.ts'
 
 const asked = { kind: 'generate' } as const
@@ -84,6 +84,7 @@ test('a request of a client is read whole', () => {
     stop: ['END'],
     thinking: { effort: 'low' },
     outputSchema: { name: 'shape', schema: { type: 'object', properties: {} } },
+    wantsUsage: true,
     streams: true,
   } satisfies ModelRequest)
 })

@@ -1,10 +1,10 @@
-import type { EndReason, ModelAnswer, ModelEvent } from '../../model-event.ts'
-import type { JsonObject, Part } from '../../model-request.ts'
-import type { AnswerReader } from '../../wire.ts'
 import { asObject, isObject, objectsOf, parsedObject, present, textOf } from '../fields.ts'
+import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
+import type { JsonObject, Part } from '../model-request.ts'
 import { judged } from '../openai/refusal.ts'
 import { usageOf } from '../openai/usage.ts'
 import { brokenOff, gaveUp, noJson } from '../refusals.ts'
+import type { AnswerReader } from '../wire.ts'
 import { callOf, callSeal, sealOf, thoughtOf } from './read-request.ts'
 
 export function answerReader(): AnswerReader {

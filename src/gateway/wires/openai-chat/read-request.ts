@@ -1,9 +1,9 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
-import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Tool, ToolCallPart, ToolChoice } from '../../model-request.ts'
-import { markedSeal } from '../../seal.ts'
 import { readEffort } from '../effort.ts'
 import { asObject, imageOf, inputOf, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
+import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Tool, ToolCallPart, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
+import { markedSeal } from '../seal.ts'
 import { asReminder, createTurns } from '../turns.ts'
 
 export function readRequest(body: JsonObject): ModelRequest {
@@ -43,6 +43,7 @@ export function readRequest(body: JsonObject): ModelRequest {
     thinking: effort ? { effort } : undefined,
     outputSchema: schemaOf(asObject(body.response_format)),
     streams: body.stream === true,
+    wantsUsage: asObject(body.stream_options).include_usage === true,
   })
 }
 

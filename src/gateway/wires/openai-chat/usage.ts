@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../model-request.ts'
-import type { UsageReader } from '../../wire.ts'
 import { isObject, objectsOf, parsedObject } from '../fields.ts'
+import type { JsonObject } from '../model-request.ts'
 import { usageOf } from '../openai/usage.ts'
+import type { UsageReader } from '../wire.ts'
 
 /** Told once, after the last piece; some servers send an empty field with every piece, and some tell it with each. */
 export function usageReader(): UsageReader {

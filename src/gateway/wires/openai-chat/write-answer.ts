@@ -1,11 +1,11 @@
-import { sseFrame } from '../../frames.ts'
-import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../../model-event.ts'
-import type { JsonObject, ModelRequest } from '../../model-request.ts'
-import { sealForClient } from '../../seal.ts'
-import type { AnswerWriter } from '../../wire.ts'
 import { present } from '../fields.ts'
+import { sseFrame } from '../frames.ts'
+import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../model-event.ts'
+import type { JsonObject, ModelRequest } from '../model-request.ts'
 import { errorBody } from '../openai/refusal.ts'
 import { allInput, inputDetails } from '../openai/usage.ts'
+import { sealForClient } from '../seal.ts'
+import type { AnswerWriter } from '../wire.ts'
 import { callFields, detailsOf } from './write-request.ts'
 
 export function answerStream(request: ModelRequest): AnswerWriter {
@@ -54,8 +54,8 @@ export function answerStream(request: ModelRequest): AnswerWriter {
     },
     end() {
       if (hasFailed || reason === undefined) return ''
-      // Told whether asked for or not: programs that do not ask leave it out of account.
-      const counted = usage ? sseFrame({ ...envelope, choices: [], usage: usageFields(usage) }) : ''
+      const counted =
+        usage && request.wantsUsage !== false ? sseFrame({ ...envelope, choices: [], usage: usageFields(usage) }) : ''
       return `${chunk({}, finishReasons[reason])}${counted}data: [DONE]\n\n`
     },
   }

@@ -1,8 +1,8 @@
-import type { ImagePart, JsonObject, Message, ModelRequest, Part, Tool, ToolCallPart } from '../../model-request.ts'
-import { sealForClient, sealForProvider } from '../../seal.ts'
 import { effortOf } from '../effort.ts'
 import { imageUrl, present } from '../fields.ts'
+import type { ImagePart, JsonObject, Message, ModelRequest, Part, Tool, ToolCallPart } from '../model-request.ts'
 import { isAnyObject, isOpenai, parametersOf, takesEffort } from '../openai/models.ts'
+import { sealForClient, sealForProvider } from '../seal.ts'
 import { describedTool } from '../tool-words.ts'
 
 export function writeRequest(request: ModelRequest, target: string): { path: string; body: JsonObject } {

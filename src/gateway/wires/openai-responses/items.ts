@@ -1,6 +1,6 @@
-import type { JsonObject, ThinkingPart, Tool, ToolCallPart } from '../../model-request.ts'
-import { isMarked, markedSeal, sealForClient, sealForProvider } from '../../seal.ts'
 import { asObject, inputOf, objectsOf, present, textOf } from '../fields.ts'
+import type { JsonObject, ThinkingPart, Tool, ToolCallPart } from '../model-request.ts'
+import { isMarked, markedSeal, sealForClient, sealForProvider } from '../seal.ts'
 
 // The items that requests and answers have in common.
 
@@ -33,7 +33,10 @@ export function providerSeal(seal: string | undefined): { id?: string; encrypted
 }
 
 export const isCall = (item: JsonObject): boolean =>
-  item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'local_shell_call'
+  item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'local_shell_call' || isSearch(item)
+
+/** A search for tools that the client does itself; what the service has found by itself is only history. */
+export const isSearch = (item: JsonObject): boolean => item.type === 'tool_search_call' && item.execution === 'client'
 
 export const callOf = (item: JsonObject): ToolCallPart => ({
   kind: 'tool_call',
@@ -44,6 +47,7 @@ export const callOf = (item: JsonObject): ToolCallPart => ({
 
 export function callName(item: JsonObject): string {
   if (item.type === 'local_shell_call') return 'local_shell'
+  if (isSearch(item)) return 'tool_search'
   const group = textOf(item.namespace)
   const name = textOf(item.name) ?? ''
   return group ? grouped(group, name) : name
@@ -51,6 +55,7 @@ export function callName(item: JsonObject): string {
 
 function callInput(item: JsonObject): JsonObject {
   if (item.type === 'custom_tool_call') return { input: textOf(item.input) ?? '' }
+  if (isSearch(item)) return typeof item.arguments === 'string' ? inputOf(item.arguments) : asObject(item.arguments)
   if (item.type !== 'local_shell_call') return inputOf(textOf(item.arguments) ?? '')
   const { type: _, ...action } = asObject(item.action)
   return action
@@ -62,6 +67,7 @@ export const grouped = (group: string, name: string) => `${group}__${name}`
 export function callItem(call: ToolCallPart, tool: Tool | undefined, id: string): JsonObject {
   const shared = { id, status: 'completed', call_id: call.id }
   if (tool?.form === 'shell') return { type: 'local_shell_call', ...shared, action: { type: 'exec', env: {}, ...call.input } }
+  if (tool?.form === 'search') return { type: 'tool_search_call', ...shared, execution: 'client', arguments: call.input }
   const group = tool?.group
   const named = group === undefined ? { name: call.name } : { name: call.name.slice(group.length + 2), namespace: group }
   if (tool?.form === 'text') return { type: 'custom_tool_call', ...shared, ...named, input: bareText(call.input) }

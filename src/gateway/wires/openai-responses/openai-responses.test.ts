@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createFrameSplitter } from '../../frames.ts'
-import type { ModelEvent } from '../../model-event.ts'
-import type { JsonObject, ModelRequest } from '../../model-request.ts'
+import { createFrameSplitter } from '../frames.ts'
+import type { ModelEvent } from '../model-event.ts'
+import type { JsonObject, ModelRequest } from '../model-request.ts'
 import { openaiResponses } from './wire.ts'
 
 const asked = { kind: 'generate' } as const

@@ -1,11 +1,11 @@
 import { PawlError } from '../../../domain/error.ts'
-import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, ToolChoice } from '../../model-request.ts'
 import { readEffort } from '../effort.ts'
 import { asObject, imageOf, isObject, modelOf, numberOf, objectsOf, present, textOf } from '../fields.ts'
+import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
 import { asReminder, createTurns } from '../turns.ts'
 import { callOf, isCall, thoughtOf } from './items.ts'
-import { isAddition, readTools } from './read-tools.ts'
+import { foundWords, isAddition, isFound, readTools } from './read-tools.ts'
 
 /** What says only how the service is to keep and report things (`store`, `include`, `prompt_cache_key`, `client_metadata`) is left out. */
 export function readRequest(body: JsonObject): ModelRequest {
@@ -28,7 +28,11 @@ export function readRequest(body: JsonObject): ModelRequest {
     } else if (type === 'reasoning') turns.add('assistant', [thoughtOf(item)])
     else if (isCall(item)) turns.add('assistant', [callOf(item)])
     else if (typeof type === 'string' && type.endsWith('_call_output')) turns.add('user', [resultOf(item)])
-    else if (type === 'agent_message') turns.add('user', contentOf(item.content))
+    else if (isFound(item)) {
+      const callId = item.execution === 'client' ? textOf(item.call_id) : undefined
+      const parts = [{ kind: 'text' as const, text: foundWords(item) }]
+      if (callId !== undefined) turns.add('user', [{ kind: 'tool_result', callId, parts, isError: false }])
+    } else if (type === 'agent_message') turns.add('user', contentOf(item.content))
     else if (!isServers(type) && !isAddition(item)) throw unsupported(`an item of the type "${String(type)}"`)
   }
   const { tools, choice } = readTools(body)
@@ -54,7 +58,8 @@ const isServers = (type: unknown) =>
   type === 'web_search_call' ||
   type === 'image_generation_call' ||
   type === 'file_search_call' ||
-  type === 'code_interpreter_call'
+  type === 'code_interpreter_call' ||
+  type === 'tool_search_call'
 
 function contentOf(content: unknown): (TextPart | ImagePart)[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]

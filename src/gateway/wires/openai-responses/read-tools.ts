@@ -1,8 +1,8 @@
 import { PawlError } from '../../../domain/error.ts'
-import type { JsonObject, Tool, ToolChoice } from '../../model-request.ts'
 import { asObject, objectsOf, present, textOf } from '../fields.ts'
+import type { JsonObject, Tool, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
-import { shellSchema, textSchema } from '../tool-words.ts'
+import { searchSchema, shellSchema, textSchema } from '../tool-words.ts'
 import { grouped } from './items.ts'
 
 /** The tools that the client runs. Those of the service (`web_search` is offered by Codex with every request) are left out, unless one must be used. */
@@ -13,7 +13,8 @@ export function readTools(body: JsonObject): { tools: Tool[]; choice?: ToolChoic
       .filter(isAddition)
       .flatMap((item) => objectsOf(item.tools)),
   ]
-  const tools = offered.flatMap((tool) => toolsOf(tool))
+  // Offered once, however often it was found.
+  const tools = [...new Map(offered.flatMap((tool) => toolsOf(tool)).map((tool) => [tool.name, tool])).values()]
   const forced = textOf(asObject(body.tool_choice).type)
   if (forced === 'local_shell') return { tools, choice: { name: 'local_shell' } }
   if (forced !== undefined && !['function', 'custom', 'allowed_tools'].includes(forced))
@@ -24,8 +25,17 @@ export function readTools(body: JsonObject): { tools: Tool[]; choice?: ToolChoic
   return { tools }
 }
 
-/** Codex offers the tools of some models in the conversation instead of beside it. */
-export const isAddition = (item: JsonObject) => item.type === 'additional_tools'
+/** Codex offers the tools of some models in the conversation instead of beside it, and those that were searched for behind the search. */
+export const isAddition = (item: JsonObject) => item.type === 'additional_tools' || isFound(item)
+export const isFound = (item: JsonObject) => item.type === 'tool_search_output'
+
+/** What a model is told of a search: the tools themselves are offered from then on. */
+export function foundWords(item: JsonObject): string {
+  const names = objectsOf(item.tools)
+    .flatMap((tool) => toolsOf(tool))
+    .map(({ name }) => name)
+  return names.length === 0 ? 'No tool was found.' : `These tools are now offered: ${names.join(', ')}.`
+}
 
 function toolsOf(tool: JsonObject, group?: string): Tool[] {
   const own = textOf(tool.name) ?? ''
@@ -48,6 +58,17 @@ function toolsOf(tool: JsonObject, group?: string): Tool[] {
     case 'local_shell':
       return [
         { name: 'local_shell', description: 'Runs a command in the shell of this machine.', schema: shellSchema, form: 'shell' },
+      ]
+    case 'tool_search':
+      // One that the service does itself finds nothing here.
+      if (tool.execution !== 'client') return []
+      return [
+        present({
+          name: 'tool_search',
+          description: shared.description,
+          schema: tool.parameters ? asObject(tool.parameters) : searchSchema,
+          form: 'search' as const,
+        }),
       ]
     case 'namespace':
       return objectsOf(tool.tools).flatMap((inner) => toolsOf(inner, own))

@@ -1,8 +1,8 @@
-import type { ModelUsage } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { UsageReader } from '../../wire.ts'
 import { asObject, isObject, objectsOf, parsedObject } from '../fields.ts'
+import type { ModelUsage } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { usageOf } from '../openai/usage.ts'
+import type { UsageReader } from '../wire.ts'
 
 /** Told with the last event, in which the whole answer stands once more. */
 export function usageReader(): UsageReader {

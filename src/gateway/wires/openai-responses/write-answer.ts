@@ -1,11 +1,11 @@
-import { sseFrame } from '../../frames.ts'
-import type { EndReason, ModelEvent, ModelUsage } from '../../model-event.ts'
-import type { JsonObject, ModelRequest, Tool } from '../../model-request.ts'
-import { sealAhead } from '../../seal.ts'
-import type { AnswerWriter } from '../../wire.ts'
 import { createCallOrder } from '../call-order.ts'
 import { inputOf } from '../fields.ts'
+import { sseFrame } from '../frames.ts'
+import type { EndReason, ModelEvent, ModelUsage } from '../model-event.ts'
+import type { JsonObject, ModelRequest, Tool } from '../model-request.ts'
 import { errorBody } from '../openai/refusal.ts'
+import { sealAhead } from '../seal.ts'
+import type { AnswerWriter } from '../wire.ts'
 import { callItem } from './items.ts'
 import { failedOf, finished, messageItem, outputText, responseOf, thoughtItem } from './write-whole.ts'
 
@@ -79,7 +79,7 @@ export function answerStream(request: ModelRequest): AnswerWriter {
     const before = event.seal === undefined ? close() : close() + thought('') + seal(sealAhead(event.seal))
     const id = itemId(tool?.form === 'text' ? 'ctc' : 'fc')
     const shown = callItem({ kind: 'tool_call', id: event.id, name: event.name, input: {} }, tool, id)
-    const blank = 'arguments' in shown ? { arguments: '' } : 'input' in shown ? { input: '' } : {}
+    const blank = shown.type === 'function_call' ? { arguments: '' } : 'input' in shown ? { input: '' } : {}
     return before + begin({ kind: 'call', id, event, tool, json: '' }, { ...shown, ...blank, status: 'in_progress' })
   }
 

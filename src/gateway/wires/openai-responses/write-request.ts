@@ -1,6 +1,6 @@
-import type { ImagePart, JsonObject, Message, ModelRequest, Part, TextPart, Tool } from '../../model-request.ts'
 import { effortOf } from '../effort.ts'
 import { imageUrl, present } from '../fields.ts'
+import type { ImagePart, JsonObject, Message, ModelRequest, Part, TextPart, Tool } from '../model-request.ts'
 import { isAnyObject, parametersOf, takesEffort } from '../openai/models.ts'
 import { describedTool } from '../tool-words.ts'
 import { providerSeal } from './items.ts'

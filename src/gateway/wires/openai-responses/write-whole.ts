@@ -1,7 +1,7 @@
-import type { EndReason, ModelAnswer, ModelUsage } from '../../model-event.ts'
-import type { JsonObject, ModelRequest, Part, ThinkingPart, ToolCallPart } from '../../model-request.ts'
-import { sealAhead } from '../../seal.ts'
+import type { EndReason, ModelAnswer, ModelUsage } from '../model-event.ts'
+import type { JsonObject, ModelRequest, Part, ThinkingPart, ToolCallPart } from '../model-request.ts'
 import { allInput, inputDetails } from '../openai/usage.ts'
+import { sealAhead } from '../seal.ts'
 import { callItem, clientSeal } from './items.ts'
 
 export function answerWhole(answer: ModelAnswer, request: ModelRequest): JsonObject {

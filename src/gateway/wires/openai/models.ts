@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model-request.ts'
+import type { JsonObject } from '../model-request.ts'
 
 /** What OpenAI's own models take; by their names, because the service refuses what a model does not know. */
 export const isOpenai = (target: string) => /^(openai\/)?(gpt-(?!oss)|chatgpt|o\d|codex)/.test(target)

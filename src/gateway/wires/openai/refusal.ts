@@ -1,9 +1,9 @@
-import type { Refusal, RefusalAnswer, RefusalKind } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
-import type { RefusedAnswer } from '../../wire.ts'
 import { asObject, numberOf, parsedObject, present, textOf } from '../fields.ts'
 import { epochTime, headerTime, later, retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
+import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 import { kindOfStatus, plainMessage, saysNoCredit, saysOverflow } from '../refusals.ts'
+import type { RefusedAnswer } from '../wire.ts'
 
 /** A refusal of OpenAI, or of one of the many who speak as it does, understood. */
 export function refused({ status, headers, text }: RefusedAnswer, now: Date): Refusal {

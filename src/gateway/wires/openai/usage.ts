@@ -1,6 +1,6 @@
-import type { ModelUsage } from '../../model-event.ts'
-import type { JsonObject } from '../../model-request.ts'
 import { asCount, asObject } from '../fields.ts'
+import type { ModelUsage } from '../model-event.ts'
+import type { JsonObject } from '../model-request.ts'
 
 /**
  * Both formats of OpenAI count what came from the cache into the input; the names differ. Others that speak Chat Completions tell the

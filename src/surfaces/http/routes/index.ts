@@ -5,10 +5,12 @@ import { checkRoutes } from './checks.ts'
 import { costRoutes } from './costs.ts'
 import { daemonRoutes } from './daemon.ts'
 import { eventRoutes } from './events.ts'
+import { feedRoutes } from './feed.ts'
 import { healthRoutes } from './health.ts'
 import { limitRoutes } from './limits.ts'
 import { modelRoutes } from './models.ts'
 import { notificationRoutes } from './notifications.ts'
+import { pageRoutes } from './page.ts'
 import { profileRoutes } from './profiles.ts'
 import { questionRoutes } from './questions.ts'
 import { recordingRoutes } from './recordings.ts'
@@ -26,6 +28,7 @@ const routes = [
   taskRoutes,
   reviewRoutes,
   eventRoutes,
+  feedRoutes,
   checkRoutes,
   sessionRoutes,
   scheduleRoutes,
@@ -44,6 +47,7 @@ const routes = [
   auditRoutes,
   secretRoutes,
   signInRoutes,
+  pageRoutes,
   daemonRoutes,
 ]
 

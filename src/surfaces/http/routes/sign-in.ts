@@ -70,7 +70,7 @@ const leave = createRoute({
   responses: { 200: html('Signed out.'), ...problems },
 })
 
-export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied }: Parts): void {
+export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied, page: built }: Parts): void {
   app.openapi(make, async (c) => c.json(await entrance.createSignInCode(callerOf(c), c.req.valid('json')), 201))
   app.openapi(show, (c) =>
     page(
@@ -99,6 +99,7 @@ export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied 
       return page(c, 403, { text: `This code was used, is too old, or never was. Run "${again}" again.` })
     }
     c.header('Set-Cookie', cookieFor(signedIn.session, { isSecure: isSecure(), maxAgeS: 12 * 3_600 }))
-    return page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
+    // The code must not stay in the address.
+    return built ? c.redirect('/', 303) : page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
   }
 }

@@ -1,0 +1,45 @@
+import { type Ability, type Adapter, canOnly, type LaunchSpec } from '../../agent.ts'
+import { modelUse } from '../model-uses.ts'
+import { acpCommand } from './command.ts'
+import { openAcp } from './conversation.ts'
+import type { Habits } from './habits.ts'
+import { AcpOptions, wordsOf } from './options.ts'
+import { probeAcp } from './probe.ts'
+import { sessionFilesOf } from './sessions.ts'
+
+const abilities: readonly Ability[] = ['resume', 'askPermission', 'askQuestion', 'warm', 'usage', 'mcp', 'systemPrompt', 'model']
+
+/** Any program that speaks the Agent Client Protocol, by its command line. What it can do it says itself when it is started. */
+export const acp: Adapter<AcpOptions> = {
+  name: 'acp',
+  title: 'Any ACP program',
+  options: AcpOptions,
+  can: canOnly(...abilities),
+  models: modelUse,
+  suited: (options) => ({
+    ...acp,
+    sessions: sessionFilesOf(options),
+    login: options.keys.length > 0 ? { variables: options.keys, files: [] } : undefined,
+    hosts: options.hosts,
+    install: options.install,
+  }),
+  // They are stored as they were written, without what is left out.
+  probe: (options, place) => probeAcp(AcpOptions.parse(options), place),
+  command: acpCommand,
+  open: (child, spec) => openAcp(child, spec, habitsOf(spec)),
+}
+
+/** What the settings say of a program about which nothing else is known. */
+function habitsOf({ options, systemPrompt }: LaunchSpec<AcpOptions>): Habits {
+  const { serve, systemPromptVia: via } = options
+  return {
+    title: wordsOf(options)[0],
+    load: options.load,
+    authenticate: () => options.authMethod,
+    mode: () => options.mode,
+    model: (spec) => (options.modelFlag || options.modelVariable ? undefined : spec.model),
+    meta: () => (via === 'meta' && systemPrompt !== undefined ? { systemPrompt: { append: systemPrompt } } : undefined),
+    preface: () => (via === 'prefix' ? systemPrompt : undefined),
+    attended: serve.length > 0 ? { files: serve.includes('files'), terminals: serve.includes('terminals') } : undefined,
+  }
+}

@@ -1,0 +1,22 @@
+import { type Fields, fields, text } from '../fields.ts'
+
+/** What programs say beside the protocol, in the `_meta` of an update, that decides how a turn is judged. */
+export type Aside =
+  /** It tries a call of its model again by itself. */
+  | { readonly kind: 'retrying'; readonly detail: string }
+  /** Its turn has failed. It will say so as if that were its answer, and end the turn as if it had ended well. */
+  | { readonly kind: 'failed' }
+
+export function asideOf(update: Fields): Aside | undefined {
+  const meta = fields(update._meta)
+  if (update.sessionUpdate !== 'session_info_update' || !meta) return undefined
+  for (const own of Object.values(meta).map(fields)) {
+    const error = fields(own?.error)
+    if (error?.willRetry === true) {
+      const details = [text(error.message), text(error.additionalDetails)].filter((part) => part !== undefined && part !== '')
+      return { kind: 'retrying', detail: details.join(': ') }
+    }
+    if (fields(own?.threadStatus)?.type === 'systemError') return { kind: 'failed' }
+  }
+  return undefined
+}

@@ -1,0 +1,80 @@
+import type { Command, LaunchSpec } from '../../agent.ts'
+import { type Fields, list, text } from '../fields.ts'
+import { harmless } from '../harmless.ts'
+import type { JsonRpc } from '../json-rpc.ts'
+import { attendantSource } from './attendant-source.ts'
+import type { Habits } from './habits.ts'
+import type { Asking, Request } from './requests.ts'
+
+const refusal = -32603
+const maxTerminals = 256
+
+/** The program with somebody before it who does inside the walls what a client is asked to do. */
+export const attended = (command: Command, { workspace }: Pick<LaunchSpec, 'workspace'>): Command => ({
+  ...command,
+  file: process.execPath,
+  args: ['-e', attendantSource, '--', workspace, command.file, ...command.args],
+})
+
+/** What a client is asked to do: decided here, done by the attendant inside the walls. */
+export interface Attendance {
+  attend(asking: Asking, request: Request): Promise<void>
+  /** What the attendant says of a terminal that has ended. */
+  ended(params: Fields): void
+  output(terminalId: string): string | undefined
+}
+
+export function createAttendance(rpc: () => JsonRpc, can: NonNullable<Habits['attended']>): Attendance {
+  const outputs = new Map<string, string>()
+  return {
+    async attend({ turn, hearing, blocked }, { id, method, params }) {
+      const isFile = method.startsWith('fs/')
+      if (!(isFile ? can.files : can.terminals) || !methods.has(method))
+        return rpc().refuse(id, `Pawl does not answer ${method}.`)
+      const wanted = wantedBy(method, params)
+      if (wanted) {
+        await hearing.pause()
+        const permission = await turn.permit(wanted)
+        if (!permission.allow) {
+          rpc().refuse(id, permission.message, refusal)
+          return permission.asked ? blocked() : undefined
+        }
+      }
+      rpc().notify('_pawl/serve', { id, method, params })
+    },
+    ended(params) {
+      const id = text(params.terminalId)
+      if (id === undefined) return
+      if (outputs.size >= maxTerminals) outputs.delete(outputs.keys().next().value ?? '')
+      outputs.set(id, text(params.output) ?? '')
+    },
+    output: (terminalId) => outputs.get(terminalId),
+  }
+}
+
+const methods = new Set([
+  'fs/read_text_file',
+  'fs/write_text_file',
+  'terminal/create',
+  'terminal/output',
+  'terminal/wait_for_exit',
+  'terminal/kill',
+  'terminal/release',
+])
+
+/** The call as rules know it. What concerns a terminal that is there already needs no further leave. */
+function wantedBy(method: string, params: Fields): { tool: string; input: unknown } | undefined {
+  switch (method) {
+    case 'fs/read_text_file':
+      return { tool: 'Read', input: harmless({ path: params.path }) }
+    case 'fs/write_text_file':
+      return { tool: 'Write', input: harmless({ path: params.path, content: params.content }) }
+    case 'terminal/create': {
+      const args = list(params.args)
+      const command = args.length === 0 ? params.command : [params.command, ...args]
+      return { tool: 'execute', input: harmless({ command, ...(params.cwd == null ? {} : { cwd: params.cwd }) }) }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import { type Adapter, canOnly } from '../../agent.ts'
+import { openWarm } from './acp.ts'
+import { codePaths } from './code-paths.ts'
+import { geminiCommand } from './command.ts'
+import { login } from './login.ts'
+import { openOneShot } from './one-shot.ts'
+import { GeminiCliOptions } from './options.ts'
+import { install, probeGemini } from './probe.ts'
+import { goesOn, ownTools } from './rules.ts'
+import { sessionFiles } from './session-files.ts'
+import { ownEndpoint } from './settings.ts'
+import { chooseTransport } from './transport.ts'
+import { tried } from './versions.ts'
+
+/** Google's Gemini CLI: by ACP while its process lives, by one-shot calls when an earlier conversation is gone on with. */
+export const geminiCli: Adapter<GeminiCliOptions> = {
+  name: 'gemini-cli',
+  title: 'Gemini CLI',
+  options: GeminiCliOptions,
+  can: canOnly(
+    'resume',
+    'askPermission',
+    'warm',
+    'usage',
+    'mcp',
+    'systemPrompt',
+    'ownLogin',
+    'model',
+    'skills',
+    'nativeToolsOff',
+  ),
+  builtin: { name: 'gemini', options: GeminiCliOptions.parse({}) },
+  sessions: sessionFiles,
+  login,
+  models: () => ({ wire: 'gemini', endpoint: ownEndpoint, keys: login.variables }),
+  hosts: ['generativelanguage.googleapis.com:443', 'cloudcode-pa.googleapis.com:443', 'oauth2.googleapis.com:443'],
+  codePaths,
+  ownTools,
+  tried,
+  install,
+  goesOn,
+  probe: probeGemini,
+  command: geminiCommand,
+  open: (child, spec) => (chooseTransport(spec) === 'acp' ? openWarm(child, spec) : openOneShot(child, spec)),
+}

@@ -1,0 +1,82 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { Usage } from '../../domain/usage.ts'
+import { count, fields, text } from '../fields.ts'
+import { parseJson } from '../json.ts'
+import { cut } from '../text.ts'
+import { chatsFolder } from './session-files.ts'
+import { sum } from './translate.ts'
+
+/** More than a turn can add; what is beyond it is not counted. */
+const maxBytes = 64 * 1024 * 1024
+
+/** What each model used since the last time. */
+export interface Tally {
+  take(vendorId: string): Promise<ReadonlyMap<string, Usage>>
+}
+
+/**
+ * Over ACP the program tells neither what was thought nor what came from a cache, nor how often the model was called. The file of the conversation says all of it,
+ * call by call, and only grows. It belongs to the agent: nothing but numbers is taken from it.
+ */
+export function createTally(home: string): Tally {
+  const counted = new Set<string>()
+  let at = 0
+  return {
+    async take(vendorId) {
+      const used = new Map<string, Usage>()
+      const file = await openChat(posix.join(home, chatsFolder), vendorId)
+      if (!file) return used
+      try {
+        const { size } = await file.stat()
+        const bytes = Buffer.alloc(Math.min(Math.max(size - at, 0), maxBytes))
+        const { bytesRead } = await file.read(bytes, 0, bytes.length, at)
+        const end = bytes.subarray(0, bytesRead).lastIndexOf('\n') + 1
+        at += end
+        for (const line of bytes.subarray(0, end).toString().split('\n')) {
+          const call = readCall(line)
+          if (!call || counted.has(call.id)) continue
+          counted.add(call.id)
+          const before = used.get(call.model)
+          used.set(call.model, before ? sum(before, call.usage) : call.usage)
+        }
+      } finally {
+        await file.close()
+      }
+      return used
+    },
+  }
+}
+
+async function openChat(folder: string, vendorId: string): Promise<FileHandle | undefined> {
+  try {
+    const names = (await readdir(folder)).filter((name) => name.endsWith(`${vendorId.slice(0, 8)}.jsonl`))
+    const [oldest] = names.toSorted()
+    if (oldest === undefined) return undefined
+    const file = await open(posix.join(folder, oldest), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+  } catch {
+    // What cannot be read is not counted: the program's own figure stays.
+  }
+  return undefined
+}
+
+function readCall(line: string): { readonly id: string; readonly model: string; readonly usage: Usage } | undefined {
+  if (!line.includes('"tokens"')) return undefined
+  const parsed = parseJson(line)
+  const message = 'value' in parsed ? fields(parsed.value) : undefined
+  const tokens = fields(message?.tokens)
+  const id = text(message?.id)
+  if (message?.type !== 'gemini' || id === undefined || !tokens) return undefined
+  const input = count(tokens.input) ?? 0
+  const cached = Math.min(count(tokens.cached) ?? 0, input)
+  const usage = Usage.parse({
+    inputTokens: input - cached,
+    cacheReadTokens: cached,
+    outputTokens: (count(tokens.output) ?? 0) + (count(tokens.thoughts) ?? 0),
+    turns: 1,
+  })
+  return { id, model: cut(text(message.model) ?? '', 200), usage }
+}

@@ -1,0 +1,6 @@
+import type { TriedVersions } from '../../agent.ts'
+
+export const tried: TriedVersions = { from: '0.61.0', to: '0.61.0' }
+
+/** `0.61.0`, or a preview of it. */
+export const parseVersion = (printed: string) => /^v?(\d+\.\d+\.\d+\S*)/.exec(printed.trim())?.[1]

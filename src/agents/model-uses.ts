@@ -1,0 +1,16 @@
+import type { ModelUse } from '../agent.ts'
+import type { WireName } from '../domain/models.ts'
+
+const uses: Readonly<Record<WireName, ModelUse>> = {
+  anthropic: { wire: 'anthropic', endpoint: 'https://api.anthropic.com', keys: [] },
+  'openai-responses': { wire: 'openai-responses', endpoint: 'https://api.openai.com/v1', suffix: '/v1', keys: [] },
+  'openai-chat': { wire: 'openai-chat', endpoint: 'https://api.openai.com/v1', suffix: '/v1', keys: [] },
+  gemini: { wire: 'gemini', endpoint: 'https://generativelanguage.googleapis.com', keys: [] },
+  ollama: { wire: 'ollama', endpoint: 'http://127.0.0.1:11434', keys: [] },
+}
+
+/** How a program that is only known by its settings asks for its model, where they say so. */
+export const modelUse = (options: {
+  readonly wire?: WireName | undefined
+  readonly keys: readonly string[]
+}): ModelUse | undefined => (options.wire === undefined ? undefined : { ...uses[options.wire], keys: options.keys })

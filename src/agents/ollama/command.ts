@@ -1,0 +1,81 @@
+import { posix } from 'node:path'
+import type { Command, LaunchSpec } from '../../agent.ts'
+import { invalid, PawlError } from '../../domain/error.ts'
+import { compileGlob } from '../../domain/rule/glob.ts'
+import { withRepositoryInstructions } from '../repository.ts'
+import { withSkills } from '../skills.ts'
+import type { OllamaOptions } from './options.ts'
+import { ownTools } from './own-tools.ts'
+import type { Settings } from './program/settings.ts'
+import { programFiles } from './program-files.ts'
+import { ownEndpoint } from './server.ts'
+import { homeFolder, sessionFiles, sessionsFolder } from './session-files.ts'
+
+const programFolder = `${homeFolder}/program`
+const settingsFile = `${homeFolder}/settings.json`
+
+/** The loop travels as files of the session home, as inside the walls Pawl's own folder may not be readable. Its prompts go by stdin. */
+export function ollamaCommand(spec: LaunchSpec<OllamaOptions>): Command {
+  check(spec)
+  const { main, files } = programFiles()
+  return {
+    file: process.execPath,
+    args: [posix.join(spec.home, programFolder, main), posix.join(spec.home, settingsFile)],
+    // The door's address is put in there, inside the walls.
+    env: { PAWL_OLLAMA_URL: (spec.baseUrl ?? spec.endpoint ?? ownEndpoint).replace(/\/+$/, '') },
+    files: {
+      ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${programFolder}/${name}`, text])),
+      [settingsFile]: JSON.stringify(settingsOf(spec)),
+    },
+  }
+}
+
+function check({ extraArgs, resume, newSession, model }: LaunchSpec<OllamaOptions>): void {
+  if (extraArgs.length > 0)
+    throw new PawlError('unsupported', 'The Ollama agent takes no extra arguments; its options have what can be set.')
+  for (const id of [resume, newSession])
+    if (id !== undefined && !sessionFiles.id.test(id))
+      throw invalid(`${JSON.stringify(id)} is not a conversation of the Ollama agent; those are UUIDs.`)
+  if (model?.includes(':mode='))
+    throw invalid(`Ollama knows no ${JSON.stringify(model)}: how much a model thinks is said by the option think.`)
+}
+
+function settingsOf(spec: LaunchSpec<OllamaOptions>): Settings {
+  const { options, workspace, home, resume, contextDirs = [], skills, disabledTools = [] } = spec
+  const places = [workspace, ...contextDirs, ...(skills?.items.map(({ path }) => path) ?? [])]
+  return {
+    model: spec.model ?? '',
+    system: systemPrompt(spec),
+    session: { id: resume ?? spec.newSession ?? crypto.randomUUID(), resume: resume !== undefined },
+    folder: posix.join(home, sessionsFolder),
+    workspace,
+    // Walls that hold say better what may be read and written than a look at a path.
+    confinedTo: spec.walled ? undefined : places,
+    tools: spec.native === false ? [] : ownTools.filter((name) => !isAbsent(spec, name)),
+    mcp: spec.tools === true,
+    withoutMcp: disabledTools.map((name) => name.replace(/^mcp__pawl__/, '')),
+    maxTurns: spec.maxTurns,
+    outputSchema: spec.outputSchema,
+    think: options.think,
+    parameters: options.parameters,
+  }
+}
+
+const isAbsent = ({ toolAccess, disabledTools = [] }: LaunchSpec<OllamaOptions>, tool: string) =>
+  toolAccess?.absent.includes(tool) === true ||
+  disabledTools.some((name) => name.includes('*') && compileGlob(name).matches(tool))
+
+function systemPrompt(spec: LaunchSpec<OllamaOptions>): string {
+  const files = spec.options.repositoryInstructions && spec.instructions !== false ? ['AGENTS.md'] : []
+  const given = withSkills(withRepositoryInstructions(spec.systemPrompt, files), spec.skills)
+  const form = spec.outputSchema
+    ? `When you are done, answer with nothing but JSON of this schema:\n${JSON.stringify(spec.outputSchema)}`
+    : undefined
+  return [
+    `You work on a computer for somebody who is not watching. Your workspace is the folder ${spec.workspace}; paths are relative to it. Use the tools you are given to look and to act, do not guess what you can look up, and check what you have done. When a tool fails, read what it says and try another way. When you are done, say in a few words what you did and what you found.`,
+    given,
+    form,
+  ]
+    .filter((part) => part !== undefined)
+    .join('\n\n')
+}

@@ -1,0 +1,50 @@
+import type { AgentHealth, ProbePlace } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import { notRunning } from './model-facts.ts'
+import type { OllamaOptions } from './options.ts'
+import { programFiles } from './program-files.ts'
+import { ollamaServer } from './server.ts'
+
+/** The program is ours and always there; what may be missing is the server, and the model on it. */
+export async function probeOllama(options: OllamaOptions, place: ProbePlace): Promise<AgentHealth> {
+  try {
+    programFiles()
+  } catch (thrown) {
+    return { installed: false, healthy: false, detail: messageOf(thrown), fix: 'Install Pawl again.' }
+  }
+  const server = ollamaServer(place.endpoint)
+  const [version, models] = await Promise.all([server.version(), server.models()])
+  const unwell = (detail: string, fix: string): AgentHealth => ({ installed: true, healthy: false, detail, fix })
+  if ('unreachable' in version)
+    return unwell(
+      `the Ollama server at ${server.url} does not answer (${version.unreachable})`,
+      'Start it with "ollama serve" (it is at https://ollama.com/download), or correct the agent\'s baseUrl.',
+    )
+  if ('status' in version) return unwell(notRunning(server, `it answers with ${version.status}`), "Correct the agent's baseUrl.")
+  const names = 'value' in models ? models.value : []
+  const at = `Ollama ${version.value} at ${server.url}`
+  const has =
+    names.length === 0 ? 'it has no model yet' : `it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`
+  const well = { installed: true, version: version.value }
+  if (place.model === undefined)
+    return {
+      ...well,
+      healthy: false,
+      detail: `${at}; no model is chosen; ${has}`,
+      fix: 'Name a model: --model NAME, or "model:" of the agent.',
+    }
+  if (!isThere(place.model, names)) {
+    const fix = `Get it: ollama pull ${place.model}`
+    const detail = `${at}; ${place.model} is not there; ${has}`
+    return options.pull
+      ? { ...well, healthy: true, detail: `${detail}; it will be pulled` }
+      : { ...well, healthy: false, detail, fix }
+  }
+  return { ...well, healthy: true, detail: `${at}; ${place.model} is there` }
+}
+
+/** A name without a tag means the tag `latest`. */
+export const isThere = (model: string, names: readonly string[]) => {
+  const whole = (name: string) => (/:[^/]*$/.test(name) ? name : `${name}:latest`).toLowerCase()
+  return names.some((name) => whole(name) === whole(model))
+}

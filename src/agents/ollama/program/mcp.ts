@@ -1,0 +1,66 @@
+import { asRecord, asText, parsed } from './lines.ts'
+import { post, textOf } from './post.ts'
+import type { Returned, Tool } from './tool.ts'
+
+const protocolVersion = '2025-06-18'
+const prefix = 'mcp__pawl__'
+
+/** Pawl's tools, served at the door by MCP over streamable HTTP. */
+export interface Door {
+  tools(without: readonly string[], signal: AbortSignal): Promise<Tool[]>
+}
+
+export function openDoor(url: string, token: string): Door {
+  let lastId = 0
+  let isGreeted = false
+
+  async function send(method: string, params: object, signal: AbortSignal, isNotice = false): Promise<Record<string, unknown>> {
+    const message = { jsonrpc: '2.0', method, params, ...(isNotice ? {} : { id: ++lastId }) }
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': protocolVersion }
+    const { status, body } = await post(`${url}/mcp`, message, { token, signal, headers })
+    const text = await textOf(body)
+    if (isNotice) return {}
+    const reply = parsed(text) ?? {}
+    const error = asRecord(reply.error)
+    if (error || status >= 300) throw new Error(asText(error?.message) || `the door answered ${status}`)
+    return asRecord(reply.result) ?? {}
+  }
+
+  async function call(name: string, input: object, signal: AbortSignal): Promise<Returned> {
+    const result = await send('tools/call', { name, arguments: input }, signal)
+    const parts = (Array.isArray(result.content) ? result.content : []).map((part) => asRecord(part) ?? {})
+    const images = parts.filter((part) => part.type === 'image').map((part) => asText(part.data))
+    return {
+      output: parts.flatMap((part) => (part.type === 'text' ? [asText(part.text)] : [])).join('\n'),
+      isError: result.isError === true,
+      ...(images.length > 0 ? { images } : {}),
+    }
+  }
+
+  return {
+    async tools(without, signal) {
+      if (!isGreeted) {
+        const clientInfo = { name: 'pawl-ollama', version: '1' }
+        await send('initialize', { protocolVersion, capabilities: {}, clientInfo }, signal)
+        await send('notifications/initialized', {}, signal, true)
+        isGreeted = true
+      }
+      const { tools } = await send('tools/list', {}, signal)
+      return (Array.isArray(tools) ? tools : []).flatMap((value) => {
+        const tool = asRecord(value) ?? {}
+        const name = asText(tool.name)
+        if (name === '' || without.includes(name)) return []
+        return [
+          {
+            name: `${prefix}${name}`,
+            description: asText(tool.description),
+            parameters: asRecord(tool.inputSchema) ?? { type: 'object', properties: {} },
+            run: (input, { signal }) => call(name, input, signal),
+          } satisfies Tool,
+        ]
+      })
+    },
+  }
+}
+
+export const isOurs = (name: string) => name.startsWith(prefix)

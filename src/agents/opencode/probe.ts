@@ -1,0 +1,74 @@
+import { realpath, stat } from 'node:fs/promises'
+import { arch, platform } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { AgentHealth, ProbePlace } from '../../agent.ts'
+import { messageOf } from '../../domain/error.ts'
+import { which } from '../../process/which.ts'
+import { readVersion } from '../version.ts'
+import { OpencodeOptions } from './options.ts'
+import { wires } from './settings.ts'
+import { chooseTransport, install, isTooOld, oldestVersion } from './versions.ts'
+
+export async function probeOpencode(given: OpencodeOptions, place: ProbePlace): Promise<AgentHealth> {
+  const options = OpencodeOptions.parse(given)
+  const { command } = options
+  try {
+    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined)
+      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
+    const found = which(command, place)
+    if ('missing' in found) return missing(command, found)
+    const program = await nativeProgram(found.file)
+    const answer = await readVersion(program, ['--version'], place, found.file)
+    if ('fault' in answer) {
+      const detail = `${program} --version: ${answer.fault}`
+      return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
+    }
+    const version = 'version' in answer ? (/\d{1,9}\.\d{1,9}\.\d{1,9}\S*/.exec(answer.version)?.[0] ?? answer.version) : undefined
+    const known = { installed: true, program, version, loggedIn: hasKey(options, place) }
+    if (version !== undefined && options.transport === 'acp' && isTooOld(version)) {
+      const detail = `opencode ${version} at ${program} is too old to be spoken to by acp; ${oldestVersion} is the oldest that works.`
+      return { ...known, healthy: false, detail, fix: `${install}@latest` }
+    }
+    const spoken = `found at ${program}, spoken to by ${chooseTransport({ options, version })}`
+    const detail = 'unasked' in answer ? `${spoken}; ${answer.unasked}` : spoken
+    return known.loggedIn === false
+      ? {
+          ...known,
+          healthy: true,
+          detail: `${detail}; no key is set`,
+          fix: `export ${wires[options.wire].key}=… (or list its model under "models:")`,
+        }
+      : { ...known, healthy: true, detail }
+  } catch (thrown) {
+    return { installed: false, healthy: false, detail: `${command} could not be checked: ${messageOf(thrown)}.`, fix: install }
+  }
+}
+
+/** Its own login is not used: what stands there would get into the database of each session. */
+function hasKey({ wire }: OpencodeOptions, { environment }: ProbePlace): boolean | undefined {
+  return environment && Object.values(environment([wires[wire].key])).some((value) => value !== '')
+}
+
+function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
+  if (found.missing === 'not_executable') {
+    const detail = `${found.looked} is there but cannot be executed.`
+    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
+  }
+  const detail = command.includes('/')
+    ? `${found.looked} does not exist.`
+    : `${command} is not on the search path ${found.looked}.`
+  return { installed: false, healthy: false, detail, fix: install }
+}
+
+/** What npm installs as `opencode` may be a script that starts the real program, and a kill that hits only the script leaves the agent running. */
+async function nativeProgram(file: string): Promise<string> {
+  const real = await realpath(file)
+  const launcher = dirname(dirname(real))
+  if (!/\/opencode-ai\/bin\/opencode$/.test(real)) return real
+  const name = `opencode-${platform()}-${arch()}`
+  for (const folder of [join(launcher, '..', name), join(launcher, 'node_modules', name)]) {
+    const program = join(folder, 'bin', 'opencode')
+    if ((await stat(program).catch(() => undefined))?.isFile()) return program
+  }
+  return real
+}

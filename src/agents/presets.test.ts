@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { adapterNamed, adapters, presets } from './index.ts'
+
+const launch = { prompt: 'go', workspace: '/w', home: '/h', extraArgs: [] }
+
+test.each(presets)(
+  'the preset $name is whole: its adapter takes its options, and it says how it is installed and described',
+  (preset) => {
+    const { name, title, adapter, options, keys, install, docs, tried } = preset
+    const { login, install: told, can } = adapterNamed(adapter, options)
+    const parsed = adapterNamed(adapter).options.parse(options)
+    expect(parsed).toMatchObject({ ...options })
+    expect(login?.variables).toEqual(keys)
+    expect(told).toBe(install)
+    expect([name, title, install].every((text) => text !== '')).toBe(true)
+    expect(docs).toMatch(/^https:\/\//)
+    expect(tried).toMatch(/^(untried|\d+\.\d+\.\d+)$/)
+    const model = can.model ? { model: 'large' } : {}
+    expect(
+      adapterNamed(adapter)
+        .command({ ...launch, options: parsed, ...model })
+        .args.join(' '),
+    ).toContain(can.model ? 'large' : '')
+  },
+)
+
+test('no preset has the name of another agent', () => {
+  const names = [
+    ...adapters.flatMap(({ name, builtin }) => [name, ...(builtin && builtin.name !== name ? [builtin.name] : [])]),
+    ...presets.map(({ name }) => name),
+  ]
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+})
+
+test('a configured command is started instead of the usual one, whichever program it is, and its arguments stay', () => {
+  const replaced = [...adapters.map(({ name }) => ({ name, adapter: name, options: {} })), ...presets].flatMap(
+    ({ name, adapter, options }) => {
+      const kind = adapterNamed(adapter)
+      const own = kind.options.safeParse({ ...options, command: '/opt/mine' })
+      if (!own.success) return []
+      const usual = kind.options.safeParse(options)
+      const spec = { ...launch, ...(adapterNamed(adapter, own.data).can.model ? { model: 'a/large' } : {}) }
+      const command = kind.command({ ...spec, options: own.data })
+      expect([name, command.file]).toEqual([name, '/opt/mine'])
+      if (usual.success) expect(command.args).toEqual(kind.command({ ...spec, options: usual.data }).args)
+      return [name]
+    },
+  )
+  // These two start a program of Pawl's own.
+  expect(adapters.map(({ name }) => name).filter((name) => !replaced.includes(name))).toEqual(['ollama', 'demo'])
+  expect(replaced).toEqual(expect.arrayContaining(presets.map(({ name }) => name)))
+})

@@ -1,0 +1,24 @@
+import type { AttemptParts } from '../attempt.ts'
+import type { Call } from '../call.ts'
+import { returning } from '../headers.ts'
+import type { Route } from '../route.ts'
+import { outgoingTo } from './outgoing.ts'
+import { UpstreamFailure } from './upstream.ts'
+import { collect } from './whole-answer.ts'
+
+/** Lets a provider count that can. It costs nothing, so nothing is reserved. False if the provider did not do it. */
+export async function passCount({ upstream, clock, limits }: AttemptParts, call: Call, route: Route): Promise<boolean> {
+  const { answer, method } = call
+  try {
+    const { path, headers, body, key } = await outgoingTo(route, call)
+    const response = await upstream.send({ method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone })
+    const options = { answer, clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: () => {} }
+    const { end, bytes } = await collect(response, options)
+    if (end !== 'whole' || response.statusCode !== 200) return false
+    answer.whole(200, returning(response.rawHeaders, key), bytes)
+    return true
+  } catch (thrown) {
+    if (thrown instanceof UpstreamFailure) return false
+    throw thrown
+  }
+}

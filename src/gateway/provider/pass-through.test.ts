@@ -1,0 +1,211 @@
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { ask, provider, providerKey, route, routingOf, startProvider, startStage, token } from '../../../test/gateway/stage.ts'
+import type { Route } from '../route.ts'
+import type { WireName } from '../wires/wire.ts'
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+/** A provider of this format that gives this answer, and a gateway to it for the model `fast`. */
+async function staged(
+  wire: WireName,
+  answer: Parameters<typeof startProvider>[0],
+  more: Partial<Route> & { base?: string } = {},
+) {
+  const { base = '', ...rest } = more
+  const maker = await startProvider(answer)
+  closers.push(maker.close)
+  const stage = await startStage(
+    routingOf(route('fast', provider('maker', wire, maker.url + base), { target: 'real-fast', ...rest })),
+  )
+  closers.push(stage.close)
+  return { maker, stage }
+}
+
+const message = {
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi' }] },
+  ...{ stop_reason: 'end_turn', usage: { input_tokens: 7, output_tokens: 3 } },
+}
+
+const anthropicStream = [
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"m","usage":{"input_tokens":9,"output_tokens":1}}}\n\n',
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"日本"}, "unknown":1.0}\n\n',
+  ': a comment\n\n',
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}\n\n',
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+].join('')
+
+describe('a request in the format of its provider', () => {
+  it('is bounded to what money is left for, where it asks for more', async () => {
+    const maker = await startProvider((_, response) => response.end(JSON.stringify(message)))
+    closers.push(maker.close)
+    const routing = routingOf(route('fast', provider('maker', 'anthropic', maker.url), { target: 'fast' }))
+    const stage = await startStage(routing, { grants: ({ leastOutputTokens = 0 }) => leastOutputTokens + 8 })
+    closers.push(stage.close)
+    const body = '{ "model":"fast", "max_tokens": 128000, "messages":[] }'
+    expect((await ask(`${stage.url}/v1/messages`, { body })).status).toBe(200)
+    expect(maker.seen[0]!.body.toString()).toBe(body.replace('128000', '8200'))
+    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 128_000, leastOutputTokens: 8_192 }])
+  })
+
+  it('arrives byte for byte but for the name of the model', async () => {
+    const { maker, stage } = await staged('anthropic', (_, response) => response.end(JSON.stringify(message)))
+    const odd = (model: string) =>
+      `  {\r\n"a":1.0, "big":12345678901234567890 ,"model"  :\t${model},"unknown":{"model":"fast","é":"\\u00e9日本 🎉"},"max_tokens":1e2,"messages":[] }\n`
+    const body = odd('"fast:mode=thinking"')
+    const got = await ask(`${stage.url}/v1/messages?beta=true`, { body, headers: { 'X-Own': 'yes' } })
+    expect(got.status).toBe(200)
+    expect(maker.seen[0]!.body.toString()).toBe(odd('"real-fast"'))
+    expect(maker.seen[0]).toMatchObject({ method: 'POST', url: '/v1/messages?beta=true' })
+    expect(maker.seen[0]!.headers).toMatchObject({ 'x-own': 'yes', 'x-api-key': providerKey, 'accept-encoding': 'identity' })
+    expect(maker.seen[0]!.raw).toContain('X-Own')
+    expect(JSON.stringify(maker.seen)).not.toContain(token)
+    expect(stage.ledger).toMatchObject({ open: 0, released: [], reserved: [{ outputTokens: 100 }] })
+    expect(stage.calls).toEqual(stage.ledger.settled)
+    expect(stage.calls[0]).toMatchObject({
+      ...{ number: 1, asked: 'fast:mode=thinking', status: 200, translated: false, streamed: false },
+      usage: { inputTokens: 7, outputTokens: 3 },
+    })
+  })
+
+  it('has its model replaced wherever the name stands, so that no second one gets through', async () => {
+    const { maker, stage } = await staged('anthropic', (_, response) => response.end(JSON.stringify(message)))
+    await ask(`${stage.url}/v1/messages`, { body: '{"model":"dear","mod\\u0065l":"dearer","messages":[],"model":"fast"}' })
+    expect(maker.seen[0]!.body.toString()).toBe(
+      '{"model":"real-fast","mod\\u0065l":"real-fast","messages":[],"model":"real-fast"}',
+    )
+  })
+
+  it('finds its way to a base address with the version or without it', async () => {
+    for (const base of ['', '/v1', '/api/v1']) {
+      const { maker, stage } = await staged('openai-chat', (_, response) => response.end('{}'), { base })
+      await ask(`${stage.url}/v1/chat/completions`, { body: '{"model":"fast","messages":[]}' })
+      expect(maker.seen[0]!.url).toBe(`${base === '' ? '/v1' : base}/chat/completions`)
+    }
+  })
+
+  it('names the model of the provider in the path where the format has it there', async () => {
+    const { maker, stage } = await staged('gemini', (_, response) => response.end('{}'))
+    const path = `/v1beta/models/fast:generateContent?key=${token}&alt=json`
+    await ask(stage.url + path, { body: '{"contents":[]}', key: null })
+    expect(maker.seen[0]).toMatchObject({ url: '/v1beta/models/real-fast:generateContent?alt=json' })
+    expect(maker.seen[0]!.headers['x-goog-api-key']).toBe(providerKey)
+  })
+})
+
+describe('an answer in the format of the client', () => {
+  it('comes back byte for byte, with its status and headers', async () => {
+    const text = ` {"odd" : 1.0, "usage":{"input_tokens":7,"output_tokens":3}, "stop_reason":"end_turn", "n":12345678901234567890}\n`
+    const { stage } = await staged('anthropic', (_, response) => {
+      response.writeHead(201, ['Request-Id', 'req_1', 'X-Twice', 'a', 'X-Twice', 'b', 'Connection', 'x-hop', 'X-Hop', '1'])
+      response.end(text)
+    })
+    const got = await ask(`${stage.url}/v1/messages`, { body: '{"model":"fast"}' })
+    expect(got).toMatchObject({ status: 201, isCut: false })
+    expect(got.body.toString()).toBe(text)
+    expect(got.raw.join()).toContain('Request-Id,req_1,X-Twice,a,X-Twice,b')
+    expect(got.headers['x-hop']).toBeUndefined()
+    expect(stage.calls[0]).toMatchObject({ usage: { inputTokens: 7, outputTokens: 3 } })
+  })
+
+  it('streams byte for byte, wherever the network cuts it, and its usage is read', async () => {
+    const bytes = Buffer.from(anthropicStream)
+    const { stage } = await staged('anthropic', async (request, response) => {
+      const size = Number(request.headers['x-size'])
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+      for (let at = 0; at < bytes.length; at += size)
+        await new Promise<void>((sent) => response.write(bytes.subarray(at, at + size), () => setImmediate(sent)))
+      response.end()
+    })
+    for (const size of [1, 7, 64, 100_000]) {
+      const got = await ask(`${stage.url}/v1/messages`, {
+        body: '{"model":"fast","stream":true}',
+        headers: { 'x-size': String(size) },
+      })
+      expect(got.body.toString()).toBe(anthropicStream)
+      expect(got.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+    }
+    expect(stage.calls.map(({ usage }) => usage)).toEqual(
+      Array(4).fill({ inputTokens: 9, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }),
+    )
+  })
+
+  it('is unpacked if the provider packs it though it was asked not to', async () => {
+    const { stage } = await staged('anthropic', (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.end(gzipSync(anthropicStream))
+    })
+    const got = await ask(`${stage.url}/v1/messages`, { body: '{"model":"fast","stream":true}' })
+    expect(got.body.toString()).toBe(anthropicStream)
+    expect(got.headers['content-encoding']).toBeUndefined()
+    expect(stage.calls[0]?.usage?.outputTokens).toBe(5)
+  })
+
+  it('shows its first piece at once, before there is a second', async () => {
+    const more = Promise.withResolvers<void>()
+    const { stage } = await staged('anthropic', async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(anthropicStream.slice(0, anthropicStream.indexOf('\n\n') + 2))
+      await more.promise
+      response.end()
+    })
+    const response = await fetch(`${stage.url}/v1/messages`, {
+      ...{ method: 'POST', headers: { 'x-api-key': token }, body: '{"model":"fast","stream":true}' },
+    })
+    const first = await response.body!.getReader().read()
+    expect(Buffer.from(first.value!).toString()).toContain('message_start')
+    more.resolve()
+  })
+})
+
+describe('a stream of Chat Completions', () => {
+  const chunk = (rest: string) => `data: {"id":"c","object":"chat.completion.chunk",${rest}}\n\n`
+  const usage = chunk('"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}')
+  const shown = [
+    chunk('"choices":[{"index":0,"delta":{"content":"Hi"}}]'),
+    chunk('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]'),
+  ]
+  const done = 'data: [DONE]\n\n'
+  const frames = [...shown, usage, done].join('')
+  const answer: Parameters<typeof startProvider>[0] = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(frames)
+  }
+
+  it.each([
+    ['{"model":"fast","stream":true}', '{"stream_options":{"include_usage":true},"model":"real-fast","stream":true}'],
+    [
+      '{"stream_options":{},"model":"fast","stream":true}',
+      '{"stream_options":{"include_usage":true},"model":"real-fast","stream":true}',
+    ],
+    [
+      '{ "stream_options" : { "x":1, "include_usage": false }, "model":"fast","stream":true}',
+      '{ "stream_options" : { "x":1, "include_usage": true }, "model":"real-fast","stream":true}',
+    ],
+    [
+      '{"model":"fast","stream_options":{"x":1},"stream":true}',
+      '{"model":"real-fast","stream_options":{"include_usage":true,"x":1},"stream":true}',
+    ],
+    [
+      '{"model":"fast","stream_options":null,"stream":true}',
+      '{"model":"real-fast","stream_options":{"include_usage":true},"stream":true}',
+    ],
+  ])('tells its usage to us and not to a client that did not ask: %s', async (sent, arrived) => {
+    const { maker, stage } = await staged('openai-chat', answer)
+    const got = await ask(`${stage.url}/v1/chat/completions`, { body: sent })
+    expect(maker.seen[0]!.body.toString()).toBe(arrived)
+    expect(got.body.toString()).toBe([...shown, done].join(''))
+    expect(stage.calls[0]).toMatchObject({ usage: { inputTokens: 11, outputTokens: 4 } })
+  })
+
+  it('passes untouched where the client asked', async () => {
+    const { maker, stage } = await staged('openai-chat', answer)
+    const body = '{"model":"real-fast","stream":true,"stream_options":{"include_usage":true}}'
+    const got = await ask(`${stage.url}/v1/chat/completions`, { body: body.replace('real-', '') })
+    expect(maker.seen[0]!.body.toString()).toBe(body)
+    expect(got.body.toString()).toBe(frames)
+  })
+})

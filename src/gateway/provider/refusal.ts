@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import { returning } from '../headers.ts'
+import type { Provider } from '../route.ts'
+import type { Refusal } from '../wires/model-event.ts'
+import type { Wire } from '../wires/wire.ts'
+import { type Collecting, collect } from './whole-answer.ts'
+
+/** An answer of a provider that is a refusal, as it came. */
+export interface OwnWords {
+  readonly status: number
+  readonly headers: string[]
+  readonly body: Buffer
+}
+
+export interface RefusalReading extends Collecting {
+  readonly wire: Wire
+  readonly provider: Provider
+  /** What was asked. */
+  readonly url: string
+  /** That by which we asked. */
+  readonly key: string | undefined
+}
+
+/** What a provider says that did not serve a request. */
+export async function readRefusal(
+  response: IncomingMessage,
+  { wire, provider, url, key, ...reading }: RefusalReading,
+): Promise<{ refusal: Refusal; own?: OwnWords | undefined }> {
+  const status = response.statusCode ?? 0
+  const now = new Date(reading.clock.now())
+  if (status < 400) {
+    response.destroy()
+    return { refusal: redirected(status, response.headers.location, provider) }
+  }
+  const { end, bytes } = await collect(response, { ...reading, maxBytes: maxRefusalBytes })
+  const text = bytes.toString('utf8')
+  const shown = key !== undefined && key !== '' && text.includes(key) ? text.replaceAll(key, '[key]') : undefined
+  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
+  const said = wire.refused({ status, headers, text: shown ?? text }, now)
+  // Mostly an address that is set wrong: what the provider says of itself does not show it.
+  const refusal = status === 404 ? { ...said, message: `${said.message} (404 at ${url.split('?')[0]})` } : said
+  if (end !== 'whole') return { refusal }
+  return {
+    refusal,
+    own: { status, headers: returning(response.rawHeaders, key), body: shown === undefined ? bytes : Buffer.from(shown) },
+  }
+}
+
+const maxRefusalBytes = 1024 * 1024
+
+/** Following it would show the key to whoever is there. */
+function redirected(status: number, location: string | undefined, { name }: Provider): Refusal {
+  const where = location === undefined ? 'elsewhere' : `to ${originOf(location)}`
+  const message = `The provider "${name}" answered ${status} and pointed ${where}. Redirects are not followed; set its base URL to the final address.`
+  return { kind: 'forbidden', message }
+}
+
+const originOf = (location: string) => (URL.canParse(location) ? new URL(location).origin : 'another path')

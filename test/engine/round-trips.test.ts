@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { expect, it, onTestFinished } from 'vitest'
+import { systemClock as clock } from '../../src/clock.ts'
+import { newId } from '../../src/domain/id.ts'
+import { createAdmission } from '../../src/engine/admission.ts'
+import { atOnce } from '../../src/store/at-once.ts'
+import { leaseRuns, loadTaken } from '../../src/store/runs.ts'
+import { insertTask } from '../../src/store/tasks.ts'
+import { commandAgent } from './home.ts'
+import { makeParts } from './store.ts'
+
+/** What is waited for counts, not only what is sent: a trip begins when a connection that owes no answer is asked something. */
+async function counted(work: () => Promise<unknown>): Promise<{ statements: number; trips: number }> {
+  const { query } = pg.Client.prototype
+  const owed = new WeakMap<pg.Client, number>()
+  const count = { statements: 0, trips: 0 }
+  const counting = function (this: pg.Client, ...args: [{ text?: string } | string, ...unknown[]]) {
+    const answer = (query as (...args: unknown[]) => unknown).apply(this, args)
+    // Hints for other processes are sent when there is time, and nobody waits for them.
+    const text = typeof args[0] === 'string' ? args[0] : (args[0].text ?? '')
+    if (!(answer instanceof Promise) || text.includes('pg_notify')) return answer
+    const before = owed.get(this) ?? 0
+    count.statements++
+    if (before === 0) count.trips++
+    owed.set(this, before + 1)
+    const heard = () => owed.set(this, owed.get(this)! - 1)
+    answer.then(heard, heard)
+    return answer
+  }
+  pg.Client.prototype.query = counting as unknown as typeof query
+  try {
+    await work()
+  } finally {
+    pg.Client.prototype.query = query
+  }
+  return count
+}
+
+it('a task is created by one statement', async () => {
+  const { db } = await makeParts()
+  const id = newId('task', Date.now())
+  const place = { workspace: `/tmp/${id}`, workspaceOwn: true }
+  const rest = { priority: 0, rank: 0, tags: [], extraArgs: [], attended: false, boundTo: null, at: new Date() }
+  const task = { id, session: { id: newId('session', Date.now()), isNew: true }, agent: commandAgent(['true']), prompt: 'x' }
+  expect(await counted(() => insertTask(db, { ...task, ...place, ...rest }))).toEqual({ statements: 1, trips: 1 })
+})
+
+it('a run is admitted in three trips after the look whether there is anything to admit, and settled in three', async () => {
+  const { db, journal, dispatch, bus, log, settler, ...parts } = await makeParts()
+  await dispatch.start()
+  onTestFinished(() => dispatch.stop())
+  const worker = await parts.addWorker()
+  const limits = { running: 4, perAgent: {} }
+  const admission = createAdmission({ db, journal, dispatch, bus, clock, log, limits, worker, shared: true })
+  // The first round asks pg-boss for its queue.
+  await parts.addTask()
+  await admission.admit()
+  const task = await parts.addTask()
+  await admission.admit()
+  const next = await parts.addTask()
+  // It has just been busy, so it does not look first; the one after it finds nothing.
+  expect(await counted(() => admission.admit())).toEqual({ statements: 7, trips: 3 })
+  const { rows } = await sql<{ id: string; task_id: string }>`
+    select id, task_id from pawl.runs where task_id = any(${[task.id, next.id]}::text[]) order by fence`.execute(db)
+  expect(rows).toHaveLength(2)
+  const { id, task_id: taskId } = rows.find((run) => run.task_id === task.id)!
+  await parts.lease({ id }, worker)
+  const run = { id, taskId, sessionId: task.session, fence: 1 }
+  const end = { outcome: 'succeeded', text: 'done' } as const
+  expect(await counted(() => settler.settleRun(run, end, { startedAtMs: Date.now() }))).toEqual({ statements: 7, trips: 3 })
+})
+
+it('waiting runs are leased, read and their tokens spent in three trips', async () => {
+  const { db, dispatch, ...parts } = await makeParts()
+  await dispatch.start()
+  onTestFinished(() => dispatch.stop())
+  const worker = await parts.addWorker()
+  const take = async () => {
+    const run = await parts.admit(await parts.addTask(), 1, worker)
+    await db.transaction().execute((tx) => dispatch.enqueue(tx, [run.id]))
+    return counted(() =>
+      db.transaction().execute(async (tx) => {
+        const { runs, spend } = await dispatch.take(tx, 4)
+        expect(runs).toEqual([run.id])
+        const [leases, found] = await atOnce(tx, (one) => [
+          leaseRuns(one, runs, { worker, at: new Date() }),
+          loadTaken(one, runs),
+          spend(one),
+        ])
+        expect([leases, found[0]?.run.state]).toEqual([[run.id], 'running'])
+      }),
+    )
+  }
+  await take()
+  expect(await take()).toEqual({ statements: 8, trips: 3 })
+})

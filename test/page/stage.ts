@@ -1,0 +1,110 @@
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { json, pawl, type Running, serve } from '../e2e/pawl.ts'
+
+const fakeAgent = resolve(import.meta.dirname, '../fake-agent/fake-agent.js')
+
+/** A real daemon in a home of its own, and the system's browser. */
+export interface Stage {
+  readonly home: string
+  readonly workspace: string
+  /** The same verbs as the page has, for what a test does behind its back. */
+  readonly client: Client
+  /** A browser that has signed in; `width` and so on as a device has them. What goes wrong in it fails the test that closes it. */
+  open(path?: string, device?: BrowserContextOptions): Promise<Tab>
+  /** Ends the daemon and starts it again on the same port. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Tab {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors, refused policies and failed requests so far. */
+  readonly wrong: string[]
+  /** Another screen, by its path. */
+  go(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A prompt that the fake agent takes for its script. */
+export const script = (...steps: Record<string, unknown>[]) => JSON.stringify(steps)
+
+export async function startStage(settings = ''): Promise<Stage> {
+  const home = await mkdtemp(join(tmpdir(), 'pawl-page-'))
+  const workspace = await mkdtemp(join(tmpdir(), 'pawl-page-ws-'))
+  // The walls show an agent its workspace and nothing of this repository; in place, so that nothing has to be copied.
+  await chmod(workspace, 0o777)
+  await copyFile(fakeAgent, join(workspace, 'fake-agent.mjs'))
+  const agents = `agents:
+  fake:
+    adapter: custom
+    command: [${process.execPath}, fake-agent.mjs]
+`
+  await writeFile(join(home, 'config.yaml'), `${agents}${settings}`, { mode: 0o600 })
+  let daemon: Running & { url: string; token: string } = await serve(home)
+  const connect = () => createClient({ url: daemon.url, token: daemon.token })
+  let client = connect()
+  const browser: Browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  const end = async () => {
+    daemon.process.kill('SIGTERM')
+    await daemon.ended
+  }
+  return {
+    home,
+    workspace,
+    get client() {
+      return client
+    },
+    async open(path = '/', device = { viewport: { width: 1280, height: 800 } }) {
+      const context = await browser.newContext(device)
+      const page = await context.newPage()
+      const wrong: string[] = []
+      page.on('pageerror', (error) => wrong.push(error.message))
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/.test(message.text()))
+          wrong.push(message.text())
+      })
+      const { url } = json<{ url: string }>(await pawl(home, ['open', '--print', '--json']))
+      await page.goto(url)
+      await page.waitForURL(`${daemon.url}/`)
+      const go = async (to: string) => {
+        await page.goto(`${daemon.url}${to}`)
+      }
+      if (path !== '/') await go(path)
+      return { page, context, wrong, go, close: () => context.close() }
+    },
+    async restart() {
+      const port = new URL(daemon.url).port
+      await end()
+      daemon = await serve(home, { port })
+      client = connect()
+    },
+    async stop() {
+      await browser.close()
+      await end()
+      await rm(home, { recursive: true, force: true })
+      await rm(workspace, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Nothing on this screen keeps anybody out, as far as a program can tell. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Put in by the browser's own debugger, so that the policy of the page stays as it is.
+  await page.evaluate(axe.source)
+  const found = await page.evaluate(async () => {
+    const checker = (
+      globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
+    ).axe
+    return (await checker.run()).violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+    )
+  })
+  expect(found).toEqual([])
+}

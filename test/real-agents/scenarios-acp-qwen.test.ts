@@ -1,0 +1,4 @@
+import { realProgramContract } from '../contracts/real-program.ts'
+import { programNamed } from './peer.ts'
+
+realProgramContract(programNamed('qwen-acp'))

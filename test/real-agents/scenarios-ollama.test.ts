@@ -1,0 +1,4 @@
+import { realProgramContract } from '../contracts/real-program.ts'
+import { ollamaLoop } from './peer.ts'
+
+realProgramContract(ollamaLoop)

@@ -1,0 +1,18 @@
+import type { ComponentType } from 'react'
+
+export interface Screen {
+  /** Parts that begin with `$` are given to the screen. */
+  readonly path: string
+  readonly title: string
+  /** In the main menu, in this order; the letter goes there after `g`. */
+  readonly menu?: { readonly letter: string } | undefined
+  load(): Promise<{ default: ComponentType }>
+}
+
+/** Every screen is a file and a line here. */
+export const screens: readonly Screen[] = [
+  { path: '/', title: 'Now', menu: { letter: 'n' }, load: () => import('../screens/now.tsx') },
+  { path: '/tasks', title: 'Tasks', menu: { letter: 't' }, load: () => import('../screens/tasks.tsx') },
+  { path: '/tasks/$task', title: 'Task', load: () => import('../screens/task.tsx') },
+  { path: '/inbox', title: 'Inbox', menu: { letter: 'i' }, load: () => import('../screens/inbox.tsx') },
+]

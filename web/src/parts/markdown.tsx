@@ -1,0 +1,131 @@
+import { lexer, type Token, type Tokens } from 'marked'
+import { createElement, memo, type ReactNode } from 'react'
+import styles from './markdown.module.css'
+
+/**
+ * What an agent wrote, as markdown. It is taken apart into tokens and built from elements that we choose: no text of an agent is ever read as HTML, links lead only
+ * to the web or to mail, and nothing is loaded from elsewhere, pictures included.
+ */
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  return <div className={styles.text}>{blocks(lexer(text, { gfm: true, breaks: true }))}</div>
+})
+
+const blocks = (tokens: readonly Token[]): ReactNode[] => tokens.map((token, n) => block(token as Tokens.Generic, n))
+const inline = (tokens: readonly Token[] | undefined): ReactNode[] =>
+  (tokens ?? []).map((token, n) => span(token as Tokens.Generic, n))
+
+function block(token: Tokens.Generic, key: number): ReactNode {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null
+    case 'heading':
+      return createElement(`h${Math.min(6, token.depth + 2)}`, { key }, inline(token.tokens))
+    case 'paragraph':
+      return <p key={key}>{inline(token.tokens)}</p>
+    case 'code':
+      return (
+        <pre key={key}>
+          <code>{token.text}</code>
+        </pre>
+      )
+    case 'blockquote':
+      return <blockquote key={key}>{blocks(token.tokens ?? [])}</blockquote>
+    case 'hr':
+      return <hr key={key} />
+    case 'list':
+      return createElement(
+        token.ordered ? 'ol' : 'ul',
+        token.ordered && typeof token.start === 'number' ? { key, start: token.start } : { key },
+        (token.items as Tokens.ListItem[]).map((item, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
+          <li key={n}>
+            {item.task && (
+              <input
+                type="checkbox"
+                checked={item.checked ?? false}
+                readOnly
+                disabled
+                aria-label={item.checked ? 'done' : 'open'}
+              />
+            )}
+            {blocks(item.tokens)}
+          </li>
+        )),
+      )
+    case 'table':
+      return (
+        <div key={key} className="scroll-x">
+          <table>
+            <thead>
+              <tr>
+                {(token.header as Tokens.TableCell[]).map((cell, n) =>
+                  createElement('th', { key: n, scope: 'col' }, inline(cell.tokens)),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {(token.rows as Tokens.TableCell[][]).map((row, n) =>
+                createElement(
+                  'tr',
+                  { key: n },
+                  row.map((cell, m) => createElement('td', { key: m }, inline(cell.tokens))),
+                ),
+              )}
+            </tbody>
+          </table>
+        </div>
+      )
+    case 'text':
+      return token.tokens ? <span key={key}>{inline(token.tokens)}</span> : <span key={key}>{unescaped(token.text)}</span>
+    default:
+      // HTML too: it is shown as the text it is.
+      return <p key={key}>{token.raw}</p>
+  }
+}
+
+function span(token: Tokens.Generic, key: number): ReactNode {
+  switch (token.type) {
+    case 'strong':
+      return <strong key={key}>{inline(token.tokens)}</strong>
+    case 'em':
+      return <em key={key}>{inline(token.tokens)}</em>
+    case 'del':
+      return <del key={key}>{inline(token.tokens)}</del>
+    case 'codespan':
+      return <code key={key}>{token.text}</code>
+    case 'br':
+      return <br key={key} />
+    case 'escape':
+      return token.text
+    case 'image':
+      return `[picture: ${token.text || token.href}]`
+    case 'link': {
+      const href = safeAddress(token.href)
+      if (href === undefined) return <span key={key}>{inline(token.tokens)}</span>
+      return (
+        <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
+          {inline(token.tokens)}
+        </a>
+      )
+    }
+    case 'text':
+      return token.tokens ? <span key={key}>{inline(token.tokens)}</span> : unescaped(token.text)
+    default:
+      return token.raw
+  }
+}
+
+/** Only addresses that a click may follow; never a script, a file or our own API. */
+export function safeAddress(href: string): string | undefined {
+  try {
+    const url = new URL(href)
+    return ['https:', 'http:', 'mailto:'].includes(url.protocol) ? url.href : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
+/** The lexer writes these five signs for HTML; elements take them as they are. */
+const unescaped = (text: string) => text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity]!)
