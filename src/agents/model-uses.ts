@@ -13,4 +13,6 @@ const uses: Readonly<Record<WireName, ModelUse>> = {
 export const modelUse = (options: {
   readonly wire?: WireName | undefined
   readonly keys: readonly string[]
-}): ModelUse | undefined => (options.wire === undefined ? undefined : { ...uses[options.wire], keys: options.keys })
+  readonly retries: boolean
+}): ModelUse | undefined =>
+  options.wire === undefined ? undefined : { ...uses[options.wire], keys: options.keys, retries: options.retries }

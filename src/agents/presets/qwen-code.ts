@@ -16,6 +16,7 @@ export const qwenCode = asCommand({
     sessionFiles: ['.qwen/projects/*/chats/{session}.jsonl'],
     missingSession: 'No saved session found',
     wire: 'openai-chat',
+    retries: true,
     baseUrlVariable: 'OPENAI_BASE_URL',
     homeFiles: {
       '.qwen/settings.json':
