@@ -43,7 +43,9 @@ export const AcpOptions = z.strictObject({
   retries: z
     .boolean()
     .default(false)
-    .describe('It asks again by itself, for long and unseen, when its model refuses for a while. With wire, it is then given no reason to: Pawl tries again.'),
+    .describe(
+      'It asks again by itself, for long and unseen, when its model refuses for a while. With wire, it is then given no reason to: Pawl tries again.',
+    ),
   keys: z.array(Variable).default([]).describe('Variables that can hold its key, the preferred one first.'),
   hosts: z.array(z.string().min(1)).optional().describe('Whom the program itself talks to, as network rules.'),
   systemPromptVia: z
