@@ -91,6 +91,9 @@ export function fakeRuntime(): FakeRuntime {
       questions.set(question.id, question)
       return question
     },
+    async checkTask(task, caller) {
+      note('checkTask', task, caller)
+    },
     async createTask(task, options) {
       note('createTask', task, options)
       const body = JSON.stringify(task)

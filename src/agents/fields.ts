@@ -12,6 +12,9 @@ export const text = (value: unknown): string | undefined =>
 
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
+/** More than any program can have counted in one conversation; the sum of many still is a whole number. */
+const maxCount = 1e12
+
 /** A count that somebody can have counted. */
 export const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxCount ? value : undefined

@@ -17,8 +17,12 @@ export { presets } from './presets/index.ts'
 /** Every kind of agent program that Pawl can speak to. */
 export const adapters: readonly Adapter[] = [claudeCode, codex, geminiCli, opencode, acp, custom, ollama, demo]
 
-/** What agent programs obey of a workspace, all of them: what one run plants, another program may read. */
-export const agentCodePaths: readonly CodePath[] = [...adapters.flatMap((adapter) => adapter.codePaths ?? []), ...otherCodePaths]
+/** What agent programs obey of a workspace, all of them: what one run plants, another program may read. Some obey the same, and say the same of it. */
+export const agentCodePaths: readonly CodePath[] = [
+  ...new Map(
+    [...adapters.flatMap((adapter) => adapter.codePaths ?? []), ...otherCodePaths].map((path) => [path.path.toLowerCase(), path]),
+  ).values(),
+]
 
 /** With the options of an agent: as it is for that agent. */
 export function adapterNamed(name: string, options?: unknown): Adapter {

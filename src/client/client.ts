@@ -45,6 +45,8 @@ export interface Client {
     tasks: NewTasks,
     options?: { idempotencyKey?: string | undefined },
   ): Promise<{ tasks: TaskView[]; created: boolean }>
+  /** Rejects as `createTask` would; makes nothing. */
+  checkTask(task: NewTask): Promise<void>
   getTask(id: string): Promise<TaskView>
   listTasks(filter?: ListTasks): Promise<Page<TaskSummary>>
   cancelTask(id: string, options?: { now?: boolean | undefined }): Promise<TaskView>
@@ -237,6 +239,7 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
       const { status, value } = await call<{ items: TaskView[] }>('POST', `${api}/tasks/batch`, { body: tasks, headers })
       return { tasks: value.items, created: status === 201 }
     },
+    checkTask: async (task) => void (await post(`${api}/tasks/check`, task)),
     getTask: (id) => get(taskPath(id)),
     listTasks: ({ states, ...filter } = {}) => get(`${api}/tasks`, { ...filter, state: states?.join(',') }),
     cancelTask: (id, { now = false } = {}) => post(`${taskPath(id)}/cancel`, { now }),

@@ -16,6 +16,8 @@ export interface FollowOptions {
   readonly patienceMs?: number | undefined
   /** Told when the daemon is lost and when it is back. */
   readonly onState?: ((state: 'live' | 'away') => void) | undefined
+  /** Told whenever a connection stands, the first one too. */
+  readonly onOpen?: (() => void) | undefined
 }
 
 const firstDelayMs = 100
@@ -86,7 +88,7 @@ interface Stream {
 async function* heard(
   transport: Transport,
   { path, query, lastId }: Stream,
-  options: Pick<FollowOptions, 'signal' | 'patienceMs' | 'onState'>,
+  options: Pick<FollowOptions, 'signal' | 'patienceMs' | 'onState' | 'onOpen'>,
 ): AsyncGenerator<SseMessage, void, undefined> {
   const { signal, patienceMs = 120_000 } = options
   let heardAt: number | undefined
@@ -105,6 +107,7 @@ async function* heard(
       heardAt = performance.now()
       if (isAway) options.onState?.('live')
       isAway = false
+      options.onOpen?.()
       const parser = new SseParser()
       for await (const chunk of stream.chunks) {
         heardAt = performance.now()
@@ -132,7 +135,7 @@ async function* heard(
 }
 
 /** Resolves early when the signal aborts. */
-const pause = (ms: number, signal: AbortSignal | undefined) =>
+export const pause = (ms: number, signal: AbortSignal | undefined) =>
   new Promise<void>((resolve) => {
     const done = () => {
       clearTimeout(timer)
@@ -141,6 +144,7 @@ const pause = (ms: number, signal: AbortSignal | undefined) =>
     }
     const timer = setTimeout(done, ms)
     signal?.addEventListener('abort', done, { once: true })
+    if (signal?.aborted) done()
   })
 
 async function textOf(chunks: AsyncIterable<string>): Promise<string> {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { agentCodePaths } from '../agents/index.ts'
+import { adapters, agentCodePaths } from '../agents/index.ts'
+import { otherCodePaths } from '../agents/other-code-paths.ts'
 import { codePathMatcher, commonCodePaths } from './code-paths.ts'
 
 const match = codePathMatcher([...commonCodePaths, ...agentCodePaths])
@@ -21,4 +22,10 @@ it.each([
 it('names every path once, so that nobody decides about it twice', () => {
   const paths = [...commonCodePaths, ...agentCodePaths].map(({ path }) => path.toLowerCase())
   expect(paths.length).toBe(new Set(paths).size)
+})
+
+it('two programs that obey the same path say the same of it', () => {
+  const all = [...commonCodePaths, ...adapters.flatMap(({ codePaths }) => codePaths ?? []), ...otherCodePaths]
+  for (const path of all)
+    expect(match(path.path.split('/').at(-1)!, path.path.split('/').slice(0, -1).join('/')), path.path).toEqual(path)
 })

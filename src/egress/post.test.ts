@@ -53,7 +53,9 @@ describe('a receiver that its owner permits', () => {
 
   it('gets the body and the headers as they are', async () => {
     expect(await send('/ok')).toEqual({ status: 200, retryAfterMs: undefined })
-    expect(receiver.at('/ok')).toMatchObject([{ body, headers: { 'x-a': 'b', 'content-type': 'application/json' } }])
+    await expect
+      .poll(() => receiver.at('/ok'))
+      .toMatchObject([{ body, headers: { 'x-a': 'b', 'content-type': 'application/json' } }])
   })
 
   it('is not followed elsewhere', async () => {

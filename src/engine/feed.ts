@@ -2,6 +2,7 @@ import { invalid } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import type { Db } from '../store/database.ts'
 import { beforeAll, currentSnapshot, type FeedFilter, type FeedPlace, readFeed } from '../store/feed.ts'
+import { parseCursor, writeCursor } from './feed-cursor.ts'
 import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
 
@@ -29,7 +30,7 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
   return {
     async readFeed({ after, ...options }) {
       const { events, place, isLast } = await read(await placeOf(after), options)
-      return { events, cursor: written(place), isLast }
+      return { events, cursor: writeCursor(place), isLast }
     },
     async *followFeed({ after, signal, ...filter }) {
       let isTold = Promise.withResolvers<void>()
@@ -38,13 +39,13 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
       signal.addEventListener('abort', onAbort)
       try {
         let place = after === undefined ? { seen: await guarded(() => currentSnapshot(db)) } : await placeOf(after)
-        yield { events: [], cursor: written(place) }
+        yield { events: [], cursor: writeCursor(place) }
         while (!signal.aborted) {
           // Whoever tells from here on may know of an event that the query does not see.
           isTold = Promise.withResolvers()
           const found = await read(place, { ...filter, limit: pageSize })
           place = found.place
-          if (found.events.length > 0) yield { events: found.events, cursor: written(place) }
+          if (found.events.length > 0) yield { events: found.events, cursor: writeCursor(place) }
           if (!found.isLast || signal.aborted) continue
           await isTold.promise
           if (!signal.aborted) await new Promise((done) => setTimeout(done, gatherMs))
@@ -58,34 +59,11 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
 
   async function placeOf(cursor: string): Promise<FeedPlace> {
     if (cursor === '0') return { seen: beforeAll }
-    const place = parse(cursor)
+    const place = parseCursor(cursor)
     const [, now] = (await guarded(() => currentSnapshot(db))).split(':')
     const ends = place && [place.seen, place.within?.until ?? place.seen].map((snapshot) => BigInt(snapshot.split(':')[1]!))
     if (!place || ends!.some((end) => end > BigInt(now!)))
       throw invalid('This cursor is not one of this database; leave it out to follow from now on, or begin with 0.')
     return place
   }
-}
-
-const snapshot = '(\\d{1,19}:\\d{1,19}:(?:\\d{1,19}(?:,\\d{1,19}){0,999})?)'
-const form = new RegExp(`^${snapshot}(?:/${snapshot}/(t_[0-9a-z]{1,40})/(\\d{1,15}))?$`)
-
-const written = ({ seen, within }: FeedPlace) =>
-  Buffer.from(within ? `${seen}/${within.until}/${within.task}/${within.seq}` : seen).toString('base64url')
-
-function parse(cursor: string): FeedPlace | undefined {
-  const [, seen, until, task, seq] = form.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
-  if (seen === undefined || !isSnapshot(seen)) return undefined
-  if (until === undefined) return { seen }
-  return isSnapshot(until) ? { seen, within: { until, task: task!, seq: Number(seq) } } : undefined
-}
-
-/** As the database writes them: those under way lie between the two bounds, each after the one before. */
-function isSnapshot(text: string): boolean {
-  const [min, max, underWay] = text.split(':') as [string, string, string]
-  const all = [min, ...(underWay === '' ? [] : underWay.split(',')), max].map(BigInt)
-  return (
-    all[0]! > 0n &&
-    all.every((xact, n) => n === 0 || all[n - 1]! < xact || (all[n - 1] === xact && (n === 1 || all.length === 2)))
-  )
 }

@@ -37,6 +37,8 @@ export interface TaskVerbs {
     tasks: NewTasks,
     options: Caller & { idempotencyKey?: string | undefined },
   ): Promise<{ tasks: TaskView[]; created: boolean }>
+  /** Refuses what `createTask` would refuse; makes nothing. */
+  checkTask(task: NewTask, caller: Caller): Promise<void>
   getTask(id: string): Promise<TaskView>
   /** Newest first. `cursor` is the `next` of an earlier page. */
   listTasks(filter: TaskFilter): Promise<Page<TaskSummary>>
@@ -62,8 +64,6 @@ type OwnTaskOptions = Caller & { idempotencyKey?: string | undefined } & Origin
 /** What the parts of the engine itself may ask as well. */
 export interface OwnTaskVerbs extends TaskVerbs {
   createTask(task: NewTask, options: OwnTaskOptions): Promise<{ task: TaskView; created: boolean }>
-  /** Refuses what `createTask` would refuse; makes nothing. */
-  checkTask(task: NewTask, caller: Caller): Promise<void>
 }
 
 export interface TaskFilter {
@@ -96,13 +96,19 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
     return task
   }
   const view = async (id: string) => {
-    const [task, runs, asked, dependsOn] = await guarded(() =>
-      Promise.all([existing(id), runsOfTask(db, id), questions.questionsOfTask(db, id), dependenciesOf(db, id)]),
+    // First of all: whatever ended with it is seen by what is asked for later.
+    const task = await guarded(() => existing(id))
+    const [runs, asked, dependsOn, reason, subtasks, current, cost] = await guarded(() =>
+      Promise.all([
+        runsOfTask(db, id),
+        questions.questionsOfTask(db, id),
+        dependenciesOf(db, id),
+        task.reason ?? (task.state === 'queued' ? whatItWaitsFor(db, task, parts.limits) : null),
+        task.has_subtasks ? subtasksBelow(db, id) : [],
+        task.state === 'running' ? lastAction(db, id) : null,
+        costsOf(db, task),
+      ]),
     )
-    const reason = task.reason ?? (task.state === 'queued' ? await guarded(() => whatItWaitsFor(db, task, parts.limits)) : null)
-    const subtasks = task.has_subtasks ? await guarded(() => subtasksBelow(db, id)) : []
-    const current = task.state === 'running' ? await guarded(() => lastAction(db, id)) : null
-    const cost = await guarded(() => costsOf(db, task))
     return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost)
   }
 

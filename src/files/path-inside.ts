@@ -1,10 +1,10 @@
+import { isInside } from '../domain/path-inside.ts'
+
 /** Files that we make beside others for a moment begin with it; they belong to no conversation. */
 export const ownPrefix = '.pawl-'
 
 /** A path inside a home. An adapter that names any other is wrong. */
 export function partsOf(path: string): string[] {
-  const parts = path.split('/')
-  if (parts.some((part) => part === '' || part === '.' || part === '..') || path.includes('\0'))
-    throw new Error(`${JSON.stringify(path)} is not a path inside a home`)
-  return parts
+  if (!isInside(path)) throw new Error(`${JSON.stringify(path)} is not a path inside a home`)
+  return path.split('/')
 }

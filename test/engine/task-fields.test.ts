@@ -102,7 +102,7 @@ describe('what a task says', () => {
     ['a disallowed tool that is no rule', { disallowedTools: ['Bash('] }, '"Bash(" of disallowedTools must be written Tool'],
     ['a misspelt tool', { disallowedTools: ['Bassh'] }, 'did you mean "Bash"?'],
     ['tools of a plain command', { agent: 'helper', disallowedTools: ['Bash'] }, 'has no tools that Pawl knows of'],
-    ['a system prompt that a command cannot take', { agent: 'helper', appendSystemPrompt: 'x' }, 'A system prompt is set'],
+    ['a system prompt that a command cannot take', { agent: 'helper', appendSystemPrompt: 'x' }, 'takes no system prompt'],
     ['free tools of codex', { agent: 'codex', allowedTools: ['Bash'] }, 'Codex takes no list of tools'],
     [
       'an argument that takes the walls away',

@@ -72,6 +72,73 @@ describe('the page', () => {
     for (const tab of tabs) await tab.close()
   }, 60_000)
 
+  test('makes a task from what is written, and says at once what would be refused', async () => {
+    const tab = await stage.open('/new')
+    await tab.page.getByLabel('What is to be done').fill(script({ speak: 'made from the page' }))
+    await tab.page.getByRole('combobox', { name: /^Agent/ }).selectOption('fake')
+    await tab.page.getByLabel('Workspace').fill('not-absolute')
+    await tab.page
+      .getByRole('alert')
+      .getByText(/absolute/)
+      .waitFor()
+    await tab.page.getByLabel('Workspace').fill(stage.workspace)
+    await tab.page.getByLabel('Name').fill('from the page')
+    await tab.page.getByRole('alert').waitFor({ state: 'detached' })
+    await tab.page.getByRole('button', { name: 'Start' }).click()
+    await tab.page.getByRole('heading', { name: 'from the page' }).waitFor()
+    await tab.page.getByText('made from the page').first().waitFor()
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+  })
+
+  test('runs, pauses and removes a schedule, whose failures stand on the first screen', async () => {
+    const { id } = await stage.client.createSchedule({
+      name: 'nightly',
+      when: { kind: 'every', everyMs: 3_600_000 },
+      task: { prompt: script({ exit: 3 }), agent: 'fake', workspace: stage.workspace, retry: { attempts: 1 } },
+      ...{ session: 'new', overlap: 'skip', catchUp: 'one', jitterMs: 0 },
+    })
+    const tab = await stage.open('/schedules')
+    await tab.page.getByRole('heading', { name: 'nightly' }).waitFor()
+    await tab.page.getByRole('button', { name: 'Run now' }).click()
+    await expect.poll(async () => (await stage.client.getSchedule(id)).health.failedInARow, { timeout: 20_000 }).toBe(1)
+    await tab.go('/')
+    await tab.page.getByText(/The schedule nightly has failed 1 times? in a row/).waitFor()
+    await tab.go('/schedules')
+    await tab.page.getByRole('button', { name: 'Pause' }).click()
+    await tab.page.getByText('paused', { exact: true }).waitFor()
+    await tab.page.getByRole('button', { name: 'History' }).click()
+    await tab.page
+      .getByRole('cell', { name: /failed/ })
+      .first()
+      .waitFor()
+    await tab.page.getByRole('button', { name: 'Remove' }).click()
+    await tab.page.getByRole('button', { name: 'Remove it for good' }).click()
+    await tab.page.getByText('Nothing is scheduled.').waitFor()
+    expect(await stage.client.listSchedules()).toEqual([])
+    await tab.close()
+  }, 60_000)
+
+  test('says what would become of a call, keeps a secret without showing it, and checks the audit', async () => {
+    const tab = await stage.open('/settings')
+    await tab.page.getByLabel('Command, path or address').fill('rm -rf /')
+    await tab.page.getByRole('button', { name: 'Explain' }).click()
+    await tab.page
+      .getByRole('status')
+      .getByText(/deny|ask|allow/)
+      .first()
+      .waitFor()
+    await tab.page.getByLabel('Name of a secret').fill('PAGE_KEY')
+    await tab.page.getByLabel('Value').fill('hush-0123456789')
+    await tab.page.getByRole('button', { name: 'Keep' }).click()
+    await tab.page.getByRole('cell', { name: 'PAGE_KEY', exact: true }).waitFor()
+    expect(await tab.page.content()).not.toContain('hush-0123456789')
+    await tab.page.getByRole('button', { name: 'Check that it is whole' }).click()
+    await tab.page.getByText(/entries are as they were written/).waitFor()
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+  })
+
   test('cancels a task after asking whether it is meant', async () => {
     const task = await add(script({ speak: 'busy' }, { hang: true }))
     const tab = await stage.open(`/tasks/${task.id}`)
@@ -110,10 +177,10 @@ describe('the page', () => {
       const task = await add(script({ speak: '# Head\n\ntext `code` [link](https://example.org)' }, question))
       await expect.poll(async () => (await stage.client.getTask(task.id)).state, { timeout: 20_000 }).toBe('blocked')
       const tab = await stage.open('/', device)
-      for (const path of ['/', '/tasks', '/inbox', `/tasks/${task.id}`]) {
+      for (const path of ['/', '/tasks', '/new', '/inbox', '/agents', '/schedules', '/costs', '/settings', `/tasks/${task.id}`]) {
         await tab.go(path)
         await tab.page.getByRole('heading', { level: 1 }).waitFor()
-        await tab.page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => undefined)
+        await expect.poll(() => tab.page.getByText('Loading…').count()).toBe(0)
         await expectAccessible(tab.page)
         expect(await tab.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
       }

@@ -38,7 +38,8 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   /** More of its environment. */
   env?(installed: InstalledAgents): Record<string, string>
 }
-export type Lack = 'ownQuestion' | 'structuredOutput' | 'mcp' | 'rebuild'
+/** `steadyUsage`: it asks its model for something of its own, now and then. */
+export type Lack = 'ownQuestion' | 'structuredOutput' | 'mcp' | 'rebuild' | 'steadyUsage'
 
 export const programs: readonly Program<'claude' | 'codex'>[] = [
   {
@@ -169,7 +170,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '/v1',
     keyName: 'OPENAI_API_KEY',
     files: '.qwen/projects',
-    lacks: ['structuredOutput', 'rebuild', 'ownQuestion'],
+    lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'steadyUsage'],
     options: ({ qwen }) => ({
       command: [qwen, '--acp', '--auth-type', 'openai'],
       modelFlag: '--model',
@@ -180,8 +181,13 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
       baseUrlVariable: 'OPENAI_BASE_URL',
       sessionFiles: ['.qwen/projects/*/chats/{session}.jsonl'],
     }),
+    // It would start itself a second time, for more memory than one run needs.
+    env: () => ({ QWEN_CODE_NO_RELAUNCH: 'true' }),
   },
 ]
+
+/** Some programs take ten seconds of a busy core to start. */
+export const patienceMs = 75_000
 
 export function programNamed(agent: string): Program<string> {
   const found = [...programs, ollamaLoop, geminiProgram, opencodeProgram, ...acpPrograms].find(
@@ -263,7 +269,7 @@ export async function startMachine(options: { home?: string; database?: string }
     },
     async run(task, wanted = isResting) {
       const { task: made } = await daemon.runtime.createTask({ prompt: 'first message', ...task }, { by: 'test' })
-      const events = await eventsUntil(daemon, made.id, wanted, 45_000)
+      const events = await eventsUntil(daemon, made.id, wanted, patienceMs)
       return { task: await daemon.runtime.getTask(made.id), events }
     },
     async archived(session) {

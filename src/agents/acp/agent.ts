@@ -1,11 +1,12 @@
 import { type Ability, type Adapter, canOnly, type LaunchSpec } from '../../agent.ts'
 import { modelUse } from '../model-uses.ts'
+import { wordsOf } from '../program-options.ts'
+import { sessionFilesOf } from '../program-sessions.ts'
 import { acpCommand } from './command.ts'
 import { openAcp } from './conversation.ts'
 import type { Habits } from './habits.ts'
-import { AcpOptions, wordsOf } from './options.ts'
+import { AcpOptions } from './options.ts'
 import { probeAcp } from './probe.ts'
-import { sessionFilesOf } from './sessions.ts'
 
 const abilities: readonly Ability[] = ['resume', 'askPermission', 'askQuestion', 'warm', 'usage', 'mcp', 'systemPrompt', 'model']
 
@@ -23,8 +24,7 @@ export const acp: Adapter<AcpOptions> = {
     hosts: options.hosts,
     install: options.install,
   }),
-  // They are stored as they were written, without what is left out.
-  probe: (options, place) => probeAcp(AcpOptions.parse(options), place),
+  probe: probeAcp,
   command: acpCommand,
   open: (child, spec) => openAcp(child, spec, habitsOf(spec)),
 }

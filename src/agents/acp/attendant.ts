@@ -1,7 +1,9 @@
+import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { type Fields, list, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import type { JsonRpc } from '../json-rpc.ts'
+import { createTextKeeper, pieceChars } from '../text.ts'
 import { attendantSource } from './attendant-source.ts'
 import type { Habits } from './habits.ts'
 import type { Asking, Request } from './requests.ts'
@@ -14,6 +16,7 @@ export const attended = (command: Command, { workspace }: Pick<LaunchSpec, 'work
   ...command,
   file: process.execPath,
   args: ['-e', attendantSource, '--', workspace, command.file, ...command.args],
+  ...(posix.isAbsolute(command.file) ? { programs: [command.file] } : {}),
 })
 
 /** What a client is asked to do: decided here, done by the attendant inside the walls. */
@@ -46,7 +49,9 @@ export function createAttendance(rpc: () => JsonRpc, can: NonNullable<Habits['at
       const id = text(params.terminalId)
       if (id === undefined) return
       if (outputs.size >= maxTerminals) outputs.delete(outputs.keys().next().value ?? '')
-      outputs.set(id, text(params.output) ?? '')
+      const output = createTextKeeper(pieceChars / 2)
+      output.add(text(params.output) ?? '')
+      outputs.set(id, output.text())
     },
     output: (terminalId) => outputs.get(terminalId),
   }

@@ -93,14 +93,22 @@ function unwrapped(raw: Fields): Fields {
 /** What a tool gave back, as text: what ran in a terminal, what the program calls its output, or else what it shows. */
 export function outputOf({ told }: Call, terminal: (id: string) => string | undefined = () => undefined): string {
   const parts = list(told.content).map(fields)
-  const ran = parts
-    .filter((part) => part?.type === 'terminal')
-    .map((part) => terminal(text(part?.terminalId) ?? ''))
+  const ran = terminalsIn(parts)
+    .map(terminal)
     .filter((output) => output !== undefined)
   const shown = parts.map((part) => shownText(part)).filter((part) => part.trim() !== '')
   const output = ran.join('\n') || namedOutput(told.rawOutput) || shown.join('\n')
   return cut(output || (namedOutput(told.rawOutput) === undefined ? asJson(told.rawOutput) : ''), pieceChars)
 }
+
+const terminalsIn = (parts: readonly (Fields | undefined)[]) =>
+  parts.filter((part) => part?.type === 'terminal').map((part) => text(part?.terminalId) ?? '')
+
+/** The terminals that show what it does; a program that names none may take the call's own id. */
+export const terminalsOf = ({ told }: Call): readonly string[] => [
+  text(told.toolCallId) ?? '',
+  ...terminalsIn(list(told.content).map(fields)),
+]
 
 /** A command that ran and failed has failed, whether or not the call counts as completed. */
 export function isFailed({ told }: Call): boolean {

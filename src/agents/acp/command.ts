@@ -1,8 +1,8 @@
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { wordsOf } from '../program-options.ts'
 import { attended } from './attendant.ts'
-import { type AcpOptions, wordsOf } from './options.ts'
-import { idForm } from './sessions.ts'
+import type { AcpOptions } from './options.ts'
 
 /** The program as its settings name it, with the model where it wants it; all else is said in the protocol. */
 export function acpCommand(spec: LaunchSpec<AcpOptions>): Command {
@@ -15,8 +15,8 @@ export function acpCommand(spec: LaunchSpec<AcpOptions>): Command {
     ...(options.modelVariable && model !== undefined ? { [options.modelVariable]: model } : {}),
     ...(options.baseUrlVariable && baseUrl !== undefined ? { [options.baseUrlVariable]: baseUrl } : {}),
   }
-  const command = { file, args, env }
-  return options.serve.length > 0 ? attended(command, spec) : command
+  if (options.serve.length === 0) return { file, args, env }
+  return attended({ file: file.includes('/') ? file : (spec.program ?? file), args, env }, spec)
 }
 
 function modelArgs({ options: { modelFlag: flag }, model }: LaunchSpec<AcpOptions>): string[] {
@@ -30,8 +30,6 @@ function check(spec: LaunchSpec<AcpOptions>): void {
   const program = wordsOf(spec.options)[0] ?? ''
   if (spec.newSession !== undefined)
     throw new PawlError('unsupported', `${program} names its conversations itself; it cannot be given an id for a new one.`)
-  if (spec.resume !== undefined && !idForm.test(spec.resume))
-    throw invalid(`${JSON.stringify(spec.resume)} is no id of a conversation; start the task afresh.`)
   if (spec.allowedTools?.length || spec.disallowedTools?.length)
     throw new PawlError(
       'unsupported',

@@ -1,13 +1,25 @@
 import type { Turn } from '../../agent.ts'
+import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { type Fields, fields, list, text } from '../fields.ts'
 import { createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { asideOf } from './asides.ts'
-import { blockText, type Call, isFailed, isKnown, isOver, mergeCall, outputOf, terminalPiece, toolOf } from './calls.ts'
+import {
+  blockText,
+  type Call,
+  isFailed,
+  isKnown,
+  isOver,
+  mergeCall,
+  outputOf,
+  terminalPiece,
+  terminalsOf,
+  toolOf,
+} from './calls.ts'
 import type { Habits } from './habits.ts'
 import { createSpeech } from './speech.ts'
-import { type CostMeter, callUsage, sumOf } from './usage.ts'
+import { type CostMeter, callUsage } from './usage.ts'
 
 /** What the program says during one turn. */
 export interface Hearing {
@@ -92,15 +104,16 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
     calls.set(id, call)
     if (isKnown(call)) await tell(call)
     if (!isOver(call)) return
-    await emit({
-      type: 'agent.tool_returned',
-      data: { callId: call.callId, output: outputOf(call, shownIn), isError: isFailed(call) },
-    })
+    const output = outputOf(call, shownIn)
+    // A long turn has thousands of them, each with all that it read or wrote.
+    calls.set(id, { callId: call.callId, told: { status: call.told.status }, isTold: true })
+    for (const shown of terminalsOf(call)) terminals.delete(shown)
+    await emit({ type: 'agent.tool_returned', data: { callId: call.callId, output, isError: isFailed(call) } })
   }
 
   async function use(data: { readonly usage: Usage; readonly costUsd?: number }): Promise<void> {
     const name = model()
-    used = data.usage === noUsage ? used : sumOf(used, data.usage)
+    if (data.usage !== noUsage) used = addUsage(used ?? noUsage, data.usage)
     await emit({ type: 'agent.usage', data: { ...data, ...(name === undefined ? {} : { model: name }) } })
   }
 
@@ -140,13 +153,16 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
         }
         case 'current_mode_update':
           await complete()
-          return emit({ type: 'agent.thinking', data: { text: `It goes on in the mode "${text(update.currentModeId) ?? ''}".` } })
+          return emit({
+            type: 'agent.thinking',
+            data: { text: `It goes on in the mode "${cut(text(update.currentModeId) ?? '', 200)}".` },
+          })
         case 'compaction_update':
           if (update.status === 'completed') await emit({ type: 'agent.compacted', data: { trigger: 'auto' } })
           return
         case 'notice':
           await complete()
-          return emit({ type: 'agent.stderr', data: { text: text(update.message) ?? line } })
+          return sendPieces(text(update.message) ?? line, (piece) => emit({ type: 'agent.stderr', data: { text: piece } }))
         case 'session_info_update': {
           const aside = asideOf(update)
           if (aside?.kind === 'failed') speech.fails()
@@ -191,8 +207,6 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
     soFar: speech.soFar,
   }
 }
-
-const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, turns: 0 }
 
 /** Our own words come back when a conversation is loaded; the others are about menus. */
 const saysNothing = new Set([

@@ -7,6 +7,8 @@ import type { Habits } from './habits.ts'
 const protocolVersion = 1
 /** What the protocol says of something that is not there. */
 const notFound = -32002
+/** It is stored with every run. */
+const maxIdChars = 1024
 
 /** What a program says it can do. */
 export interface Offered {
@@ -61,7 +63,7 @@ export async function openSession(
   const begun = await rpc.request('session/new', { ...place, ...(meta && { _meta: meta }) })
   if (!('result' in begun)) return { failed: withMethods(begun, offered) }
   const sessionId = text(begun.result.sessionId)
-  if (!sessionId) return refused('The program did not name its conversation.')
+  if (!sessionId || sessionId.length > maxIdChars) return refused('The program did not name its conversation.')
   return settle(sessionId, true, begun.result)
 
   async function goOn(sessionId: string): Promise<Opening> {

@@ -21,17 +21,6 @@ function readUsage(told: Fields | undefined): Usage | undefined {
   return Usage.parse({ inputTokens, outputTokens: output, cacheReadTokens, cacheWriteTokens, turns: 1 })
 }
 
-export const sumOf = (one: Usage | undefined, other: Usage): Usage =>
-  one === undefined
-    ? other
-    : {
-        inputTokens: one.inputTokens + other.inputTokens,
-        outputTokens: one.outputTokens + other.outputTokens,
-        cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-        cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-        turns: one.turns + other.turns,
-      }
-
 export interface CostMeter {
   /** What is new of a cost that is told for the whole conversation. Undefined if none is told, or nothing is new. `counts` is false before the first prompt: then it is what others paid. */
   update(told: Fields, counts: boolean): number | undefined

@@ -80,6 +80,9 @@ export function judgeExit(exit: Exit | undefined, facts: Facts, stderr: TextKeep
   return { ...facts, outcome: 'failed', category: 'crashed', message, ...(isUnexplained && { isUnexplained }) }
 }
 
+/** They are searched for many words. */
+const maxDetailChars = 4_096
+
 /** The message, with the details where programs put what they were told: a bare "Internal error" explains nothing. */
 function wordsOf({ message, data }: RpcError): string {
   const parts = fields(data)
@@ -87,7 +90,7 @@ function wordsOf({ message, data }: RpcError): string {
     .map(text)
     .find((part) => part && part !== message)
   const shown = details ?? (parts && isShallow(parts, 8) && Object.keys(parts).length > 0 ? JSON.stringify(parts) : undefined)
-  return shown === undefined ? message : `${message}: ${shown}`
+  return shown === undefined ? message : `${message}: ${cut(shown, maxDetailChars)}`
 }
 
 /** Codes of the protocol, and those of HTTP, which some programs pass on as they are. */

@@ -262,6 +262,15 @@ test('a jsonl line of 5 MB is read whole', async () => {
   expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringMatching(/^z+\n\[… \d+ characters/) })
 })
 
+test.each(['json', 'jsonl'] as const)('in %s, too, an id that could be an option or a path is none', async (output) => {
+  for (const session of ['--help', '../x', 'a/b', 'x'.repeat(200)]) {
+    const show = `console.log(${JSON.stringify(JSON.stringify({ text: 'done', session }))})`
+    const { verdict, events } = await run({ command: [node, '-e', show], output, map: { text: 'text', session: 'session' } }, '')
+    expect(verdict).toMatchObject({ outcome: 'succeeded', text: 'done', vendorSession: undefined })
+    expect(events.map(({ type }) => type)).not.toContain('agent.session')
+  }
+})
+
 test('text may lie in every item of a list, and only where other fields say so', async () => {
   const said = (type: string, ...texts: string[]) => ({
     write: `${JSON.stringify({ type, content: texts.map((text) => ({ text })) })}\n`,

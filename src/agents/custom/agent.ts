@@ -1,9 +1,9 @@
 import { type Ability, type Adapter, type Conversation, canOnly } from '../../agent.ts'
 import { modelUse } from '../model-uses.ts'
+import { sessionFilesOf } from '../program-sessions.ts'
 import { customCommand } from './command.ts'
 import { CustomOptions } from './options.ts'
 import { probeCommand } from './probe.ts'
-import { sessionFilesOf } from './sessions.ts'
 import { runTurn } from './turn.ts'
 
 /** Any command as an agent: one process per prompt. What it can do beyond that is what its options say. */

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { type CustomOptions, wordsOf } from './options.ts'
-import { idForm } from './session-id.ts'
-import { withSession } from './sessions.ts'
+import { wordsOf } from '../program-options.ts'
+import { idForm, withSession } from '../program-sessions.ts'
+import type { CustomOptions } from './options.ts'
 
 type Spec = LaunchSpec<CustomOptions>
 

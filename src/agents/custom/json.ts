@@ -48,7 +48,6 @@ export function readJson(turn: Turn, map: Mapping | undefined): Output {
     const mapped = mapValue(parsed.value, map)
     const facts = {
       ...mapped,
-      session: mapped.session && cut(mapped.session, 1024),
       error: mapped.error && cut(mapped.error, 500),
     }
     if (map.text === undefined) return { ...facts, text }

@@ -38,7 +38,7 @@ export function readJsonl(turn: Turn, map: Mapping): Output {
     await note(mapped)
   }
   async function note(mapped: Mapped): Promise<void> {
-    const session = mapped.session && cut(mapped.session, 1024)
+    const { session } = mapped
     if (session && session !== latest.session) await turn.emit({ type: 'agent.session', data: { vendorId: session } })
     latest.session = session ?? latest.session
     latest.error ??= mapped.error && cut(mapped.error, 500)

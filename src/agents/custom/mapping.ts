@@ -1,3 +1,5 @@
+import { count } from '../fields.ts'
+import { idForm } from '../program-sessions.ts'
 import type { Mapping } from './mapping-schema.ts'
 
 /** What one JSON value says, by the declared paths. Undefined: the value has nothing there that could be meant. */
@@ -15,11 +17,11 @@ export function mapValue(value: unknown, map: Mapping): Mapped {
   return {
     text: holds(value, map.textWhere) ? textsAt(value, map.text) : undefined,
     result: asText(at(value, map.result)),
-    session: asText(at(value, map.session)) || undefined,
+    session: asId(at(value, map.session)),
     error: asError(at(value, map.error)),
     costUsd: asAmount(at(value, map.costUsd)),
-    inputTokens: asCount(at(value, map.inputTokens)),
-    outputTokens: asCount(at(value, map.outputTokens)),
+    inputTokens: count(at(value, map.inputTokens)),
+    outputTokens: count(at(value, map.outputTokens)),
   }
 }
 
@@ -50,8 +52,12 @@ const holds = (value: unknown, where: Mapping['textWhere']) =>
 
 const asText = (found: unknown) =>
   typeof found === 'string' ? found : typeof found === 'number' || typeof found === 'boolean' ? String(found) : undefined
+/** One that could be an option or a path is none. */
+function asId(found: unknown): string | undefined {
+  const id = asText(found)
+  return id !== undefined && idForm.test(id) ? id : undefined
+}
 const asAmount = (found: unknown) => (typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined)
-const asCount = (found: unknown) => (Number.isSafeInteger(found) ? asAmount(found) : undefined)
 
 function asError(found: unknown): string | undefined {
   if (found === undefined || found === null || found === false || found === '') return undefined

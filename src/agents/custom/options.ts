@@ -1,15 +1,9 @@
 import { z } from 'zod'
-import { wireNames } from '../../domain/models.ts'
+import { Argument, commandLine, Flag, homePath, programOptions } from '../program-options.ts'
 import { checkOptions } from './check-options.ts'
 import { Mapping } from './mapping-schema.ts'
 
-const noNul = (text: string) => !text.includes('\0')
-const Argument = z.string().refine(noNul, 'an argument cannot hold a NUL character')
-const Flag = Argument.regex(/^-/, 'a flag begins with a dash, like --model or -m')
-const Variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable, like OPENAI_API_KEY')
-const HomePath = z
-  .string()
-  .regex(/^(?!\/)(?!.*(^|\/)\.\.?(\/|$))[^\0]+$/, 'must be a path inside the home of the session, like .config/agent/rules.md')
+const HomePath = homePath('.config/agent/rules.md')
 const Pattern = z
   .string()
   .max(500)
@@ -18,13 +12,9 @@ const Pattern = z
     'must be a regular expression with one group in round brackets, which is what is meant',
   )
 
-const commandRule = 'must be a list of the program and its arguments, for example [./agent, --batch]'
-
 export const CustomOptions = z
   .strictObject({
-    command: z
-      .union([z.string().regex(/^[^\s\0]+$/), z.array(Argument).min(1)], { error: commandRule })
-      .describe('The program, or a list of the program and its fixed arguments. No shell reads them.'),
+    command: commandLine('[./agent, --batch]'),
     baseArgs: z
       .array(Argument)
       .default([])
@@ -36,20 +26,7 @@ export const CustomOptions = z
     map: Mapping.optional().describe('Where the answer lies in json or jsonl output.'),
     modelFlag: Flag.optional(),
     modelArg: z.boolean().optional().describe('The model is an argument of its own, after baseArgs.'),
-    modelVariable: Variable.optional().describe('A variable that holds the name of the model.'),
-    wire: z
-      .enum(wireNames)
-      .optional()
-      .describe('The format in which it asks for its model, at PAWL_MODEL_URL with PAWL_MODEL_KEY as its key.'),
-    baseUrlVariable: Variable.optional().describe('The variable in which the program looks for the address of its model.'),
-    retries: z
-      .boolean()
-      .default(false)
-      .describe(
-        'It asks again by itself, for long and unseen, when its model refuses for a while. With wire, it is then given no reason to: Pawl tries again.',
-      ),
-    keys: z.array(Variable).default([]).describe('Variables that can hold its key, the preferred one first.'),
-    hosts: z.array(z.string().min(1)).optional().describe('Whom the program itself talks to, as network rules.'),
+    ...programOptions,
     systemPromptFlag: Flag.optional().describe(
       'The flag that carries the system prompt, or with systemPromptVia: file its file.',
     ),
@@ -86,16 +63,10 @@ export const CustomOptions = z
       .describe('What it prints when it does not know a conversation that it was to go on with.'),
     homeFiles: z.record(HomePath, z.string()).optional().describe('Files to put into its home before each start, by path.'),
     toleratedExitCodes: z.array(z.number().int().min(1).max(255)).default([]).describe('Exit codes that count like 0.'),
-    versionArgs: z.array(Argument).optional().describe('Arguments that make the program print its version.'),
     versionPattern: Pattern.optional().describe('Finds the version in the first line that it then prints.'),
-    install: z.string().min(1).optional().describe('The command that installs the program.'),
   })
   .superRefine(checkOptions)
 export type CustomOptions = z.infer<typeof CustomOptions>
-
-/** The program and its fixed arguments. */
-export const wordsOf = ({ command }: Pick<CustomOptions, 'command'>): readonly string[] =>
-  typeof command === 'string' ? [command] : command
 
 /** How many groups a regular expression has; undefined if it is none. */
 function groupsOf(source: string): number | undefined {

@@ -1,8 +1,7 @@
 import { createLineSplitter } from '../../process/lines.ts'
+import { idForm } from '../program-sessions.ts'
 import type { CustomOptions } from './options.ts'
-
-/** It becomes an argument of a command and part of a path, whoever has printed it. */
-export const idForm = /^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|\.(?!\.)){0,127}$/
+import { matchesIn } from './pattern.ts'
 
 /** The program greets with its id, or takes its leave with it: what tools print in between is no word of the program. */
 const lookedAt = 50
@@ -17,25 +16,36 @@ export interface IdFinder {
 
 /** Looks for the id of a conversation in the one stream that is declared to hold it. Not finding one is no error. */
 export function createIdFinder({ pattern, at }: NonNullable<CustomOptions['sessionId']>): IdFinder {
-  const expression = new RegExp(pattern, 'iu')
+  /** Those that are still to be looked at: the first ones as they come, or the last ones when there are no more. */
+  let held: string[] = []
   let lines = 0
-  let last: { id: string; line: number } | undefined
-  let hasEnded = false
+  let id: string | undefined
+  let hasGivenUp = false
   const splitter = createLineSplitter({
     maxBytes: maxLineBytes,
     onLine(text) {
       lines++
-      if (at === 'start' && (last || lines > lookedAt)) return
-      const id = expression.exec(text)?.[1]
-      if (id !== undefined && idForm.test(id)) last = { id, line: lines }
+      if (hasGivenUp || (at === 'start' && (id !== undefined || lines > lookedAt))) return
+      held.push(text)
+      if (at === 'end' && held.length > lookedAt) held.shift()
     },
   })
+  function look(): void {
+    if (held.length === 0) return
+    const matches = matchesIn(pattern, at === 'end' ? held.toReversed() : held)
+    held = []
+    hasGivenUp = matches === undefined
+    id ??= matches?.map(([, found]) => found).find((found) => found !== undefined && idForm.test(found))
+  }
   return {
-    push: (chunk) => splitter.push(chunk),
-    found: () => (at === 'start' || (hasEnded && last && last.line > lines - lookedAt) ? last?.id : undefined),
+    push(chunk) {
+      splitter.push(chunk)
+      if (at === 'start') look()
+    },
+    found: () => id,
     end() {
       splitter.end()
-      hasEnded = true
+      look()
     },
   }
 }

@@ -7,6 +7,7 @@ import { createTextFlow, createTextKeeper, type TextKeeper } from '../text.ts'
 import { wholePrompt } from './command.ts'
 import type { CustomOptions } from './options.ts'
 import { readOutput, type Said } from './output.ts'
+import { matchesIn } from './pattern.ts'
 import { createIdFinder, type IdFinder } from './session-id.ts'
 
 /** One prompt to its end: the program reads, prints and exits. */
@@ -73,8 +74,8 @@ function isUnknownConversation(
 ): boolean {
   if (resume === undefined || outcome !== 'failed') return false
   if (options.missingSession === undefined) return category === 'exit_code' && said.text === ''
-  const expression = new RegExp(options.missingSession, 'iu')
-  return [stderr.text(), said.error ?? '', said.text].some((text) => expression.test(text))
+  const found = matchesIn(options.missingSession, [stderr.text(), said.error ?? '', said.text])
+  return found?.some((match) => match.length > 0) === true
 }
 
 function factsOf({ text, session, costUsd, inputTokens, outputTokens }: Said) {

@@ -1,5 +1,6 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import { addUsage } from '../../domain/money/cost.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { Child } from '../../process/child.ts'
 import { openAcp } from '../acp/conversation.ts'
@@ -11,7 +12,6 @@ import type { GeminiCliOptions } from './options.ts'
 import { shielded } from './prompt.ts'
 import { createTally } from './tally.ts'
 import { calledTool } from './tools.ts'
-import { sum } from './translate.ts'
 import { judgeFailure } from './verdict.ts'
 
 const habits: Habits = {
@@ -47,7 +47,7 @@ export function openWarm(child: Child, spec: LaunchSpec<GeminiCliOptions>): Conv
     if (used.size === 0 && verdict.usage) used.set(spec.model ?? '', verdict.usage)
     for (const [model, usage] of used)
       await turn.emit({ type: 'agent.usage', data: { usage, ...(model === '' ? {} : { model }) } })
-    const usage = [...used.values()].reduce<Usage | undefined>((all, one) => (all ? sum(all, one) : one), undefined)
+    const usage = used.size === 0 ? undefined : [...used.values()].reduce(addUsage)
     return { ...verdict, usage }
   }
 }

@@ -47,12 +47,21 @@ test('arguments of the configuration come last, and the prompt is none of them',
   expect(args).not.toContain('hello')
 })
 
-test.each(['--yolo', '-y', '-pdo it', '--approval-mode=default', '--resume', '--policy=x', '--', '--skip-trust'])(
-  'the argument %s is refused: it would take out of our hands what we decide',
-  (argument) => {
-    expect(() => geminiCommand(spec({ extraArgs: [argument] }))).toThrow('Pawl itself decides it')
-  },
-)
+test.each([
+  '--yolo',
+  '-y',
+  '-dy',
+  '-pdo it',
+  '--approval-mode=default',
+  '--approvalMode=default',
+  '--no-acp',
+  '--resume',
+  '--policy=x',
+  '--',
+  '--skip-trust',
+])('the argument %s is refused: it would take out of our hands what we decide', (argument) => {
+  expect(() => geminiCommand(spec({ extraArgs: [argument] }))).toThrow('Pawl itself decides it')
+})
 
 test('the system prompt is the GEMINI.md of the session home, and no word of it becomes a file', () => {
   const text = fileOf('.gemini/GEMINI.md', { systemPrompt: 'Be brief. Ask @bob, me@x.org, or see @./notes.md' })

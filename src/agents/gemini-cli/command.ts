@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { takenFlag } from '../flag-names.ts'
 import type { GeminiCliOptions } from './options.ts'
 import { checkRules } from './rules.ts'
 import { sessionFiles, slugOf } from './session-files.ts'
@@ -63,7 +64,9 @@ function check(spec: Spec): void {
   if ([...spec.options.args, ...spec.extraArgs, spec.workspace, spec.home].some((text) => text.includes('\0')))
     throw invalid('An argument for Gemini CLI holds a NUL character; remove it.')
   if (!spec.walled) checkWorkspace(spec)
-  for (const argument of [...spec.options.args, ...spec.extraArgs]) checkExtra(argument)
+  const name = takenFlag([...spec.options.args, ...spec.extraArgs], taken)
+  if (name !== undefined)
+    throw invalid(`The argument ${name} cannot be given to Gemini CLI: Pawl itself decides it. Remove it from the agent's args.`)
 }
 
 /** What walls hide is obeyed where there are none. */
@@ -78,6 +81,7 @@ function checkWorkspace({ workspace, instructions }: Spec): void {
   )
 }
 
+/** An extra argument may add, never take the prompt, the conversation or the permissions out of our hands. */
 const taken: ReadonlySet<string> = new Set(
   [
     ['-p', '--prompt', '-i', '--prompt-interactive', '-o', '--output-format', '--acp', '--experimental-acp'],
@@ -86,10 +90,3 @@ const taken: ReadonlySet<string> = new Set(
     ['--skip-trust', '-s', '--sandbox', '-w', '--worktree', '-e', '--extensions', '--'],
   ].flat(),
 )
-
-/** An extra argument may add, never take the prompt, the conversation or the permissions out of our hands. */
-function checkExtra(argument: string): void {
-  const [name = ''] = argument.split('=')
-  if (taken.has(name) || /^-[piorysew]/.test(name))
-    throw invalid(`The argument ${name} cannot be given to Gemini CLI: Pawl itself decides it. Remove it from the agent's args.`)
-}

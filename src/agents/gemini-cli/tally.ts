@@ -1,12 +1,12 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import { Usage } from '../../domain/usage.ts'
 import { count, fields, text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { cut } from '../text.ts'
 import { chatsFolder } from './session-files.ts'
-import { sum } from './translate.ts'
 
 /** More than a turn can add; what is beyond it is not counted. */
 const maxBytes = 64 * 1024 * 1024
@@ -38,8 +38,7 @@ export function createTally(home: string): Tally {
           const call = readCall(line)
           if (!call || counted.has(call.id)) continue
           counted.add(call.id)
-          const before = used.get(call.model)
-          used.set(call.model, before ? sum(before, call.usage) : call.usage)
+          used.set(call.model, addUsage(used.get(call.model) ?? noUsage, call.usage))
         }
       } finally {
         await file.close()

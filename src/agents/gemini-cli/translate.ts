@@ -1,4 +1,5 @@
 import type { Turn } from '../../agent.ts'
+import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { Line } from '../../process/lines.ts'
 import { count, type Fields, fields, text } from '../fields.ts'
@@ -70,7 +71,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
       const used = readCounts(told)
       if (!used) continue
       const counted = { ...used, turns: usage === undefined ? rounds : 0 }
-      usage = usage ? sum(usage, counted) : counted
+      usage = addUsage(usage ?? noUsage, counted)
       await emit({ type: 'agent.usage', data: { usage: counted, model: cut(model, 200) } })
     }
     return true
@@ -82,8 +83,8 @@ export function createTranslator(emit: Turn['emit']): Translator {
       const event = 'value' in parsed ? fields(parsed.value) : undefined
       switch (event?.type) {
         case 'init':
-          session = text(event.session_id)
-          if (session === undefined) return false
+          if (typeof event.session_id !== 'string') return false
+          session = cut(event.session_id, 1024)
           await emit({ type: 'agent.session', data: { vendorId: session } })
           return true
         case 'message':
@@ -152,11 +153,3 @@ function readCounts(told: Fields): Usage | undefined {
   const output = Math.max((count(told.total_tokens) ?? 0) - input, count(told.output_tokens) ?? 0)
   return Usage.parse({ inputTokens: input - cached, cacheReadTokens: cached, outputTokens: output })
 }
-
-export const sum = (one: Usage, other: Usage): Usage => ({
-  inputTokens: one.inputTokens + other.inputTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-  cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-  turns: one.turns + other.turns,
-})

@@ -1,5 +1,6 @@
 import type { Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Line } from '../../process/lines.ts'
 import { harmless } from '../harmless.ts'
@@ -83,7 +84,7 @@ export function hear(turn: Turn, { model, costUsd, wants }: Heard): Hearing {
           cacheWriteTokens: 0,
           turns: 1,
         }
-        usage = usage ? sum(usage, used) : used
+        usage = addUsage(usage ?? noUsage, used)
         return emit({
           type: 'agent.usage',
           data: { usage: used, ...(costUsd === undefined ? {} : { costUsd }), ...(model === undefined ? {} : { model }) },
@@ -137,11 +138,3 @@ export interface Wanted {
   readonly tool: string
   readonly input: unknown
 }
-
-const sum = (one: Usage, other: Usage): Usage => ({
-  inputTokens: one.inputTokens + other.inputTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  turns: one.turns + other.turns,
-})

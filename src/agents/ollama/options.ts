@@ -15,6 +15,7 @@ export const OllamaOptions = z.strictObject({
   pull: z.boolean().default(false).describe('Whether a model that the server does not have is pulled when it is first needed.'),
   parameters: z
     .record(z.string(), z.union([z.number(), z.boolean(), z.string(), z.array(z.string())]))
+    .refine((parameters) => !('num_ctx' in parameters), 'num_ctx is said by contextTokens')
     .default({})
     .describe('Parameters of the model, for example {"temperature": 0.2}.'),
   repositoryInstructions: z

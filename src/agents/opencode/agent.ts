@@ -21,7 +21,7 @@ export const opencode: Adapter<OpencodeOptions> = {
   sessions: sessionFiles,
   login: { variables: Object.values(wires).map(({ key }) => key), files: [] },
   models: ({ wire }) => ({ wire, endpoint: wires[wire].endpoint, suffix: '/v1', keys: [wires[wire].key], retries: true }),
-  suited: (options) => ({ ...opencode, login: { variables: [wires[OpencodeOptions.parse(options).wire].key], files: [] } }),
+  suited: (options) => ({ ...opencode, login: { variables: [wires[options.wire].key], files: [] } }),
   hosts: ['api.openai.com:443', 'api.anthropic.com:443'],
   codePaths,
   ownTools,

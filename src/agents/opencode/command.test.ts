@@ -123,6 +123,8 @@ test.each([
   [{ resume: '../../etc' }, /is not a conversation/],
   [{ extraArgs: ['--auto'] }, /--auto cannot be given/],
   [{ extraArgs: ['--dir=/etc'] }, /--dir cannot be given/],
+  [{ extraArgs: ['--dangerouslySkipPermissions'] }, /--dangerouslySkipPermissions cannot be given/],
+  [{ extraArgs: ['-sses_0123456789'] }, /cannot be given/],
   [{ access: { kind: 'login' } }, /by a key only/],
   [{ allowedTools: ['bash'] }, /Leave allowedTools out/],
   [{ disallowedTools: ['bash(rm:*)'] }, /a whole tool only/],

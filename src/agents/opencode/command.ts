@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { takenFlag } from '../flag-names.ts'
 import { withRepositoryInstructions } from '../repository.ts'
 import { withSkills } from '../skills.ts'
 import { goingOn } from './go-on.ts'
@@ -83,15 +84,14 @@ function check(spec: LaunchSpec<OpencodeOptions>): void {
   const extra = [...spec.options.args, ...spec.extraArgs]
   if ([...extra, spec.workspace, spec.home].some((text) => text.includes('\0')))
     throw invalid('An argument for opencode holds a NUL character; remove it.')
-  const taken = extra.find((argument) => takenFlags.includes(argument.split('=')[0] ?? ''))
-  if (taken !== undefined)
-    throw invalid(
-      `The argument ${taken.split('=')[0]} cannot be given to opencode: Pawl itself decides it. Remove it from the agent's args.`,
-    )
+  const name = takenFlag(extra, taken)
+  if (name !== undefined)
+    throw invalid(`The argument ${name} cannot be given to opencode: Pawl itself decides it. Remove it from the agent's args.`)
 }
 
 /** An extra argument may add, never take the permissions, the conversation or the way to the model out of our hands. */
-const takenFlags = [
+const taken: ReadonlySet<string> = new Set([
   ...['--auto', '--yolo', '--dangerously-skip-permissions', '--cwd', '--dir', '--format', '--attach', '--agent', '--share'],
   ...['-s', '--session', '-c', '--continue', '--fork', '-m', '--model', '--port', '--hostname', '--mdns', '--cors', '--command'],
-]
+  '--',
+])

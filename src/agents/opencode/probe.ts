@@ -5,12 +5,11 @@ import type { AgentHealth, ProbePlace } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import { which } from '../../process/which.ts'
 import { readVersion } from '../version.ts'
-import { OpencodeOptions } from './options.ts'
+import type { OpencodeOptions } from './options.ts'
 import { wires } from './settings.ts'
 import { chooseTransport, install, isTooOld, oldestVersion } from './versions.ts'
 
-export async function probeOpencode(given: OpencodeOptions, place: ProbePlace): Promise<AgentHealth> {
-  const options = OpencodeOptions.parse(given)
+export async function probeOpencode(options: OpencodeOptions, place: ProbePlace): Promise<AgentHealth> {
   const { command } = options
   try {
     if (command.includes('/') && !command.startsWith('/') && place.folder === undefined)

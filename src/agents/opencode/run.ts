@@ -75,8 +75,8 @@ function listen(turn: Turn) {
   async function take(event: Fields): Promise<boolean> {
     const session = text(event.sessionID)
     if (session !== undefined && vendorSession === undefined) {
-      vendorSession = session
-      await turn.emit({ type: 'agent.session', data: { vendorId: session } })
+      vendorSession = cut(session, 1024)
+      await turn.emit({ type: 'agent.session', data: { vendorId: vendorSession } })
     }
     const part = fields(event.part) ?? {}
     switch (event.type) {

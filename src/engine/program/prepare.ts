@@ -218,6 +218,8 @@ export interface EnvironmentParts {
 
 /** The program must be there before anything is started; its bare name becomes the path where it was found. */
 export async function installed(command: Command, folder: string): Promise<Command> {
-  const file = await failingAs('binary_missing', () => findProgram(command.file, { path: command.env.PATH ?? '', folder }))
+  const find = (named: string) => failingAs('binary_missing', () => findProgram(named, { path: command.env.PATH ?? '', folder }))
+  const file = await find(command.file)
+  for (const program of command.programs ?? []) await find(program)
   return command.file.includes('/') ? command : { ...command, file }
 }

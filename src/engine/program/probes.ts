@@ -30,8 +30,9 @@ export function createProbes(options: {
     const at = clock.monotonic()
     const adapter = adapterNamed(agent.adapter)
     // Whoever asks over the API leaves out what has a default.
-    const written = adapter.options.safeParse(agent.options)
-    const health = await adapter.probe(written.success ? written.data : agent.options, {
+    const options = adapter.options.safeParse(agent.options)
+    if (!options.success) return unreadable(adapter, options.error.issues)
+    const health = await adapter.probe(options.data, {
       ...place,
       folder,
       endpoint: agent.baseUrl,
@@ -43,6 +44,16 @@ export function createProbes(options: {
     return health
   }
 }
+
+/** Options that another version of Pawl has stored. Nothing is known of the program; what is wrong with them is said by whoever starts it. */
+const unreadable = (
+  { title }: Adapter,
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+) => ({
+  installed: true,
+  healthy: false,
+  detail: `the options for ${title} are wrong: ${issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`).join('; ')}`,
+})
 
 async function mark(file: string | undefined): Promise<string | undefined> {
   const found = file === undefined ? undefined : await stat(file).catch(() => undefined)

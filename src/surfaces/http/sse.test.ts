@@ -162,6 +162,21 @@ test('a quiet stream beats every 15 seconds', async () => {
   await expect.poll(() => reader.state.text.match(/: beat/g)?.length).toBe(2)
 })
 
+test('a beat never falls into the midst of an event', async () => {
+  const clock = steppedClock()
+  const peer = await peerWithTask({ clock })
+  const reader = openStream(peer, `/api/v1/tasks/${peer.task}/events`)
+  await expect.poll(() => reader.events()).toEqual([1])
+  peer.runtime.emit(peer.task, said('x'.repeat(2_000_000)))
+  const isWhole = () => reader.state.text.length > 2_000_000
+  while (!isWhole()) {
+    // Not while a write waits for the reader: ten seconds of that would cut it.
+    if (clock.waiting(10_000) === 0) clock.advance(15_000)
+    await new Promise((done) => setImmediate(done))
+  }
+  await expect.poll(() => reader.events()).toEqual([1, 2])
+})
+
 test('a reader that takes nothing for 10 seconds is cut and resumes without a gap', async () => {
   const clock = steppedClock()
   const peer = await peerWithTask({ clock })

@@ -48,6 +48,8 @@ export class EventStreams {
   readonly #log: Log
   readonly #clock: Clock
   readonly #open = new Map<ServerResponse, { readonly ended: AbortController; readonly isStillIn: FollowRequest['isStillIn'] }>()
+  /** Something is being written to them: between two pieces of an event nothing else may go out. */
+  readonly #busy = new WeakSet<ServerResponse>()
   readonly #turns = new Turns()
   #cancelBeat: (() => void) | undefined
 
@@ -165,6 +167,15 @@ export class EventStreams {
   }
 
   async #writeTexts(response: ServerResponse, frames: readonly string[], signal: AbortSignal): Promise<void> {
+    this.#busy.add(response)
+    try {
+      await this.#writePieces(response, frames, signal)
+    } finally {
+      this.#busy.delete(response)
+    }
+  }
+
+  async #writePieces(response: ServerResponse, frames: readonly string[], signal: AbortSignal): Promise<void> {
     let text = ''
     let isFirst = true
     const put = async (piece: string | Buffer) => {
@@ -207,7 +218,8 @@ export class EventStreams {
     this.#cancelBeat ??= this.#clock.after(heartbeatMs, () => {
       this.#cancelBeat = undefined
       this.recheck()
-      for (const response of this.#open.keys()) if (!response.writableNeedDrain) response.write(': beat\n\n')
+      for (const response of this.#open.keys())
+        if (!response.writableNeedDrain && !this.#busy.has(response)) response.write(': beat\n\n')
       if (this.#open.size > 0) this.#beat()
     })
   }

@@ -5,6 +5,7 @@ import { asked } from '../data/asked.ts'
 import { useLive } from '../data/live.ts'
 import { Connection } from '../parts/connection.tsx'
 import { SignIn } from '../parts/sign-in.tsx'
+import { Failure } from '../parts/states.tsx'
 import styles from './frame.module.css'
 import { useGoKeys } from './keys.ts'
 import { screens } from './screens.ts'
@@ -15,7 +16,8 @@ export function Frame() {
   const me = useQuery(asked.me)
   useGoKeys(screens)
   if (me.isError && isStranger(me.error)) return <SignIn />
-  return me.data ? <Inside /> : <div className={styles.frame} />
+  if (me.data) return <Inside />
+  return <main className={styles.frame}>{me.isError && <Failure error={me.error} again={() => void me.refetch()} />}</main>
 }
 
 function Inside() {

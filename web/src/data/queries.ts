@@ -4,7 +4,10 @@ import { PawlError } from '../../../src/domain/error.ts'
 /** What was asked of the daemon stays until something changes there; `useLive` says when. */
 export const queries = new QueryClient({
   defaultOptions: {
+    // The daemon may be on this machine, which needs no network to reach it.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 30_000,
       // A refusal stays one; a daemon that does not answer may be starting again.
       retry: (failures, error) => error instanceof PawlError && error.code === 'unavailable' && failures < 5,

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react'
-import { messageOf } from '../../../src/domain/error.ts'
+import { pause } from '../../../src/client/follow.ts'
+import { messageOf, PawlError } from '../../../src/domain/error.ts'
 import type { Event } from '../../../src/domain/event.ts'
 import { pawl } from './pawl.ts'
+import { whileSeen } from './seen.ts'
 import { type Item, Timeline } from './timeline.ts'
 
 export interface Followed {
@@ -32,25 +34,36 @@ export function useTimeline(task: string): Followed {
       change({ items: timeline.items })
     }
     setFollowed({ items: [], isCaughtUp: false, isAway: false })
-    const follow = async () => {
-      let after = 0
+    const follow = async (signal: AbortSignal) => {
       for (;;) {
-        const { items, next } = await pawl.readEvents(task, { after, limit: pageSize })
-        if (ended.signal.aborted) return
+        const { items, next } = await pawl.readEvents(task, { after: timeline.lastSeq, limit: pageSize })
+        if (signal.aborted) return
         timeline.add(items)
-        after = timeline.lastSeq
-        change({ items: timeline.items })
+        change({ items: timeline.items, isAway: false })
         if (next === null) break
       }
       change({ isCaughtUp: true })
       const onState = (state: 'live' | 'away') => change({ isAway: state === 'away' })
-      const options = { after, attends: true, signal: ended.signal, onState, patienceMs: Number.POSITIVE_INFINITY }
-      for await (const event of pawl.followEvents(task, options)) {
+      // Whoever sees the page can answer on it: a run may wait a moment for that.
+      const how = { after: timeline.lastSeq, attends: true, patienceMs: Number.POSITIVE_INFINITY }
+      for await (const event of pawl.followEvents(task, { ...how, signal, onState })) {
         waiting.push(event)
         frame ||= requestAnimationFrame(show)
       }
     }
-    follow().catch((error: unknown) => change({ failure: messageOf(error) }))
+    const goOn = async (signal: AbortSignal) => {
+      while (!signal.aborted) {
+        try {
+          await follow(signal)
+        } catch (error) {
+          // A daemon that is starting again comes back; a refusal stays one.
+          if (!(error instanceof PawlError && error.code === 'unavailable')) throw error
+          if (!signal.aborted) change({ isAway: true })
+        }
+        await pause(2_000, signal)
+      }
+    }
+    whileSeen(ended.signal, goOn).catch((error: unknown) => change({ failure: messageOf(error) }))
     return () => {
       ended.abort()
       cancelAnimationFrame(frame)

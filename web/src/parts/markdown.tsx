@@ -1,13 +1,17 @@
-import { lexer, type Token, type Tokens } from 'marked'
+import type { Token, Tokens } from 'marked'
 import { createElement, memo, type ReactNode } from 'react'
 import styles from './markdown.module.css'
+import { tokensOf } from './markdown-tokens.ts'
+import { safeAddress } from './safe-address.ts'
+import { Wide } from './wide.tsx'
 
 /**
  * What an agent wrote, as markdown. It is taken apart into tokens and built from elements that we choose: no text of an agent is ever read as HTML, links lead only
  * to the web or to mail, and nothing is loaded from elsewhere, pictures included.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  return <div className={styles.text}>{blocks(lexer(text, { gfm: true, breaks: true }))}</div>
+  const tokens = tokensOf(text)
+  return tokens ? <div className={styles.text}>{blocks(tokens)}</div> : <div className={styles.plain}>{text}</div>
 })
 
 const blocks = (tokens: readonly Token[]): ReactNode[] => tokens.map((token, n) => block(token as Tokens.Generic, n))
@@ -18,6 +22,8 @@ function block(token: Tokens.Generic, key: number): ReactNode {
   switch (token.type) {
     case 'space':
     case 'def':
+    // The list has drawn it.
+    case 'checkbox':
       return null
     case 'heading':
       return createElement(`h${Math.min(6, token.depth + 2)}`, { key }, inline(token.tokens))
@@ -55,7 +61,7 @@ function block(token: Tokens.Generic, key: number): ReactNode {
       )
     case 'table':
       return (
-        <div key={key} className="scroll-x">
+        <Wide key={key} label="Table">
           <table>
             <thead>
               <tr>
@@ -74,7 +80,7 @@ function block(token: Tokens.Generic, key: number): ReactNode {
               )}
             </tbody>
           </table>
-        </div>
+        </Wide>
       )
     case 'text':
       return token.tokens ? <span key={key}>{inline(token.tokens)}</span> : <span key={key}>{unescaped(token.text)}</span>
@@ -101,7 +107,7 @@ function span(token: Tokens.Generic, key: number): ReactNode {
     case 'image':
       return `[picture: ${token.text || token.href}]`
     case 'link': {
-      const href = safeAddress(token.href)
+      const href = safeAddress(token.href, window.location.origin)
       if (href === undefined) return <span key={key}>{inline(token.tokens)}</span>
       return (
         <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -116,16 +122,6 @@ function span(token: Tokens.Generic, key: number): ReactNode {
   }
 }
 
-/** Only addresses that a click may follow; never a script, a file or our own API. */
-export function safeAddress(href: string): string | undefined {
-  try {
-    const url = new URL(href)
-    return ['https:', 'http:', 'mailto:'].includes(url.protocol) ? url.href : undefined
-  } catch {
-    return undefined
-  }
-}
-
 const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
-/** The lexer writes these five signs for HTML; elements take them as they are. */
+/** Markdown knows signs by these names; the lexer leaves them to whoever draws. */
 const unescaped = (text: string) => text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity]!)

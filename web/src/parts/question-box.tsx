@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { messageOf } from '../../../src/domain/error.ts'
 import type { QuestionView } from '../../../src/domain/view.ts'
 import { useKeys } from '../app/keys.ts'
@@ -25,12 +25,16 @@ export function QuestionBox({
   const answer = useMutation({
     mutationFn: (given: { answer: string } | { options: number[] }) => pawl.answerQuestion(question.id, { ...given, digest }),
   })
+  // Until it has gone from the list, too.
+  const isSent = answer.isPending || answer.isSuccess
   const choose = (n: number) => {
-    if (!options[n] || answer.isPending) return
+    if (!options[n] || isSent) return
     if (multiSelect) setChosen((before) => (before.includes(n) ? before.filter((one) => one !== n) : [...before, n]))
     else answer.mutate({ options: [n + 1] })
   }
-  useKeys(hasKeys ? Object.fromEntries(options.slice(0, 9).map((_, n) => [String(n + 1), () => choose(n)])) : {})
+  const isKeyMeant = useMeantKeys(hasKeys)
+  const press = (n: number) => (event: KeyboardEvent) => isKeyMeant(event) && choose(n)
+  useKeys(hasKeys ? Object.fromEntries(options.slice(0, 9).map((_, n) => [String(n + 1), press(n)])) : {})
   return (
     <article className={`card ${styles.box}`} aria-labelledby={name}>
       <div className="row small faint">
@@ -61,7 +65,7 @@ export function QuestionBox({
               type="button"
               aria-pressed={multiSelect ? chosen.includes(n) : undefined}
               className={chosen.includes(n) ? 'primary' : ''}
-              disabled={answer.isPending}
+              disabled={isSent}
               onClick={() => choose(n)}
             >
               {hasKeys && n < 9 && <kbd>{n + 1}</kbd>}
@@ -72,7 +76,7 @@ export function QuestionBox({
             <button
               type="button"
               className="primary"
-              disabled={chosen.length === 0 || answer.isPending}
+              disabled={chosen.length === 0 || isSent}
               onClick={() => answer.mutate({ options: chosen.map((n) => n + 1) })}
             >
               Send {chosen.length || ''}
@@ -84,7 +88,7 @@ export function QuestionBox({
         className={styles.own}
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() !== '') answer.mutate({ answer: text })
+          if (text.trim() !== '' && !isSent) answer.mutate({ answer: text })
         }}
       >
         <textarea
@@ -97,8 +101,8 @@ export function QuestionBox({
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
           }}
         />
-        <button type="submit" disabled={text.trim() === '' || answer.isPending}>
-          {answer.isPending ? 'Sending…' : 'Answer'}
+        <button type="submit" disabled={text.trim() === '' || isSent}>
+          {isSent ? 'Sending…' : 'Answer'}
         </button>
       </form>
       {answer.isError && (
@@ -108,4 +112,14 @@ export function QuestionBox({
       )}
     </article>
   )
+}
+
+/** A question that moves up has the keys of the one before it; a key that is held or pressed twice was not meant for it. */
+function useMeantKeys(hasKeys: boolean): (event: KeyboardEvent) => boolean {
+  const [hadKeysFirst] = useState(hasKeys)
+  const since = useRef(Number.NEGATIVE_INFINITY)
+  useEffect(() => {
+    if (hasKeys && !hadKeysFirst) since.current = performance.now()
+  }, [hasKeys, hadKeysFirst])
+  return (event) => !event.repeat && performance.now() - since.current > 700
 }

@@ -12,13 +12,16 @@ const nearPx = 80
 export function TimelineView({ task }: { task: string }) {
   const { items, isCaughtUp, isAway, failure } = useTimeline(task)
   const box = useRef<HTMLDivElement>(null)
+  const top = useRef(0)
   const [follows, setFollows] = useState(true)
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  // Another function would have every row measured anew, with every step of a scroll.
+  const getItemKey = useCallback((index: number) => items[index]?.event.seq ?? -index, [items])
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => box.current,
     estimateSize: () => 36,
-    getItemKey: (index) => items[index]!.event.seq,
+    getItemKey,
     overscan: 10,
   })
   const toEnd = useCallback(() => {
@@ -53,9 +56,15 @@ export function TimelineView({ task }: { task: string }) {
         aria-label="What happened"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
-        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) =>
-          setFollows(scrollHeight - scrollTop - clientHeight < nearPx)
-        }
+        // What is only passed by while somebody scrolls is not news.
+        aria-live={follows ? 'polite' : 'off'}
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          // Rows that turn out higher than thought move the end away; only whoever scrolls up leaves it.
+          const wentUp = scrollTop < top.current
+          top.current = scrollTop
+          const isNear = scrollHeight - scrollTop - clientHeight < nearPx
+          setFollows((before) => isNear || (before && !wentUp))
+        }}
       >
         <div className={styles.all} style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map(({ index, key, start }) => {

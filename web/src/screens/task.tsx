@@ -14,13 +14,14 @@ import { Shown } from '../parts/states.tsx'
 import { titleOf } from '../parts/task-line.tsx'
 import { Ago, Countdown } from '../parts/time.tsx'
 import { TimelineView } from '../parts/timeline-view.tsx'
+import { Wide } from '../parts/wide.tsx'
 import styles from './task.module.css'
 
 /** One task: what it is about, what it needs, and all that happened to it. */
 export default function Task() {
   const { task: id } = useParams({ strict: false }) as { task: string }
   const task = useQuery(asked.task(id))
-  return <Shown asked={task}>{(found) => <Body task={found} />}</Shown>
+  return <Shown asked={task}>{(found) => <Body key={found.id} task={found} />}</Shown>
 }
 
 function Body({ task }: { task: TaskView }) {
@@ -89,7 +90,7 @@ function Facts({ task }: { task: TaskView }) {
 
 function Actions({ task }: { task: TaskView }) {
   const [isSure, setSure] = useState(false)
-  const cancel = useMutation({ mutationFn: () => pawl.cancelTask(task.id) })
+  const cancel = useMutation({ mutationFn: () => pawl.cancelTask(task.id), onSuccess: () => setSure(false) })
   const retry = useMutation({ mutationFn: (fresh: boolean) => pawl.retryTask(task.id, { fresh }) })
   const wake = useMutation({ mutationFn: () => pawl.wakeTask(task.id) })
   const failed = [cancel, retry, wake].find(({ isError }) => isError)
@@ -178,7 +179,7 @@ function Runs({ task }: { task: TaskView }) {
   return (
     <section className="card stack" aria-labelledby="runs">
       <h2 id="runs">Runs</h2>
-      <div className="scroll-x">
+      <Wide label="Table of runs">
         <table>
           <thead>
             <tr>
@@ -206,7 +207,7 @@ function Runs({ task }: { task: TaskView }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type TaskState, taskStates } from '../../../src/domain/task/task.ts'
 import { useKeys } from '../app/keys.ts'
 import { pawl } from '../data/pawl.ts'
@@ -20,7 +20,7 @@ const isState = (text: string): text is TaskState => taskStates.some((state) => 
 
 /** All tasks, newest first, narrowed by state, agent, tag and text. */
 export default function Tasks() {
-  const search: Search = useSearch({ strict: false })
+  const search = textsOf(useSearch({ strict: false }))
   const navigate = useNavigate()
   const states = search.state?.split(',').filter(isState)
   const narrow = (changes: Search) => void navigate({ to: '/tasks', search: clean({ ...search, ...changes }), replace: true })
@@ -30,7 +30,7 @@ export default function Tasks() {
     <div className={styles.screen}>
       <h1>Tasks</h1>
       <div className={styles.filters}>
-        <TextFilter key={search.text} text={search.text ?? ''} field={field} onText={(text) => narrow({ text })} />
+        <TextFilter text={search.text ?? ''} field={field} onText={(text) => narrow({ text })} />
         <label>
           <span>State</span>
           <select value={search.state ?? ''} onChange={(event) => narrow({ state: event.target.value })}>
@@ -67,11 +67,21 @@ function TextFilter({
   onText: (text: string) => void
 }) {
   const [written, setWritten] = useState(text)
+  const told = useRef(text)
   useEffect(() => {
-    if (written === text) return
-    const timer = setTimeout(() => onText(written), 300)
+    if (text === told.current) return
+    // Not from here: by the browser's "back", or by a link.
+    told.current = text
+    setWritten(text)
+  }, [text])
+  useEffect(() => {
+    if (written === told.current) return
+    const timer = setTimeout(() => {
+      told.current = written
+      onText(written)
+    }, 300)
     return () => clearTimeout(timer)
-  }, [written, text, onText])
+  }, [written, onText])
   return (
     <label>
       <span>Text</span>
@@ -96,13 +106,22 @@ function List({ filter }: { filter: Filter }) {
     getNextPageParam: ({ next }) => next ?? undefined,
     placeholderData: (before) => before,
   })
-  const tasks = pages.data?.pages.flatMap(({ items }) => items) ?? []
+  const tasks = useMemo(() => pages.data?.pages.flatMap(({ items }) => items) ?? [], [pages.data])
   const box = useRef<HTMLElement>(null)
-  const rows = useVirtualizer({ count: tasks.length, getScrollElement: () => box.current, estimateSize: () => 58, overscan: 12 })
+  // A task that comes on top must not put another one under the focus.
+  const getItemKey = useCallback((index: number) => tasks[index]?.id ?? index, [tasks])
+  const rows = useVirtualizer({
+    count: tasks.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 58,
+    getItemKey,
+    overscan: 12,
+  })
   const seen = rows.getVirtualItems()
   const last = seen.at(-1)?.index ?? 0
   useEffect(() => {
-    if (last >= tasks.length - 20 && pages.hasNextPage && !pages.isFetchingNextPage) void pages.fetchNextPage()
+    const mayAsk = pages.hasNextPage && !pages.isFetchingNextPage && !pages.isFetchNextPageError
+    if (last >= tasks.length - 20 && mayAsk) void pages.fetchNextPage()
   }, [last, tasks.length, pages])
   if (pages.isError && tasks.length === 0) return <Failure error={pages.error} again={() => void pages.refetch()} />
   if (pages.isPending) return <Loading />
@@ -133,6 +152,9 @@ function List({ filter }: { filter: Filter }) {
     </section>
   )
 }
+
+/** An address may be written by hand, and the router reads a number as one. */
+const textsOf = (found: object): Search => Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]))
 
 /** Without what is empty. */
 const clean = <T extends object>(fields: T) =>

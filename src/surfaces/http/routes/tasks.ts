@@ -40,6 +40,15 @@ const create = createRoute({
   },
 })
 
+const check = createRoute({
+  method: 'post',
+  path: `${api}/tasks/check`,
+  ...needs('create'),
+  summary: 'Whether work could be asked for like this. Refuses what asking would refuse, and makes nothing.',
+  request: { query: nothing, body: { required: true, content: { 'application/json': { schema: schemas.NewTask } } } },
+  responses: { 200: json(z.object({ ok: z.literal(true) }), 'It could.'), ...problems },
+})
+
 const createMany = createRoute({
   method: 'post',
   path: `${api}/tasks/batch`,
@@ -140,6 +149,10 @@ export function taskRoutes(app: App, { runtime }: Parts): void {
     const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c), idempotencyKey })
     if (!created) return c.json(task, 200)
     return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
+  })
+  app.openapi(check, async (c) => {
+    await runtime.checkTask(c.req.valid('json'), callerOf(c))
+    return c.json({ ok: true as const }, 200)
   })
   app.openapi(createMany, async (c) => {
     const idempotencyKey = c.req.valid('header')['idempotency-key']

@@ -1,0 +1,118 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../../../../src/domain/error.ts'
+import { asked } from '../../data/asked.ts'
+import { pawl } from '../../data/pawl.ts'
+import { Shown } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Wide } from '../../parts/wide.tsx'
+
+/** Who may come in: tokens of programs and people, and browsers that are signed in. */
+export function Tokens() {
+  const tokens = useQuery(asked.tokens)
+  return (
+    <section className="card stack" aria-labelledby="tokens">
+      <h2 id="tokens">Tokens and browsers</h2>
+      <Shown asked={tokens}>
+        {(found) => (
+          <Wide label="Table of tokens and browsers">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">What it is</th>
+                  <th scope="col">Whose</th>
+                  <th scope="col">Used</th>
+                  <th scope="col">Ends</th>
+                  <th scope="col">
+                    <span className="hidden-but-read">Revoke</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.map((token) => (
+                  <tr key={token.id}>
+                    <td>
+                      {token.kind === 'session'
+                        ? 'a browser'
+                        : token.kind === 'code'
+                          ? 'a code to sign in with'
+                          : `a token (${token.kind})`}{' '}
+                      {token.name && <span className="faint">{token.name}</span>}
+                    </td>
+                    <td>
+                      {token.user}
+                      {token.role && <span className="faint"> as {token.role}</span>}
+                    </td>
+                    <td className="faint">
+                      {token.lastUsedAt ? (
+                        <>
+                          <Ago at={token.lastUsedAt} /> ago
+                        </>
+                      ) : (
+                        'never'
+                      )}
+                    </td>
+                    <td className="faint">{token.expiresAt ? new Date(token.expiresAt).toLocaleString() : 'never'}</td>
+                    <td>
+                      <Revoke id={token.id} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Wide>
+        )}
+      </Shown>
+      <Make />
+    </section>
+  )
+}
+
+function Revoke({ id }: { id: string }) {
+  const [isSure, setSure] = useState(false)
+  const revoke = useMutation({ mutationFn: () => pawl.revokeToken(id) })
+  return (
+    <>
+      <button
+        type="button"
+        className={isSure ? 'danger' : 'quiet small'}
+        disabled={revoke.isPending}
+        aria-label={`${isSure ? 'Revoke for good' : 'Revoke'} ${id}`}
+        onClick={() => (isSure ? revoke.mutate() : setSure(true))}
+      >
+        {isSure ? 'Revoke for good' : 'Revoke'}
+      </button>
+      {revoke.isError && <span role="alert">{messageOf(revoke.error)}</span>}
+    </>
+  )
+}
+
+function Make() {
+  const [name, setName] = useState('')
+  const make = useMutation({ mutationFn: () => pawl.createToken({ name }), onSuccess: () => setName('') })
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        make.mutate()
+      }}
+    >
+      <div className="row">
+        <label>
+          <span>A new token for</span>
+          <input required value={name} placeholder="what it is for" onChange={(event) => setName(event.target.value)} />
+        </label>
+        <button type="submit" disabled={make.isPending}>
+          Make
+        </button>
+      </div>
+      {make.data && (
+        <p role="status">
+          Copy it now, it is not shown again: <code>{make.data.token}</code>
+        </p>
+      )}
+      {make.isError && <p role="alert">{messageOf(make.error)}</p>}
+    </form>
+  )
+}
