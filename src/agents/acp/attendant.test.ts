@@ -121,15 +121,23 @@ test('the rules of the profile decide each of them, and a no comes with its reas
   const file = join(place.workspace, 'a.txt')
   const { answers, requests } = await play(
     place,
-    [read(file), write(file, 'x'), terminal('create', { command: 'rm', args: ['-r', '.'] })],
+    [
+      read(file),
+      write(file, 'x'),
+      terminal('create', { command: 'rm', args: ['-r', '.'] }),
+      terminal('create', { command: 'git', args: ['log'], env: [{ name: 'PATH', value: '.' }] }),
+      terminal('create', { command: 'git log', env: [{ name: 'PATH', value: "it's" }] }),
+    ],
     { permission: { allow: false, message: 'The profile denies it.' } },
   )
   expect(requests).toEqual([
     { tool: 'Read', input: { path: file } },
     { tool: 'Write', input: { path: file, content: 'x' } },
     { tool: 'execute', input: { command: ['rm', '-r', '.'] } },
+    { tool: 'execute', input: { command: ['env', 'PATH=.', 'git', 'log'] } },
+    { tool: 'execute', input: { command: "export PATH='it'\\''s'; git log" } },
   ])
-  expect(answers).toEqual(Array(3).fill({ code: -32603, message: 'The profile denies it.' }))
+  expect(answers).toEqual(Array(5).fill({ code: -32603, message: 'The profile denies it.' }))
 })
 
 test('only what the settings name is offered and served', async () => {

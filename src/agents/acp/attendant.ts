@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
-import { type Fields, list, text } from '../fields.ts'
+import { type Fields, fields, list, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import type { JsonRpc } from '../json-rpc.ts'
 import { createTextKeeper, pieceChars } from '../text.ts'
@@ -75,11 +75,24 @@ function wantedBy(method: string, params: Fields): { tool: string; input: unknow
     case 'fs/write_text_file':
       return { tool: 'Write', input: harmless({ path: params.path, content: params.content }) }
     case 'terminal/create': {
-      const args = list(params.args)
-      const command = args.length === 0 ? params.command : [params.command, ...args]
-      return { tool: 'execute', input: harmless({ command, ...(params.cwd == null ? {} : { cwd: params.cwd }) }) }
+      return {
+        tool: 'execute',
+        input: harmless({ command: commandOf(params), ...(params.cwd == null ? {} : { cwd: params.cwd }) }),
+      }
     }
     default:
       return undefined
   }
+}
+
+/** With its variables, because with another search path an allowed command is another one. Without arguments it is a line for a shell. */
+function commandOf({ command, args, env }: Fields): unknown {
+  const variables = list(env).map((one) => [text(fields(one)?.name) ?? '', text(fields(one)?.value) ?? ''] as const)
+  const words = list(args)
+  if (words.length > 0) {
+    const before = variables.length > 0 ? ['env', ...variables.map(([name, value]) => `${name}=${value}`)] : []
+    return [...before, command, ...words]
+  }
+  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  return `${variables.map(([name, value]) => `export ${name}=${quoted(value)}; `).join('')}${text(command) ?? ''}`
 }
