@@ -139,7 +139,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     lacks: ['structuredOutput', 'rebuild', 'ownQuestion'],
     options: ({ codexAcp }) => ({
       command: codexAcp,
-      modelVariable: 'PAWL_SCRIPTED_MODEL',
+      modelVariable: 'SCRIPTED_MODEL',
       mode: 'agent-full-access',
       sessionFiles: ['.codex/sessions/*/*/*/rollout-*-{session}.jsonl'],
     }),
