@@ -48,7 +48,7 @@ export function filesToTryAgain(report: TestReport | undefined, root: string): s
       !file.assertionResults.some((test) => test.failureMessages.some((message) => message.includes('Property failed after'))),
   )
   const count = failed.reduce((sum, file) => sum + file.assertionResults.filter((test) => test.status === 'failed').length, 0)
-  return mayTry && count <= 4 ? failed.map((file) => file.name) : []
+  return mayTry && count <= 6 ? failed.map((file) => file.name) : []
 }
 
 /** What failed first and passes now counts as passed; answers its names. */

@@ -45,7 +45,7 @@ export function realProgramContract(program: Program<string>): void {
       const agentConfig = machine.agent(program, 'echo-history')
       const first = await machine.run({ agentConfig })
       expect(first.task).toMatchObject({ state: 'completed', result: { outcome: 'succeeded', text: '1 prompts: first message' } })
-      expect(first.task.result?.usage).toMatchObject({ turns: 1, outputTokens: 15 })
+      if (has('steadyUsage')) expect(first.task.result?.usage).toMatchObject({ turns: 1, outputTokens: 15 })
       const second = await machine.run({
         agentConfig,
         session: first.task.session,
