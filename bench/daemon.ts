@@ -46,6 +46,15 @@ export interface DaemonSettings {
   readonly limits?: { running?: number; perAgent?: Record<string, number>; warm?: number }
 }
 
+/** Tasks that a daemon has done before it is measured, so that its code is compiled as in one that has worked for a while. */
+const breakInTasks = 120
+export const breakInAgent = { command: ['/bin/true'] }
+
+/** Has a daemon with `breakInAgent` under this name do what any daemon has done after its first hour. */
+export async function breakIn({ createTask, follow }: DaemonUnderTest, agent: string): Promise<void> {
+  for (let n = 0; n < breakInTasks; n++) await follow((await createTask({ agent })).id, () => undefined)
+}
+
 export async function startDaemon(
   place: Place,
   options: { home?: string; settings?: DaemonSettings; isWeighed?: boolean } & Pick<BenchOptions, 'profileDir'>,

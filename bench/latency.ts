@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { program, startDaemon } from './daemon.ts'
+import { breakIn, breakInAgent, program, startDaemon } from './daemon.ts'
 import { type Benchmark, interleave, median, ms, timed } from './figure.ts'
 import { inPlace } from './place.ts'
 import { createWalledSpawn } from './walled.ts'
@@ -17,7 +17,7 @@ export const benchmark: Benchmark = {
     'from accepted to the first byte of a trivial program, and a whole "pawl run", each beyond spawning it in the same walls',
   measure: ({ profileDir }) =>
     inPlace(async (place) => {
-      const settings = { agents: { clock: { command: [clock.file, ...clock.args] } } }
+      const settings = { agents: { clock: { command: [clock.file, ...clock.args] }, quiet: breakInAgent } }
       const daemon = await startDaemon(place, { settings, profileDir })
       const walled = await createWalledSpawn(place)
       const viaHttp = async () => {
@@ -45,6 +45,8 @@ export const benchmark: Benchmark = {
         })
       await viaHttp()
       await bare()
+      const fresh = await interleave(rounds, viaHttp, bare)
+      await breakIn(daemon, 'quiet')
       const first = await interleave(rounds, viaHttp, bare)
       const run = await interleave(
         rounds,
@@ -67,6 +69,7 @@ export const benchmark: Benchmark = {
       })
       return [
         row('accepted to first byte', first, 30),
+        { ...row('the same in a daemon that has just started', fresh, 30), isMet: undefined },
         row('pawl run, whole', run, 150),
         {
           name: 'pawl --version',

@@ -24,6 +24,10 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   gateway: () => import('./gateway/gateway.ts'),
   walls: () => import('./walls.ts'),
   'workspace-copy': () => import('./workspace-copy.ts'),
+  backup: () => import('./backup.ts'),
+  page: () => import('./page.ts'),
+  mcp: () => import('./mcp.ts'),
+  a2a: () => import('./a2a.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]

@@ -6,6 +6,7 @@ import { adapterNamed, agentCodePaths } from '../src/agents/index.ts'
 import { systemClock as clock } from '../src/clock.ts'
 import { ResolvedAgent } from '../src/domain/agent-config.ts'
 import { commonCodePaths } from '../src/domain/code-paths.ts'
+import { defaultFileLimits } from '../src/domain/files/limits.ts'
 import { defaultGuardrails } from '../src/domain/guardrails.ts'
 import { newId } from '../src/domain/id.ts'
 import { createPrices } from '../src/domain/money/prices.ts'
@@ -14,7 +15,9 @@ import { createRedactor } from '../src/domain/redact/redactor.ts'
 import { createLeftovers } from '../src/engine/access/leftovers.ts'
 import { createAdmission } from '../src/engine/admission.ts'
 import { createBus } from '../src/engine/bus.ts'
+import { createPictureShelf } from '../src/engine/changes/shelf.ts'
 import { createDispatch } from '../src/engine/dispatch.ts'
+import { createBlobs } from '../src/engine/files/blobs.ts'
 import { createJournal } from '../src/engine/journal.ts'
 import { createProbes } from '../src/engine/program/probes.ts'
 import { createWarm } from '../src/engine/program/warm.ts'
@@ -135,7 +138,7 @@ async function startEngine(place: Place, width: number) {
   const { db } = database
   const worker = createWorker({
     identity: { id: self, host: hostname(), bootId: identity.bootId, pid: identity.pid, startTime: String(identity.startTime) },
-    slots: width,
+    slots: () => width,
     database,
     dispatch,
     journal,
@@ -152,7 +155,9 @@ async function startEngine(place: Place, width: number) {
       clock,
       log,
       home,
+      pictures: createPictureShelf(home),
       adapterNamed,
+      programOf: ({ adapter }) => adapterNamed(adapter),
       agents: [],
       wallsFor: async () => ({ sandbox: nothing, health: await nothing.probe() }),
       path: process.env.PATH ?? '',
@@ -170,6 +175,7 @@ async function startEngine(place: Place, width: number) {
       leftovers: createLeftovers({ home, worker: self }),
       money: { prices: createPrices({}, {}), caps: { timeZone: 'UTC' } },
       recordings: { maxMb: 1 },
+      files: { blobs: createBlobs({ db, home, clock, isShared: false }), limits: defaultFileLimits },
       guardrails: { ...defaultGuardrails, models: {} },
     },
   })

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { startModelServer } from '../test/model-server/server.ts'
 import { type InstalledAgents, installedAgents } from '../test/real-agents/install.ts'
-import { type Program as AnyProgram, geminiProgram, programs } from '../test/real-agents/peer.ts'
+import { type Program as AnyProgram, geminiProgram, opencodeProgram, programs } from '../test/real-agents/peer.ts'
 import type { DaemonSettings } from './daemon.ts'
 import type { Place } from './place.ts'
 import { turnsAlone } from './turns-alone.ts'
@@ -15,7 +15,7 @@ import { turnsAlone } from './turns-alone.ts'
 export type Program = AnyProgram<keyof typeof typedArgs>
 
 /** Every one of them. */
-export const everyProgram: readonly Program[] = [...programs, geminiProgram]
+export const everyProgram: readonly Program[] = [...programs, geminiProgram, opencodeProgram]
 
 /** The real programs, the scripted model they talk to, and where they work. */
 export interface RealAgents {
@@ -64,7 +64,7 @@ export async function startRealAgents(
     async typed(program, prompt) {
       const child = spawn(commandOf(program, installed), typedArgs[program.agent](prompt), {
         cwd: workspace,
-        env: { ...typedEnvironment(userHome), [addressNames[program.agent]]: base(program, 'typed') },
+        env: { ...typedEnvironment(userHome), ...addresses[program.agent](base(program, 'typed')) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       return timeToEnd(child, program)
@@ -79,20 +79,36 @@ export async function startRealAgents(
 }
 
 const key = 'key-of-a-benchmark-0123456789'
-const commandOf = ({ agent }: Program, { claude, codexLauncher, gemini }: InstalledAgents) =>
-  ({ claude, codex: codexLauncher, gemini })[agent]
+const commandOf = ({ agent }: Program, { claude, codexLauncher, gemini, opencode }: InstalledAgents) =>
+  ({ claude, codex: codexLauncher, gemini, opencode })[agent]
 
-/** The variable by which each is told where its model is; Codex has it in its settings. */
-const addressNames = { claude: 'ANTHROPIC_BASE_URL', codex: 'OPENAI_BASE_URL', gemini: 'GOOGLE_GEMINI_BASE_URL' }
+/** How each is told where its model is; Codex has it in its settings. */
+const addresses = {
+  claude: (url: string) => ({ ANTHROPIC_BASE_URL: url }),
+  codex: () => ({}),
+  gemini: (url: string) => ({ GOOGLE_GEMINI_BASE_URL: url }),
+  opencode: (url: string) => ({ OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeSettings(url)) }),
+}
+
+const opencodeSettings = (baseURL: string) => ({
+  model: 'scripted/scripted-model',
+  small_model: 'scripted/scripted-model',
+  provider: {
+    scripted: { npm: '@ai-sdk/openai-compatible', options: { baseURL, apiKey: key }, models: { 'scripted-model': {} } },
+  },
+  autoupdate: false,
+  share: 'disabled',
+})
 
 const typedArgs = {
   claude: (prompt: string) => ['-p', prompt, '--output-format', 'stream-json', '--verbose', '--model', 'claude-sonnet-4-5'],
   codex: (prompt: string) => ['exec', '--json', '--skip-git-repo-check', '--disable', 'plugins', '-s', 'workspace-write', prompt],
   gemini: (prompt: string) => ['-p', prompt, '--output-format', 'stream-json', '--model', 'gemini-2.5-flash'],
+  opencode: (prompt: string) => ['run', '--format', 'json', prompt],
 }
 
 /** The event that ends a turn. */
-const lastEvents = { claude: 'result', codex: 'turn.completed', gemini: 'result' }
+const lastEvents = { claude: 'result', codex: 'turn.completed', gemini: 'result', opencode: 'step_finish' }
 
 const typedEnvironment = (home: string) => ({
   PATH: process.env.PATH,
@@ -105,6 +121,12 @@ const typedEnvironment = (home: string) => ({
   // Looking for updates and sending figures would only make it slower here.
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  // A fresh home asks the registry for packages all the same; a closed port answers at once.
+  npm_config_registry: 'http://127.0.0.1:9/',
 })
 
 async function makeUserHome(home: string, base: (program: Program) => string): Promise<void> {

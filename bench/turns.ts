@@ -1,4 +1,4 @@
-import { type DaemonUnderTest, startDaemon, wallMs } from './daemon.ts'
+import { breakIn, breakInAgent, type DaemonUnderTest, startDaemon, wallMs } from './daemon.ts'
 import { type Benchmark, type Figure, median, ms } from './figure.ts'
 import { inPlace } from './place.ts'
 import { everyProgram, type Program, type RealAgents, startRealAgents } from './real-agents.ts'
@@ -10,7 +10,10 @@ const prompt = 'Say hello.'
 const restMs = 3_000
 
 /** Of the typed command. The slower a program starts, the more a process that waits saves. */
-const secondAtMost = { claude: 0.3, codex: 0.3, gemini: 0.2 }
+const secondAtMost = { claude: 0.3, codex: 0.3, gemini: 0.2, opencode: 0.2 }
+
+/** Of a program that is quicker than its walls: for the first turn these, which may take 80 ms, and what stores it; for the second what stores it. */
+const mostBeyond = { first: 90, second: 60 }
 
 export const benchmark: Benchmark = {
   about:
@@ -18,7 +21,8 @@ export const benchmark: Benchmark = {
   measure: ({ profileDir, say }) =>
     inPlace(async (place) => {
       const real = await startRealAgents(place, 'text', everyProgram)
-      const daemon = await startDaemon(place, { settings: { agents: real.agents }, profileDir })
+      const daemon = await startDaemon(place, { settings: { agents: { ...real.agents, quiet: breakInAgent } }, profileDir })
+      await breakIn(daemon, 'quiet')
       const measured = new Map(
         real.programs.map((program) => [program, { typed: [], first: [], second: [], aloneFirst: [], aloneSecond: [] } as Times]),
       )
@@ -44,10 +48,17 @@ export const benchmark: Benchmark = {
         say(
           `${program.agent}: typed ${spread(times.typed)}, first turn ${spread(times.first)}, second turn ${spread(times.second)}`,
         )
-        if (times.aloneFirst.length > 0) say(`${program.agent}, driven by nobody but this benchmark: ${floor(times)}`)
-        return [
+        const ratios = [
           figure(`${program.agent}, first turn`, times.first, times.typed, 1.3),
           figure(`${program.agent}, second turn`, times.second, times.typed, secondAtMost[program.agent]),
+        ]
+        if (times.aloneFirst.length === 0) return ratios
+        say(`${program.agent}, driven by nobody but this benchmark: ${floor(times)}`)
+        // What the program needs by itself leaves no room below these (docs/decisions/0023): what we add is what counts.
+        return [
+          ...ratios.map((row) => ({ ...row, isMet: row.isMet || undefined })),
+          beyond(`${program.agent}, first turn`, times.first, times.aloneFirst, mostBeyond.first),
+          beyond(`${program.agent}, second turn`, times.second, times.aloneSecond, mostBeyond.second),
         ]
       })
     }),
@@ -87,6 +98,18 @@ async function endWaiting({ health }: DaemonUnderTest): Promise<void> {
 function figure(name: string, ours: readonly number[], typed: readonly number[], most: number): Figure {
   const ratio = median(ours) / median(typed)
   return { name, ours: ms(median(ours)), peer: `${ms(median(typed))} typed`, ratio, target: `≤ ${most}x`, isMet: ratio <= most }
+}
+
+function beyond(name: string, ours: readonly number[], alone: readonly number[], mostMs: number): Figure {
+  const over = median(ours) - median(alone)
+  const target = `≤ ${mostMs} ms over (is ${ms(over)})`
+  return {
+    name: `${name} beyond it alone`,
+    ours: ms(median(ours)),
+    peer: `${ms(median(alone))} alone`,
+    target,
+    isMet: over <= mostMs,
+  }
 }
 
 const floor = ({ aloneFirst, aloneSecond, typed }: Times) =>

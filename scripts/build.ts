@@ -28,6 +28,11 @@ const loop = await rolldown({ cwd: root, input: { program: 'src/agents/ollama/pr
 await loop.write({ dir: resolve(dist, 'agents/ollama'), format: 'esm', sourcemap: false })
 await loop.close()
 
+// Nor the client that talks to remote agents, with the library that it speaks by.
+const client = await rolldown({ cwd: root, input: { program: 'src/agents/a2a/program/main.ts' }, platform: 'node' })
+await client.write({ dir: resolve(dist, 'agents/a2a'), format: 'esm', sourcemap: false })
+await client.close()
+
 const tsc = [
   '--project',
   'tsconfig.json',

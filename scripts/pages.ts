@@ -4,6 +4,7 @@ import { adapters, presets } from '../src/agents/index.ts'
 import { abilities, abilityWords } from '../src/domain/abilities.ts'
 import { eventData } from '../src/domain/event.ts'
 import { moves } from '../src/domain/task/task.ts'
+import { metricDefinitions } from '../src/telemetry/metrics.ts'
 
 /** docs/events.md, from the table of events. */
 export function eventsPage(): string {
@@ -32,6 +33,21 @@ Read them with \`pawl logs <task> --json\`, or over HTTP: \`GET /api/v1/tasks/<t
 number), and with \`Accept: application/json\` it answers a page (\`?after=SEQ&limit=N\`). A reader should pass over types it does not know: new ones come
 without a new API version. \`GET /api/v1/events\` does the same for all tasks together, by \`type\`, \`task\` and \`agent\`; its ids are cursors, and \`after=0\` begins with the
 oldest event. \`agent.*\` events are what the agent program said; only Pawl itself writes the others, whatever an agent prints.
+
+## While it is being said
+
+With \`?partial=1\` the stream of one task also tells what its agent is saying, at most ten times a second, in messages named \`partial\` that have no id, so that
+\`Last-Event-ID\` stays true. Nothing of it is stored; secrets are taken out of it as out of events, and what may be the beginning of one waits for its rest:
+
+\`\`\`
+event: partial
+data: {"run":"r_…","n":3,"kind":"message","at":12,"text":"and the pears "}
+\`\`\`
+
+\`n\` counts what the run says, \`kind\` is \`message\` or \`thinking\`, and \`text\` takes the place of everything from \`at\` on; no text at 0 says that nothing is being said any
+more. The whole comes as \`agent.message\` or \`agent.thinking\`, always. Partial messages are best effort: programs that do not tell of them have none, and where several
+Pawl processes share a database, only the one that runs the agent has them. \`pawl run\` and \`pawl logs -f\` show them on the last line of a terminal, the page where they
+will stand.
 
 ${sections.join('\n')}`
 }
@@ -87,3 +103,13 @@ function adapterRow({ name, title, builtin, tried, install, isOurs }: Adapter): 
 
 const presetRow = ({ name, title, adapter, tried, install, docs }: Preset) =>
   `| \`${name}\` | [${title}](${docs}) | \`${adapter}\` | ${tried} | \`${install.replaceAll('|', '\\|')}\` |`
+
+/** The table of metrics inside docs/operating.md. */
+export function operatingPage(current: string): string {
+  const rows = Object.entries(metricDefinitions).map(
+    ([name, { type, labels, help }]) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(' ')} | ${help} |`,
+  )
+  const table = ['| name | type | labels | what it says |\n| --- | --- | --- | --- |', ...rows].join('\n')
+  return current.replace(/<!-- metrics -->[\s\S]*?<!-- \/metrics -->/, () => `<!-- metrics -->\n\n${table}\n\n<!-- /metrics -->`)
+}

@@ -7,6 +7,9 @@ const needed = [
   { program: 'ssh', package: 'openssh-client', why: 'the tools for other machines' },
   { program: 'sshd', package: 'openssh-server', why: 'another machine to try them on' },
   { program: 'chromium', package: 'chromium', why: 'the page' },
+  { program: 'tmux', package: 'tmux', why: 'what is drawn on a terminal' },
+  { program: 'zsh', package: 'zsh', why: 'its completion' },
+  { program: 'fish', package: 'fish', why: 'its completion' },
   { program: 'unshare', package: 'util-linux', why: 'the bundled database as root' },
 ]
 

@@ -7,6 +7,8 @@ const built = resolve(root, 'dist/page/screens.json')
 
 /** The page that `pawl serve` serves, from web/ into dist/page. */
 export async function buildPage(): Promise<void> {
+  // Whoever builds may have another one in their environment, and vite would make of it a page for developers.
+  process.env.NODE_ENV = 'production'
   await build({ configFile: resolve(root, 'web/vite.config.ts'), logLevel: 'warn' })
 }
 

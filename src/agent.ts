@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { type Abilities, type Ability, abilities } from './domain/abilities.ts'
 import type { CodePath } from './domain/code-paths.ts'
 import type { AgentEvent } from './domain/event.ts'
+import type { Voice } from './domain/growing.ts'
 import type { WireName } from './domain/models.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
 import type { QuestionAsked } from './domain/question/question.ts'
@@ -22,6 +23,11 @@ export interface Adapter<Options = unknown> {
   readonly can: Abilities
   /** The program is Pawl's own: it may run where no walls can be built. */
   readonly isOurs?: boolean
+  /**
+   * The agent works on another machine and keeps its conversations there: it is told of no path of this one, the files of a task are given to its program alone, and nothing is
+   * looked for in the session home. The id of a conversation is all that is needed to go on with it.
+   */
+  readonly isElsewhere?: boolean | undefined
   /** An agent entry that exists without any configuration, if the program needs none. */
   readonly builtin?: { readonly name: string; readonly options: Options } | undefined
   /** How its conversations lie on disk. Undefined: it keeps none that could be gone on with. */
@@ -101,6 +107,13 @@ export interface ProbePlace {
   readonly home?: string | undefined
   /** Which of the named variables are set for Pawl, with their values. */
   readonly environment?: ((names: readonly string[]) => Record<string, string>) | undefined
+  /** What programs have said of their version, as long as each is the same file: asking one may start it for seconds. Undefined: it is asked. */
+  readonly versions?: VersionsKept | undefined
+}
+
+export interface VersionsKept {
+  get(file: string): string | undefined
+  set(file: string, version: string): unknown
 }
 
 export interface AgentHealth {
@@ -125,6 +138,8 @@ export interface LaunchSpec<Options = unknown> {
   /** The paths as the agent will see them inside its walls. */
   readonly workspace: string
   readonly home: string
+  /** The files of images that belong to the prompt, for those whose programs are told of them at their start. */
+  readonly images?: readonly string[] | undefined
   /** The program's own id of a conversation to go on with; its file has been seen. */
   readonly resume?: string | undefined
   /** The id to give to a new conversation. Only for those who can `preassignSession`, and never together with `resume`. */
@@ -152,8 +167,10 @@ export interface LaunchSpec<Options = unknown> {
   readonly walled?: boolean | undefined
   /** Our tools are served at the door, to those who can `mcp`: `PAWL_DOOR_URL` and `PAWL_DOOR_TOKEN` are in the environment. */
   readonly tools?: boolean | undefined
+  /** The user's own servers of tools, by name: each is served at the door as ours are, at `/mcp/` and its name. None without `tools`. */
+  readonly servers?: readonly string[] | undefined
   /** The door as it is reached from inside; known once the program is started, so only to `open`. For protocols that name servers of tools in a message. */
-  readonly door?: { readonly url: string; readonly token: string } | undefined
+  readonly door?: DoorGiven | undefined
   /** False: none of the program's own tools may be offered to the model. Only for those who can do `nativeToolsOff`. */
   readonly native?: boolean | undefined
   /** What one task says of tools, as rules: those used without asking, as far as `toolAccess` leaves them free, and those it does not have. Rules of the profile hold both. */
@@ -170,6 +187,13 @@ export interface LaunchSpec<Options = unknown> {
   /** What the profile allows of skills and subagents. Undefined: nobody has decided, and the program has its own. */
   readonly skills?: SkillsGiven | undefined
   readonly subagents?: SubagentsGiven | undefined
+}
+
+export interface DoorGiven {
+  readonly url: string
+  readonly token: string
+  /** Resolves when the program has been told for the first time which tools of ours there are, or has not asked for a while: for those that begin without them. */
+  readonly listed?: (() => Promise<void>) | undefined
 }
 
 export interface SkillsGiven {
@@ -304,6 +328,8 @@ export interface Conversation {
 
 export interface Turn {
   readonly prompt: string
+  /** Images that belong to it; it names their files as well. Those who can take `images` give them to their model, the others leave them. */
+  readonly images?: readonly TurnImage[] | undefined
   readonly signal: AbortSignal
   /**
    * Stores what the agent asks; durable before anything else happens. If somebody watches and answers all of it within a short time, it resolves with the answers, in
@@ -315,6 +341,27 @@ export interface Turn {
   permit(request: PermissionRequest): Promise<Permission>
   /** Records a fact about the agent. Waits when the journal is behind: the adapter must await it before it reads on. */
   emit(event: AgentEvent): Promise<void> | void
+  /**
+   * A piece of what the agent is saying just now, for those who watch; the whole comes by `emit`. Costs next to nothing and is never waited for. Undefined where
+   * nobody can watch.
+   */
+  readonly grow?: ((voice: Voice, piece: string) => void) | undefined
+  /** Stays the same for what is asked here, however often a run of it is cut short: for those who must not be asked for it twice. */
+  readonly askId?: string | undefined
+  /** Resolves when the id of the conversation that was told last is in the database: whoever comes after us will find it. */
+  stored?(): Promise<void>
+  /** Once `signal` is aborted: another run goes on with this, so what was begun elsewhere is not to be ended. */
+  goesOnLater?(): boolean
+  /** W3C trace context (`traceparent`) for those whom the program asks. Undefined where nobody collects spans and none came with the task. */
+  readonly trace?: string | undefined
+}
+
+export interface TurnImage {
+  /** Its file, as the agent sees it. */
+  readonly path: string
+  /** `image/png` and the like. */
+  readonly type: string
+  read(): Promise<Uint8Array>
 }
 
 export interface PermissionRequest {

@@ -12,6 +12,7 @@ const helper = 'agents:\n  helper: { adapter: custom, command: [./my-agent, --ba
 test('without any file the defaults and the built-in agents are in force', async () => {
   using machine = new Machine()
   expect(await machine.load()).toEqual({
+    again: expect.any(Function),
     home: machine.home,
     files: { project: undefined, home: undefined },
     agents: [
@@ -39,6 +40,7 @@ test('without any file the defaults and the built-in agents are in force', async
     mounts: {},
     schedules: [],
     providers: {},
+    mcpServers: {},
     models: {},
     server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },
     secrets: {},
@@ -47,7 +49,26 @@ test('without any file the defaults and the built-in agents are in force', async
     prices: {},
     budget: { timeZone: 'UTC' },
     guardrails: { ...defaultGuardrails, models: {} },
+    fileLimits: expect.objectContaining({ uploadMb: 10 }),
     recordings: { maxMb: 200 },
+    backup: {
+      everyMs: undefined,
+      keep: 10,
+      folder: join(machine.home, 'backups'),
+      withWorkspaces: false,
+      withLogs: false,
+    },
+    a2a: {
+      enabled: true,
+      url: undefined,
+      publicCards: false,
+      grpcPort: undefined,
+      push: { allowPrivate: false },
+      fixture: false,
+    },
+    mcp: { fixture: false },
+    push: { contact: 'mailto:pawl@example.com', allowPrivate: false },
+    elaborate: undefined,
     log: { level: 'info', format: 'auto' },
     database: {},
     noColor: false,

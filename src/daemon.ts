@@ -4,12 +4,19 @@ import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { adapterNamed, agentCodePaths } from './agents/index.ts'
+import { readTaskText } from './cli/task-file/read.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { parseWhen } from './config/when.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
+import { conventionalProvider } from './daemon/conventional-provider.ts'
+import { examine } from './daemon/examine.ts'
 import type { Ground } from './daemon/ground.ts'
+import { createLiveConfig } from './daemon/live-config.ts'
+import { createServers } from './daemon/mcp-servers.ts'
 import { capsOf, moneyOf } from './daemon/money.ts'
 import { openSender } from './daemon/notifications.ts'
 import { serveHttp } from './daemon/serve-http.ts'
+import { settingsKeeper } from './daemon/settings.ts'
 import { createStarted, type Started } from './daemon/started.ts'
 import { startWork } from './daemon/work.ts'
 import { describeAgent, describeAgents, pickDefaultAgent } from './describe.ts'
@@ -19,29 +26,38 @@ import { newId } from './domain/id.ts'
 import { rightsOf } from './domain/profile/resolve.ts'
 import { passwordsIn } from './domain/redact/names.ts'
 import { createRedactor } from './domain/redact/redactor.ts'
-import type { HealthView } from './domain/view.ts'
 import { createBus } from './engine/bus.ts'
 import { type QueueClock, queueSchemaVersion } from './engine/dispatch.ts'
 import { type Audit, createAudit } from './engine/entrance/audit.ts'
 import { createEntrance, type Entrance } from './engine/entrance/entrance.ts'
+import { createBlobs } from './engine/files/blobs.ts'
+import { createGrowths } from './engine/growths.ts'
 import { createJournal } from './engine/journal.ts'
+import { type ListenerVerbs, listenerVerbs } from './engine/listeners/verbs.ts'
 import { outboxWriter } from './engine/outbox/write.ts'
 import { createProbes } from './engine/program/probes.ts'
 import { createWarm } from './engine/program/warm.ts'
+import { createSubscribers } from './engine/push/subscribers.ts'
 import { assertRoom } from './engine/room.ts'
-import { createRuntime, type Runtime } from './engine/runtime.ts'
+import { createRuntime, type Runtime, type SelfView } from './engine/runtime.ts'
 import { rememberRefused } from './engine/schedules/refused.ts'
 import { createSecrets, type Secrets } from './engine/secrets.ts'
+import { rememberFindings } from './engine/trouble/findings.ts'
 import { armFailpoints } from './failpoint.ts'
 import { type Log, redactedLog } from './log.ts'
 import { processIdentity } from './process/identity.ts'
 import { claimHome, ensureToken, readToken, releaseHome } from './run-file.ts'
 import { createKeySource } from './secrets/key-source.ts'
 import { insertAudit } from './store/audit.ts'
+import { refuseHalfRestored } from './store/backup/marker.ts'
 import { withLock } from './store/embedded/lock.ts'
 import { migrateStore } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { bindTask } from './store/tasks.ts'
+import { createContexts } from './telemetry/contexts.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { otlpVariables } from './telemetry/settings.ts'
+import { createTelemetry } from './telemetry/telemetry.ts'
 import { version } from './version.ts'
 import { createMachineWalls, tryWalls } from './walls.ts'
 
@@ -51,6 +67,8 @@ export interface Daemon {
   readonly entrance: Entrance
   readonly audit: Audit
   readonly secrets: Secrets
+  /** Addresses that clients want told of single tasks. */
+  readonly listeners: ListenerVerbs
   readonly url?: string
   /** Has a task that is nobody's run by this process. */
   adopt(task: string): Promise<void>
@@ -84,7 +102,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon> {
-  const { config, clock = systemClock } = options
+  const { clock = systemClock } = options
+  const live = createLiveConfig(options.config)
+  const { config } = live
   const redactor = createRedactor()
   const log = redactedLog(options.log, redactor.value)
   const self = newId('worker', clock.now())
@@ -108,22 +128,42 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     started.add(() => store.close())
     const { database } = store
     armFailpoints(config.failpoints, { databasePid: () => store.serverPid, log })
+    await refuseHalfRestored(config.home, database)
     const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
     const bus = createBus({ database, log, self })
     await bus.start()
     started.add(() => bus.stop())
+    const metrics = createMetrics()
+    const telemetry = createTelemetry({
+      said: environmentOf(otlpVariables),
+      version,
+      db: database.db,
+      providerOf: conventionalProvider,
+      clock,
+      log,
+    })
+    if (telemetry) started.add(() => telemetry.stop())
+    const contexts = createContexts({ isTelling: telemetry !== undefined })
+    const subscribers = createSubscribers({ db: database.db, bus, clock, log, home: config.home })
+    await subscribers.start()
+    started.add(() => subscribers.stop())
     const journal = createJournal({
       db: database.db,
       bus,
       clock,
       log,
       redact: redactor.value,
-      alongside: outboxWriter(config.notifications, bus),
+      onPublished(events) {
+        metrics.stored(events)
+        telemetry?.stored(events)
+      },
+      alongside: outboxWriter(() => [...config.notifications, ...subscribers.all()], bus),
       onBroken: (error) => abort(log, error),
     })
     started.add(() => journal.stop())
+    const growths = createGrowths({ redactor })
     const audit = createAudit({ db: database.db, clock, log, redact: redactor.value })
     if (options.work) audit.start()
     started.add(() => audit.stop())
@@ -148,15 +188,20 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const warm = createWarm({ clock, log, most: config.limits.warm, idleMs: config.timeouts.warmMs })
     const stopping = new AbortController()
     started.add(async () => stopping.abort())
-    const sender = openSender({ config, clock, redactor, secrets, database, walls, userHome })
+    const servers = createServers({ config, clock, log, redactor, database, secrets, walls, signal: stopping.signal })
+    const sender = openSender({ contexts, config, clock, redactor, secrets, database, walls, userHome })
     const refusedSchedules = rememberRefused()
+    const findings = rememberFindings(clock)
+    const blobs = createBlobs({ db: database.db, home: config.home, clock, isShared: store.kind === 'url' })
     const runtime = createRuntime({
       db: database.db,
       journal,
+      growths,
       bus,
       clock,
       audit,
       home: config.home,
+      redactor,
       adapterNamed,
       probe,
       userHome,
@@ -170,7 +215,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       defaultAgent: () => pickDefaultAgent(config),
       describeAgents: () => describeAgents(config),
       describeAgent: (name) => describeAgent(config, name),
-      async describeSelf(): Promise<Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications'>> {
+      async describeSelf(): Promise<SelfView> {
         const { sandbox, health } = await walls.choose()
         return {
           version,
@@ -189,21 +234,41 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         }
       },
       refusedSchedules,
+      findings,
       limits: config.limits,
       caps: capsOf(config),
       prices: moneyOf(config).prices,
+      mcp: servers.parts,
       modelTable: { providers: config.providers, models: config.models },
       environment: environmentOf,
       secretsFor: secrets.resolve,
       questions: config.questions,
+      blobs,
+      files: config.fileLimits,
       boundTo: options.work && !options.serveShared ? self : null,
-      maxQueued: config.limits.maxQueued,
+      get maxQueued() {
+        return config.limits.maxQueued
+      },
+      settings: settingsKeeper(live),
+      examine: (onFinding) => examine(config, onFinding),
       sharedWorkspaces: config.server.workspaces,
       mountBases: config.mounts,
       userMounts: (user) => config.users[user]?.mounts ?? [],
       assertRoom: () => assertRoom(config.home),
       notifications: config.notifications,
       sender,
+      backups: {
+        database,
+        folder: config.backup.folder,
+        pawl: version,
+        server: { kind: store.kind, version: store.serverVersion },
+      },
+      subscribers,
+      allowsPrivatePush: config.push.allowPrivate,
+      allowsPrivateListeners: config.a2a.push.allowPrivate,
+      elaborate: config.elaborate,
+      readTaskText,
+      readWhen: parseWhen,
       proving: {
         home: config.home,
         userHome,
@@ -219,6 +284,14 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       },
     })
 
+    const listeners = listenerVerbs({
+      db: database.db,
+      journal,
+      clock,
+      audit,
+      home: config.home,
+      allowsPrivateListeners: config.a2a.push.allowPrivate,
+    })
     const ground: Ground = {
       config,
       clock,
@@ -227,14 +300,23 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       database,
       bus,
       journal,
+      growths,
       audit,
       secrets,
       sender,
+      subscribers,
+      listeners,
       walls,
       probe,
       warm,
+      blobs,
+      servers,
       runtime,
       refusedSchedules,
+      findings,
+      metrics,
+      telemetry,
+      contexts,
       userHome,
       self,
       shared: options.serveShared,
@@ -248,15 +330,21 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       await startWork(ground, { queueClock: options.queueClock, onDisowned })
     }
 
+    // A daemon knows how they are before the first run wants them; nobody waits for it.
+    if (options.http) void servers.lookAtAll()
+
     const adopt = async (task: string) => {
       await bindTask(database.db, task, self)
       bus.tell('admission')
     }
-    const daemon = { runtime, entrance, audit, secrets, adopt, stop, stopped: stopped.promise }
+    const daemon = { runtime, entrance, audit, secrets, listeners, adopt, stop, stopped: stopped.promise }
     if (!options.http) return daemon
     const { insecurePlainHttp, tls } = options
     const shutdown = () => void stop()
-    return { ...daemon, url: await serveHttp(ground, { runtime, entrance, portAsked, insecurePlainHttp, tls, shutdown }) }
+    return {
+      ...daemon,
+      url: await serveHttp(ground, { runtime, entrance, portAsked, insecurePlainHttp, tls, homeToken: token, shutdown }),
+    }
   } catch (error) {
     await stop()
     throw error

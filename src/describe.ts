@@ -1,7 +1,6 @@
 import { homedir } from 'node:os'
-import { type Adapter, type AgentHealth, abilities, type ProbePlace, type TriedVersions } from './agent.ts'
-import { adapterNamed } from './agents/index.ts'
-import { presets } from './agents/presets/index.ts'
+import { type Adapter, type AgentHealth, abilities, type ProbePlace } from './agent.ts'
+import { adapterNamed, programOf } from './agents/index.ts'
 import { findAgent } from './config/load.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import type { ResolvedAgent } from './domain/agent-config.ts'
@@ -31,7 +30,7 @@ async function describe(agent: ResolvedAgent, look: Look): Promise<Omit<AgentVie
   const adapter = adapterOf(agent)
   const health = await look(agent)
   const provider = providerOf(agent)
-  const { title, tried, install } = programOf(agent, adapter)
+  const { title, tried, install } = programOf(agent)
   return {
     name: agent.name,
     adapter: agent.adapter,
@@ -52,8 +51,12 @@ async function describe(agent: ResolvedAgent, look: Look): Promise<Omit<AgentVie
       fix: provider && health.healthy ? null : (health.fix ?? null),
       warning: newerThanTried(title, tried, health.version) ?? null,
     },
+    // A variable of ours is how a program gets its key, not where anybody puts one.
     login: adapter.login
-      ? { variables: [...adapter.login.variables], files: adapter.login.files.map(({ path }) => `~/${path}`) }
+      ? {
+          variables: adapter.login.variables.filter((name) => !name.startsWith('PAWL_')),
+          files: adapter.login.files.map(({ path }) => `~/${path}`),
+        }
       : null,
     hosts: [...(adapter.hosts ?? [])],
     obeys: [...new Set((adapter.codePaths ?? []).map(({ path }) => path))],
@@ -66,17 +69,6 @@ async function describe(agent: ResolvedAgent, look: Look): Promise<Omit<AgentVie
 function adapterOf({ adapter, options }: ResolvedAgent): Adapter {
   const found = adapterNamed(adapter)
   return found.suited?.(options) ?? found
-}
-
-/** What is known of the program itself: by the preset that the agent is, or else by its adapter. */
-function programOf(agent: ResolvedAgent, adapter: Adapter): { title: string; tried?: TriedVersions; install?: string } {
-  const preset = presets.find(({ name }) => name === agent.preset)
-  if (preset) {
-    const { title, tried, install } = preset
-    return { title, install, ...(tried === 'untried' ? {} : { tried: { from: tried, to: tried } }) }
-  }
-  const { title, tried, install } = adapter
-  return { title, ...(tried ? { tried } : {}), ...(install === undefined ? {} : { install }) }
 }
 
 function lookOnce(config: Config): Look {

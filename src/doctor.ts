@@ -6,8 +6,10 @@ import pg from 'pg'
 import { systemClock } from './clock.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { describeAgents } from './describe.ts'
+import type { DoctorReport, Finding } from './domain/doctor.ts'
 import { messageOf } from './domain/error.ts'
 import { rightsOf } from './domain/profile/resolve.ts'
+import type { AgentView } from './domain/view.ts'
 import { openReceiver } from './egress/post.ts'
 import { keyReader } from './engine/models/provider-key.ts'
 import { reachProvider } from './engine/models/reach.ts'
@@ -16,46 +18,62 @@ import { type FoundDaemon, findDaemon } from './run-file.ts'
 import { embeddedStatus } from './store/embedded/server.ts'
 import { createMachineWalls } from './walls.ts'
 
-/** One thing that was looked at: how it is, and what to do about it. */
-export interface Finding {
-  readonly name: string
-  readonly level: 'ok' | 'warn' | 'fail'
-  readonly detail: string
-  readonly fix?: string
-}
+export type { DoctorReport, Finding } from './domain/doctor.ts'
 
-export interface DoctorReport {
-  readonly home: string
-  readonly sizeBytes: number
-  readonly rows: readonly Finding[]
-}
+/** Nothing that is looked at takes longer unless it hangs. */
+const limitMs = 30_000
 
-/** Looks at everything a run will need. Changes nothing, starts nothing but a program that tries the walls, never throws. */
-export async function inspect(config: Config): Promise<DoctorReport> {
-  const checks: [string, () => Promise<Omit<Finding, 'name'>>][] = [
+type Found = Omit<Finding, 'name'>
+
+/**
+ * Looks at everything a run will need, and tells of each thing as it is found. Changes nothing, starts nothing but a program that tries the walls, never throws, and
+ * waits for nothing that hangs.
+ */
+export async function inspect(config: Config, onFinding: (finding: Finding) => void = () => undefined): Promise<DoctorReport> {
+  const single: [string, () => Promise<Found>][] = [
     ['node', async () => ({ level: 'ok', detail: `Node ${process.versions.node}` })],
     ['home', () => home(config)],
     ['disk', () => disk(config)],
     ['database', () => database(config)],
     ['walls', () => walls(config)],
     ['daemon', () => daemon(config)],
+    ['runs', () => runs(config)],
     ['schedules', () => schedules(config)],
     ['limits', () => limits(config)],
     ['settings', () => settings(config)],
   ]
-  const findings = await Promise.all(
-    checks.map(async ([name, check]): Promise<Finding> => {
-      try {
-        return { name, ...(await check()) }
-      } catch (error) {
-        return { name, level: 'fail', detail: messageOf(error) }
-      }
-    }),
+  const several: [string, () => Promise<Finding[]>][] = [
+    ...single.map(([name, look]): [string, () => Promise<Finding[]>] => [name, async () => [{ name, ...(await look()) }]]),
+    ['notifications', () => notifications(config)],
+    ['providers', () => providers(config)],
+    ['mcp-servers', () => mcpServers(config)],
+    ['agents', () => agents(config)],
+  ]
+  const [rows, sizeBytes] = await Promise.all([
+    Promise.all(
+      several.map(async ([name, look]) => {
+        const found = await inTime(name, look)
+        for (const finding of found) onFinding(finding)
+        return found
+      }),
+    ),
+    sizeOf(config.home),
+  ])
+  return { home: config.home, sizeBytes, rows: rows.flat() }
+}
+
+async function inTime(name: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>()
+  const timer = setTimeout(
+    () => late.resolve([{ name, level: 'fail', detail: `it took longer than ${limitMs / 1_000} seconds to look at` }]),
+    limitMs,
   )
-  return {
-    home: config.home,
-    sizeBytes: await sizeOf(config.home),
-    rows: [...findings, ...(await notifications(config)), ...(await providers(config)), ...(await agents(config))],
+  try {
+    return await Promise.race([look(), late.promise])
+  } catch (error) {
+    return [{ name, level: 'fail', detail: messageOf(error) }]
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -185,8 +203,35 @@ async function schedules(config: Config): Promise<Omit<Finding, 'name'>> {
       }
     const failing = unhealthy.map(({ id, name, detail }) => `${name ?? id}: ${detail}`)
     const [first] = unhealthy
-    if (first) return { level: 'fail', detail: failing.join('; '), fix: `pawl schedule show ${first.name ?? first.id}` }
+    if (first) return { level: 'fail', detail: failing.join('; '), fix: `pawl schedules show ${first.name ?? first.id}` }
     return { level: 'ok', detail: `${active} active, ${paused} paused` }
+  } finally {
+    client.close()
+  }
+}
+
+/** An agent whose runs fail one after the other, and a task that runs and says nothing, look like work unless somebody says so. */
+async function runs(config: Config): Promise<Found> {
+  const found = await findDaemon(config.home)
+  if (!found) return { level: 'ok', detail: 'nothing runs while no daemon does' }
+  const { createClient } = await import('./client/index.ts')
+  const client = createClient({ ...found, signal: AbortSignal.timeout(2_000) })
+  try {
+    const { agents, stuck } = await client.health()
+    const sick = agents.filter(({ healthy }) => !healthy)
+    const told = [
+      ...sick.map(({ agent, failedInARow, detail }) => `the last ${failedInARow} runs of ${agent} failed: ${detail}`),
+      ...stuck.map(({ task, agent, silentSince }) => `${agent} has said nothing in ${task} since ${silentSince}`),
+    ]
+    const fix = sick[0]?.todo ?? stuck[0]?.todo
+    if (told.length > 0) return { level: sick.length > 0 ? 'fail' : 'warn', detail: told.join('; '), ...(fix ? { fix } : {}) }
+    return {
+      level: 'ok',
+      detail:
+        agents.length === 0
+          ? 'no agent ran within a week'
+          : `${agents.length} ${agents.length === 1 ? 'agent' : 'agents'} ran within a week`,
+    }
   } finally {
     client.close()
   }
@@ -280,20 +325,69 @@ async function providers(config: Config): Promise<Finding[]> {
   return Promise.all(findings)
 }
 
-/** An agent that somebody configured must work; a built-in one may be missing. */
+/** How the user's servers of tools were when somebody looked last. Nothing is started here: "pawl mcp-servers test" does that. */
+async function mcpServers(config: Config): Promise<Finding[]> {
+  const servers = Object.entries(config.mcpServers)
+  if (servers.length === 0) return []
+  const found = await findDaemon(config.home)
+  const { createClient } = await import('./client/index.ts')
+  const client = found && createClient({ ...found, signal: AbortSignal.timeout(2_000) })
+  try {
+    const seen = new Map((await client?.listMcpServers())?.map((view) => [view.name, view.health]))
+    return await Promise.all(
+      servers
+        .map(async ([server, settings]): Promise<Finding> => {
+          const name = `server ${server}`
+          const health = seen.get(server)
+          const tryIt = `pawl mcp-servers test ${server}`
+          if (health?.state === 'reachable')
+            return {
+              name,
+              level: 'ok',
+              detail: `${health.server} ${health.version}, ${health.tools?.length ?? 0} tools (MCP ${health.protocol})`,
+            }
+          if (health?.error) {
+            const fix =
+              health.state === 'sign_in' && settings.kind === 'http' && settings.oauth
+                ? `pawl mcp-servers sign-in ${server}`
+                : tryIt
+            return { name, level: 'fail', detail: health.error, fix }
+          }
+          if (settings.kind === 'stdio' && !settings.command.includes('${'))
+            await findProgram(settings.command, { path: searchPath(), folder: config.home })
+          return { name, level: 'ok', detail: `nobody has looked at it yet; "${tryIt}" does` }
+        })
+        .map((finding, index) =>
+          finding.catch(
+            (error: unknown): Finding => ({
+              name: `server ${servers[index]![0]}`,
+              level: 'fail',
+              detail: messageOf(error),
+              fix: `correct mcpServers.${servers[index]![0]}`,
+            }),
+          ),
+        ),
+    )
+  } finally {
+    client?.close()
+  }
+}
+
+/** An agent that somebody configured must work, and one whose program is there should; those that Pawl merely knows are told in one line. */
 async function agents(config: Config): Promise<Finding[]> {
-  return (await describeAgents(config)).map((agent) => ({
-    name: `agent ${agent.name}`,
-    level: agent.health.healthy
-      ? agent.health.loggedIn === false
-        ? 'warn'
-        : 'ok'
-      : agent.source === 'builtin'
-        ? 'warn'
-        : 'fail',
-    detail: agent.health.detail,
-    ...(agent.health.fix ? { fix: agent.health.fix } : {}),
-  }))
+  const all = await describeAgents(config)
+  const isMerelyKnown = (agent: AgentView) => agent.source === 'builtin' && !agent.health.installed
+  const known = all.filter(isMerelyKnown).map(({ name }) => name)
+  const rows = all
+    .filter((agent) => !isMerelyKnown(agent))
+    .map(({ name, source, health }): Finding => {
+      const { healthy, loggedIn, detail, fix } = health
+      const level = healthy ? (loggedIn === false ? 'warn' : 'ok') : source === 'builtin' ? 'warn' : 'fail'
+      return { name: `agent ${name}`, level, detail, ...(fix ? { fix } : {}) }
+    })
+  if (known.length === 0) return rows
+  const detail = `known here, not installed and not configured: ${known.join(', ')}`
+  return [...rows, { name: 'other agents', level: 'note', detail, fix: 'pawl agents says how each is installed' }]
 }
 
 async function sizeOf(folder: string): Promise<number> {

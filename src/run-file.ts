@@ -46,7 +46,7 @@ export async function releaseHome(home: string, pid: number): Promise<void> {
   if ((await readRunFile(home))?.pid === pid) await rm(fileOf(home), { force: true })
 }
 
-async function readRunFile(home: string): Promise<RunFile | undefined> {
+export async function readRunFile(home: string): Promise<RunFile | undefined> {
   try {
     return JSON.parse(await readFile(fileOf(home), 'utf8')) as RunFile
   } catch {

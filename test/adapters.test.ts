@@ -19,12 +19,17 @@ const played = textsIn(real)
 
 /** No program of these is the real one: any command is, and our own is in its folder. */
 const fakeOnPurpose = ['custom', 'demo']
+/** Its agents are on other machines: one of them is played by the parts that the protocol's library brings, the other by Pawl. */
+const elsewhere = { a2a: join(import.meta.dirname, 'a2a-remote') } as const
 
 test.each(adapters.map(({ name }) => name))('the adapter %s is tested with real processes', (name) => {
   const own = textsIn(join(src, name))
   expect(own.some((text) => /^\s*adapterContract\(/m.test(text))).toBe(true)
   const programs = played.map(programNamed).filter(({ adapter }) => adapter === name)
-  if (fakeOnPurpose.includes(name)) expect(own.some((text) => /scripted\(|fakeAgent|launch\(/.test(text))).toBe(true)
+  if (name in elsewhere) {
+    const texts = textsIn(elsewhere[name as keyof typeof elsewhere])
+    expect(texts.some((text) => text.includes('startPeer('))).toBe(true)
+  } else if (fakeOnPurpose.includes(name)) expect(own.some((text) => /scripted\(|fakeAgent|launch\(/.test(text))).toBe(true)
   else expect(programs.map(({ agent }) => agent)).not.toEqual([])
 })
 

@@ -1,5 +1,7 @@
+import type { BackupView } from '../src/domain/backup-view.ts'
 import { conflict, notFound } from '../src/domain/error.ts'
 import type { Event, NewEvent } from '../src/domain/event.ts'
+import type { Growing } from '../src/domain/growing.ts'
 import { newId } from '../src/domain/id.ts'
 import type { ScheduleView } from '../src/domain/schedule/schedule.ts'
 import type { AgentView, QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
@@ -10,6 +12,8 @@ import type { Runtime } from '../src/engine/runtime.ts'
 export interface FakeRuntime extends Runtime {
   /** Appends events to a task's journal and wakes its followers with one batch. */
   emit(task: string, ...events: NewEvent[]): Event[]
+  /** Tells those who watch what is being said. */
+  grow(growing: Growing | undefined): void
   /** Puts a question of a task into the world. */
   ask(task: string, text: string): QuestionView
   /** Every verb that was called, with its arguments. */
@@ -28,6 +32,7 @@ export function fakeRuntime(): FakeRuntime {
   const journals = new Map<string, Event[]>()
   const keys = new Map<string, { body: string; id: string }>()
   const wakers = new Set<() => void>()
+  const growers = new Set<(growing: Growing | undefined) => void>()
   const calls: FakeRuntime['calls'] = []
   let failure: { error: unknown } | undefined
   let followers = 0
@@ -57,6 +62,7 @@ export function fakeRuntime(): FakeRuntime {
     const made: SessionView = {
       ...{ id: newId('session', Date.now()), agent: 'demo', adapter: 'demo', workspace, vendorId },
       ...{ taskCount: 0, lastTask: null, archivedBytes: 0, createdAt: at, updatedAt: at, tasks: [] },
+      ...{ title: null, openQuestions: 0, costUsd: null },
     }
     sessions.set(made.id, made)
     return made
@@ -77,6 +83,9 @@ export function fakeRuntime(): FakeRuntime {
   return {
     calls,
     emit,
+    grow(growing) {
+      for (const tell of growers) tell(growing)
+    },
     followers: () => followers,
     setState: moved,
     failWith: (error) => {
@@ -130,6 +139,7 @@ export function fakeRuntime(): FakeRuntime {
           dependsOn: [],
           subtasks: [],
           cost: { usd: null, totalUsd: null, known: 'reported' },
+          artifacts: 0,
         },
         settings: {
           ...{ model: null, profile: 'guarded', budget: {}, timeoutMs: null, extraArgs: [] },
@@ -147,10 +157,34 @@ export function fakeRuntime(): FakeRuntime {
       for (const task of input.tasks) made.push((await this.createTask(task, { by: options.by })).task)
       return { tasks: made, created: true }
     },
+    async listChanges(id) {
+      note('listChanges', id)
+      find(id)
+      return { task: id, files: [], fileCount: 0, added: 0, removed: 0, isComposed: true, runs: [] }
+    },
+    async readDiff(id, which) {
+      note('readDiff', id, which)
+      find(id)
+      return ''
+    },
+    async readRunLog(id, run, which) {
+      note('readRunLog', id, run, which)
+      find(id)
+      return { run, stream: which.stream, start: 0, end: 0, size: 0, text: '' }
+    },
+    async openRunLog(id, run, stream) {
+      note('openRunLog', id, run, stream)
+      find(id)
+      return { size: 0, bytes: async function* () {}, close: async () => undefined }
+    },
     async listChecks(id) {
       note('listChecks', id)
       find(id)
       return { task: id, proof: 'none', folder: null, items: [], isChecking: false, trouble: null }
+    },
+    async readCheckOutput(id, number) {
+      note('readCheckOutput', id, number)
+      return { number, output: null, leftOut: 0 }
     },
     async verifyTask(id) {
       note('verifyTask', id)
@@ -181,6 +215,14 @@ export function fakeRuntime(): FakeRuntime {
       const items = [...tasks.values()].filter((task) => !filter.states || filter.states.includes(task.state)).reverse()
       return { items: items.slice(0, filter.limit), next: items.length > filter.limit ? 'more' : null }
     },
+    async countTasks(filter) {
+      note('countTasks', filter)
+      return { working: tasks.size, needs_you: 0, review: 0, waiting: 0, done: 0 }
+    },
+    async changeTasks(work, caller) {
+      note('changeTasks', work, caller)
+      return { done: work.tasks, refused: [] }
+    },
     async cancelTask(id, options) {
       note('cancelTask', id, options)
       return moved(id, 'cancelled')
@@ -205,6 +247,10 @@ export function fakeRuntime(): FakeRuntime {
     async getSession(id) {
       note('getSession', id)
       return findSession(id)
+    },
+    async createSession(session) {
+      note('createSession', session)
+      return newSession(null, session.workspace)
     },
     async adoptSession(adoption) {
       note('adoptSession', adoption)
@@ -258,9 +304,10 @@ export function fakeRuntime(): FakeRuntime {
         })
       }
     },
-    async *followEvents(task, { after, signal }) {
+    async *followEvents(task, { after, signal, onGrowing }) {
       find(task)
       followers++
+      if (onGrowing) growers.add(onGrowing)
       try {
         for (let seen = after; !signal.aborted; ) {
           const batch = (journals.get(task) ?? []).slice(seen, seen + 500)
@@ -280,12 +327,29 @@ export function fakeRuntime(): FakeRuntime {
           })
         }
       } finally {
+        if (onGrowing) growers.delete(onGrowing)
         followers--
       }
     },
     async listLimits() {
       note('listLimits')
       return []
+    },
+    async listMcpServers() {
+      note('listMcpServers')
+      return []
+    },
+    async getMcpServer(name) {
+      throw notFound(`There is no server of tools "${name}".`)
+    },
+    async testMcpServer(name) {
+      throw notFound(`There is no server of tools "${name}".`)
+    },
+    async beginMcpSignIn(name) {
+      throw notFound(`There is no server of tools "${name}".`)
+    },
+    async finishMcpSignIn(name) {
+      throw notFound(`There is no server of tools "${name}".`)
     },
     async listModels(options) {
       note('listModels', options)
@@ -295,8 +359,8 @@ export function fakeRuntime(): FakeRuntime {
       note('clearLimits', agent, caller)
       return []
     },
-    async wakeTask(id, caller) {
-      note('wakeTask', id, caller)
+    async resumeTask(id, caller) {
+      note('resumeTask', id, caller)
       return moved(id, 'queued')
     },
     async createSchedule(schedule, caller) {
@@ -306,7 +370,7 @@ export function fakeRuntime(): FakeRuntime {
         ...{ agent: null, prompt: schedule.task.prompt, session: schedule.session, overlap: schedule.overlap },
         ...{ catchUp: schedule.catchUp, jitterMs: schedule.jitterMs, nextAt: at, lastTick: null, user: 'local', source: null },
         ...{ health: { healthy: true, failedInARow: 0, detail: null }, createdAt: at, updatedAt: at },
-        ...{ workspace: null, sessionId: null, next: [], ticks: [] },
+        ...{ workspace: null, model: null, profile: null, sessionId: null, next: [], ticks: [] },
       }
       schedules.set(made.name ?? made.id, made)
       return made
@@ -404,6 +468,45 @@ export function fakeRuntime(): FakeRuntime {
       note('testNotification', target, caller)
       return { target, delivered: true, detail: 'It was delivered.', ms: 1 }
     },
+    async getPush(caller) {
+      note('getPush', caller)
+      return { publicKey: 'BA', events: [], items: [] }
+    },
+    async subscribePush(push, caller) {
+      note('subscribePush', push, caller)
+      throw notFound('There are no browsers here.')
+    },
+    async removePush(id, caller) {
+      note('removePush', id, caller)
+    },
+    async testPush(id, caller) {
+      note('testPush', id, caller)
+      return { target: `browser ${id}`, delivered: true, detail: 'It was delivered.', ms: 1 }
+    },
+    async listTemplates() {
+      note('listTemplates')
+      return []
+    },
+    async listFolders(path, caller) {
+      note('listFolders', path, caller)
+      return { path: path ?? null, parent: null, recent: [], items: [], isCut: false }
+    },
+    async readTasks(file, caller) {
+      note('readTasks', file, caller)
+      return { tasks: [{ prompt: file.text.trim() || 'nothing was written' }], schedules: [null] }
+    },
+    async previewSchedule(written) {
+      note('previewSchedule', written)
+      return { when: { kind: 'initial' }, says: written.when, next: [] }
+    },
+    async elaborateTask(asked, caller) {
+      note('elaborateTask', asked, caller)
+      return (await this.createTask({ prompt: asked.text, tags: ['elaborate'] }, caller)).task
+    },
+    async getProposal(id) {
+      note('getProposal', id)
+      return { prompt: find(id).prompt }
+    },
     async listWorkspaces() {
       note('listWorkspaces')
       return []
@@ -411,6 +514,52 @@ export function fakeRuntime(): FakeRuntime {
     async removeWorkspace(name, caller) {
       note('removeWorkspace', name, caller)
       return { name, task: name, kind: 'kept', path: `/${name}`, bytes: 0, removable: true }
+    },
+    async addUpload({ name, content }, caller) {
+      const pieces: Uint8Array[] = []
+      for await (const piece of content) pieces.push(piece)
+      const bytes = Buffer.concat(pieces)
+      note('addUpload', name, bytes.toString(), caller)
+      return {
+        ...{ id: newId('upload', Date.now()), name, type: 'text/plain', size: bytes.length, sha256: 'a'.repeat(64) },
+        ...{ createdAt: at, expiresAt: at },
+      }
+    },
+    async getUpload(id, caller) {
+      note('getUpload', id, caller)
+      throw notFound(`There is no file ${id}.`)
+    },
+    async listArtifacts(task) {
+      note('listArtifacts', task)
+      find(task)
+      return []
+    },
+    async readArtifact(task, artifact) {
+      note('readArtifact', task, artifact)
+      throw notFound(`Task ${task} has left no file ${artifact}.`)
+    },
+    async *exportTasks(options) {
+      note('exportTasks', options)
+      yield '{"kind":"pawl-export","version":1}'
+    },
+    async importTasks(_, caller) {
+      note('importTasks', caller)
+      return { imported: [], skipped: [], cut: null, isWhole: true }
+    },
+    async createBackup(how, caller) {
+      note('createBackup', how, caller)
+      return backup
+    },
+    async listBackups() {
+      note('listBackups')
+      return [backup]
+    },
+    async backupUnderWay() {
+      return null
+    },
+    async findBackup(name, caller) {
+      note('findBackup', name, caller)
+      throw notFound(`There is no backup "${name}".`)
     },
     async listRecordings() {
       note('listRecordings')
@@ -461,10 +610,31 @@ export function fakeRuntime(): FakeRuntime {
           notifications: { waiting: 0, dead: 0 },
           warm: [],
           halt: null,
+          agents: [],
+          stuck: [],
           schedules: { active: 0, paused: 0, unhealthy: [], refused: [] },
         },
         walls: { name: 'bubblewrap', enforced: true, detail: 'ok', fix: null, selfTests: [] },
       }
+    },
+    async getSettings() {
+      note('getSettings')
+      return {
+        ...{ file: '/home/config.yaml', hash: null, projectFile: null, settings: [], waiting: [] },
+        ...{ problem: null, canUndo: false, untrusted: [], notes: [] },
+      }
+    },
+    async changeSettings(change, caller) {
+      note('changeSettings', change, caller)
+      return { changed: [], overruled: [], file: '/home/config.yaml', hash: null, restart: false }
+    },
+    async undoSettings(caller) {
+      note('undoSettings', caller)
+      return { changed: [], overruled: [], file: '/home/config.yaml', hash: null, restart: false }
+    },
+    async inspect(options) {
+      note('inspect', options)
+      return { startedAt: at, isRunning: false, home: '/home', sizeBytes: 0, rows: [] }
     },
     async ready() {
       note('ready')
@@ -478,6 +648,11 @@ export function fakeRuntime(): FakeRuntime {
       return { resumed: true }
     },
   }
+}
+
+const backup: BackupView = {
+  ...{ name: 'a.pawl', id: '0'.repeat(32), takenAt: '2026-01-02T03:04:05.000Z', pawl: '0.0.0', schema: 1, tables: 1, rows: 2 },
+  ...{ files: 0, contentBytes: 10, bytes: 20, withKeys: false, withWorkspaces: false, withLogs: false },
 }
 
 const demoAgent: AgentView = {

@@ -3,12 +3,25 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files that take long, the longest first: one of them begun at the end would be waited for by everybody. */
 const long = [
   'test/crash/matrix.test.ts',
+  'test/real-agents/scenarios-opencode.test.ts',
+  'test/real-agents/scenarios-acp-qwen.test.ts',
   'test/crash/seeds.test.ts',
+  'test/real-agents/opencode-adapter.test.ts',
+  'test/real-agents/scenarios-gemini.test.ts',
+  'test/e2e/run.test.ts',
+  'test/terminal/examples.test.ts',
   'test/crash/freeze.test.ts',
   'test/real-agents/scenarios-',
-  'test/real-agents/warm.test.ts',
-  'test/real-agents/gateway.test.ts',
-  'test/e2e/run.test.ts',
+  'test/page/page.test.ts',
+  'test/real-agents/',
+  'test/e2e/backup.test.ts',
+  'test/e2e/package.test.ts',
+  'test/e2e/session.test.ts',
+  'test/secrets/',
+  'test/page/',
+  'test/terminal/',
+  'test/crash/',
+  'test/e2e/',
 ]
 
 export class LongestFirst extends BaseSequencer {

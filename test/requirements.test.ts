@@ -71,7 +71,6 @@ describe('the evidence for a requirement', () => {
         "    'eats %s',",
         '    () => {},',
         '  )',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: source text of a test
         "  for (const place of ['sofa', 'box']) it(`sleeps on the ${place}`, () => {})",
         '})',
       ].join('\n'),
@@ -83,7 +82,6 @@ describe('the evidence for a requirement', () => {
     const written = shownBy(
       'test/cat.test.ts > purrs (loudly)',
       'test/cat.test.ts > eats %s',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the literal text of a template
       'test/cat.test.ts > sleeps on the ${place}',
       'test/contracts/pet.ts > comes when called',
     )
@@ -120,7 +118,6 @@ describe('the evidence for a requirement', () => {
     const passed = shownBy(
       'test/cat.test.ts > purrs (loudly)',
       'test/cat.test.ts > eats %s',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the literal text of a template
       'test/cat.test.ts > sleeps on the ${place}',
       'test/contracts/pet.ts > comes when called',
     )

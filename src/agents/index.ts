@@ -1,7 +1,9 @@
-import type { Adapter } from '../agent.ts'
+import type { Adapter, TriedVersions } from '../agent.ts'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { a2a } from './a2a/agent.ts'
 import { acp } from './acp/agent.ts'
 import { claudeCode } from './claude-code/agent.ts'
 import { codex } from './codex/agent.ts'
@@ -11,11 +13,12 @@ import { geminiCli } from './gemini-cli/agent.ts'
 import { ollama } from './ollama/agent.ts'
 import { opencode } from './opencode/agent.ts'
 import { otherCodePaths } from './other-code-paths.ts'
+import { presets } from './presets/index.ts'
 
-export { presets } from './presets/index.ts'
+export { presets }
 
 /** Every kind of agent program that Pawl can speak to. */
-export const adapters: readonly Adapter[] = [claudeCode, codex, geminiCli, opencode, acp, custom, ollama, demo]
+export const adapters: readonly Adapter[] = [claudeCode, codex, geminiCli, opencode, acp, a2a, custom, ollama, demo]
 
 /** What agent programs obey of a workspace, all of them: what one run plants, another program may read. Some obey the same, and say the same of it. */
 export const agentCodePaths: readonly CodePath[] = [
@@ -30,6 +33,24 @@ export function adapterNamed(name: string, options?: unknown): Adapter {
   if (found) return suitedTo(found, options)
   const names = adapters.map((adapter) => adapter.name)
   throw notFound(`There is no adapter "${name}"${didYouMean(name, names)} Adapters are: ${names.join(', ')}.`)
+}
+
+/** What is known of the program itself: by the preset that the agent is, or else by its adapter. */
+export function programOf({
+  adapter,
+  options,
+  preset: named,
+}: Pick<ResolvedAgent, 'adapter' | 'options' | 'preset'>): KnownProgram {
+  const preset = presets.find(({ name }) => name === named)
+  if (!preset) return adapterNamed(adapter, options)
+  const { title, tried, install } = preset
+  return { title, install, tried: tried === 'untried' ? undefined : { from: tried, to: tried } }
+}
+
+export interface KnownProgram {
+  readonly title: string
+  readonly tried?: TriedVersions | undefined
+  readonly install?: string | undefined
 }
 
 function suitedTo(adapter: Adapter, options: unknown): Adapter {

@@ -16,11 +16,8 @@ test.each(presets)(
     expect(docs).toMatch(/^https:\/\//)
     expect(tried).toMatch(/^(untried|\d+\.\d+\.\d+)$/)
     const model = can.model ? { model: 'large' } : {}
-    expect(
-      adapterNamed(adapter)
-        .command({ ...launch, options: parsed, ...model })
-        .args.join(' '),
-    ).toContain(can.model ? 'large' : '')
+    const { args, env } = adapterNamed(adapter).command({ ...launch, options: parsed, ...model })
+    expect([...args, ...Object.values(env)].join(' ')).toContain(can.model ? 'large' : '')
   },
 )
 
@@ -46,7 +43,7 @@ test('a configured command is started instead of the usual one, whichever progra
       return [name]
     },
   )
-  // These two start a program of Pawl's own.
-  expect(adapters.map(({ name }) => name).filter((name) => !replaced.includes(name))).toEqual(['ollama', 'demo'])
+  // These start a program of Pawl's own.
+  expect(adapters.map(({ name }) => name).filter((name) => !replaced.includes(name))).toEqual(['a2a', 'ollama', 'demo'])
   expect(replaced).toEqual(expect.arrayContaining(presets.map(({ name }) => name)))
 })

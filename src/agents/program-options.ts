@@ -42,6 +42,16 @@ export const programOptions = {
   install: z.string().min(1).optional().describe('The command that installs the program.'),
 }
 
+/** What no single one of them shows. */
+export function checkProgram({ retries, wire }: { retries: boolean; wire?: string | undefined }, refuse: z.RefinementCtx): void {
+  if (retries && wire === undefined)
+    refuse.addIssue({
+      code: 'custom',
+      path: ['retries'],
+      message: 'retries is used with wire only: without it Pawl does not see what the program asks',
+    })
+}
+
 export interface ProgramOptions {
   readonly command: string | readonly string[]
   readonly keys: readonly string[]

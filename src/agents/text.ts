@@ -51,7 +51,12 @@ export interface TextFlow {
  * Turns the bytes of a pipe into messages: whole lines, those that arrive together as one, long ones in pieces.
  * Bytes that are no UTF-8 become replacement characters. Of one line at most `lineChars` are sent.
  */
-export function createTextFlow(to: { send(text: string): Promise<void> | void; keep: TextKeeper }): TextFlow {
+export function createTextFlow(to: {
+  send(text: string): Promise<void> | void
+  keep: TextKeeper
+  /** Told of a line that has not come to its end, piece by piece. */
+  grow?: ((piece: string) => void) | undefined
+}): TextFlow {
   const decoder = new TextDecoder()
   let held = ''
   let length = 0
@@ -78,6 +83,7 @@ export function createTextFlow(to: { send(text: string): Promise<void> | void; k
     const now = held.slice(0, ready)
     held = held.slice(ready)
     await sendPieces(now, to.send)
+    if (held !== '') to.grow?.(clean(ready > 0 ? held : text))
   }
   function endLine() {
     if (leftOut > 0) held += ` [… ${leftOut} characters of this line left out here; the raw log has them …]`

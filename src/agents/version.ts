@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { ProbePlace } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
+import { fileMark } from '../process/file-mark.ts'
 import { withOwnNode } from '../process/program.ts'
 import { start } from '../process/spawn.ts'
 import { signal } from '../process/tree.ts'
@@ -29,6 +30,10 @@ export async function readVersion(
     const written = [...(place.untrusted ?? []), ...(place.folder === undefined ? [] : [place.folder]), ...ownCommands()]
     for (const path of [foundAt, file]) if (!(await isTrusted(path, written))) return unasked
     if (await namesUntrusted(args, place.folder, written)) return unasked
+    const mark = place.versions && (await fileMark(file))
+    const same = JSON.stringify([file, args, mark])
+    const known = mark === undefined ? undefined : place.versions?.get(same)
+    if (known !== undefined) return { version: known }
     const home = homedir()
     const env = {
       PATH: await trustedFolders(withOwnNode(place.path), written),
@@ -43,7 +48,9 @@ export async function readVersion(
     const line = cut(printed.text().trim().split('\n')[0] ?? '', 200)
     if (!exit) return { fault: `it did not end within ${limitMs / 1000} seconds` }
     if (exit.code !== 0) return { fault: `it ended with ${exit.signal ?? `code ${exit.code}`}${line && `: ${line}`}` }
-    return line === '' ? { fault: 'it printed nothing' } : { version: line }
+    if (line === '') return { fault: 'it printed nothing' }
+    if (mark !== undefined) place.versions?.set(same, line)
+    return { version: line }
   } catch (thrown) {
     return { fault: messageOf(thrown) }
   }

@@ -30,7 +30,12 @@ export function agentPage(agent: AgentView): string[] {
     ...some('obeys', agent.obeys),
     ...(agent.sessionFiles.length > 0
       ? some('conversation', agent.sessionFiles)
-      : [['conversation', 'none is kept: each task begins anew'] as const]),
+      : [
+          [
+            'conversation',
+            agent.can.includes('resume') ? 'kept by the agent itself' : 'none is kept: each task begins anew',
+          ] as const,
+        ]),
   ]
   return rows.map(([label, value]) => `${label.padEnd(14)}${oneLine(value)}`)
 }

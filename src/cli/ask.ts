@@ -2,7 +2,7 @@ import { invalid, PawlError } from '../domain/error.ts'
 import type { AnswerGiven } from '../domain/question/question.ts'
 import type { QuestionView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
-import { oneLine, plain } from './plain.ts'
+import { oneLine, plain, wrap } from './plain.ts'
 
 /** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
 export async function askPerson(cli: Cli, question: QuestionView): Promise<AnswerGiven | undefined> {
@@ -14,19 +14,30 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<Answe
       .map((line) => `  ${line}`),
   ]
   lines.push(...optionLines(question))
-  process.stderr.write(`${cli.style('ask', lines.join('\n'))}\n`)
+  const columns = process.stderr.isTTY ? process.stderr.columns : 0
+  const text = lines.join('\n')
+  process.stderr.write(`${cli.style('ask', columns > 0 ? wrap(text, columns) : text)}\n`)
   const how =
     question.options.length === 0 ? 'Answer' : question.multiSelect ? 'Numbers, such as 1,3, or answer' : 'Number or answer'
   const prompt = `${how} (Ctrl-C leaves it open): `
   const { createInterface } = await import('node:readline/promises')
+  cli.onAsking?.(true)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const left = new AbortController()
+  let isSure = false
   terminal.on('SIGINT', () => left.abort())
   terminal.on('close', () => left.abort())
   try {
     for (;;) {
       const typed = (await terminal.question(prompt, { signal: left.signal })).trim()
       if (typed === '') continue
+      // Where q is the key that leaves, it is seldom meant as an answer, and an answer cannot be taken back.
+      if (typed === 'q' && cli.onAsking && !isSure && !question.options.includes('q')) {
+        isSure = true
+        process.stderr.write('Ctrl-C leaves the question open. To send "q" as the answer, write it once more.\n')
+        continue
+      }
+      isSure = false
       try {
         return chosen(question, typed)
       } catch (error) {
@@ -40,6 +51,7 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<Answe
     return undefined
   } finally {
     terminal.close()
+    cli.onAsking?.(false)
   }
 }
 

@@ -20,6 +20,8 @@ export class Cli {
   globals: Globals = {}
   /** What the process ends with. */
   exitCode = 0
+  /** Told when a person is asked something, who then has the keyboard alone, and when that is over. */
+  onAsking: ((isAsking: boolean) => void) | undefined
 
   constructor(cwd: string) {
     this.cwd = cwd

@@ -6,14 +6,7 @@ import type { CommandModule } from './commands/index.ts'
 
 /** Parses the arguments of one command and carries it out; answers the exit code. */
 export async function runCommand(module: CommandModule, argv: string[], cli: Cli, name: string): Promise<number> {
-  const command = new Command(name)
-  module.define(command, cli)
-  addGlobals(command)
-  // Errors are thrown and said in our own words; help goes to stdout.
-  command
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} })
-    .configureHelp({ helpWidth: 100 })
+  const command = describedCommand(module, cli, name)
   command.hook('preAction', () => {
     cli.globals = command.opts<Globals>()
   })
@@ -25,6 +18,18 @@ export async function runCommand(module: CommandModule, argv: string[], cli: Cli
     if (error.exitCode === 0) return 0
     throw usageError(error, command, name)
   }
+}
+
+/** A command with all its options, as its help shows it. */
+export function describedCommand(module: CommandModule, cli: Cli, name: string): Command {
+  const command = new Command(name)
+  module.define(command, cli)
+  addGlobals(command)
+  // Errors are thrown and said in our own words; help goes to stdout.
+  return command
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .configureHelp({ helpWidth: 100 })
 }
 
 function addGlobals(command: Command): void {

@@ -45,6 +45,10 @@ export interface ConnectOptions {
   readonly work: Work
   /** A new task is asked for, which takes the settings of this folder; everything else works whatever is wrong with them. */
   readonly isForNewTask?: boolean
+  /** Who asks, as the journal has it; `cli` if left out. */
+  readonly name?: string
+  /** How long events are waited for at the same address while no daemon answers there. */
+  readonly patienceMs?: number
 }
 
 /** Without a daemon the engine is opened in this process; it never opens a port. */
@@ -55,7 +59,7 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
   if (daemon) {
     const { remoteRuntime } = await import('./remote.ts')
     let listener: ((state: 'live' | 'away') => void) | undefined
-    const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state) })
+    const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state), ...options })
     return {
       runtime,
       entrance: { ...runtime, createSignInCode: (_, how) => runtime.createSignInCode(how) },

@@ -16,7 +16,7 @@ test('a session is named by its id, a unique end of it, or "last"', async () => 
 test('an end that fits several is refused with the candidates', async () => {
   await expect(findSession(runtime, 'aaaa')).rejects.toMatchObject({
     code: 'invalid',
-    message: expect.stringMatching(/is the end of 2 ids; which one\?\n {2}s_00000000000000aaaa .*\n {2}s_00000000000001aaaa /),
+    message: expect.stringMatching(/fits 2 sessions; which one\?\n {2}s_00000000000000aaaa .*\n {2}s_00000000000001aaaa /),
   })
 })
 

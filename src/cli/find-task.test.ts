@@ -15,11 +15,13 @@ const runtime = {
   },
 }
 
-test('a task is named by its id, a unique end of it, or "last"', async () => {
+test('a task is named by its id, a unique end or beginning of it, or "last"', async () => {
   expect(await findTask(runtime, ids[3]!)).toBe(ids[3])
   expect(await findTask(runtime, 'last')).toBe(ids[0])
   expect(await findTask(runtime, 'bcde')).toBe('t_00000000000000bcde')
   expect(await findTask(runtime, '007aaaaaa')).toBe(ids[7])
+  expect(await findTask(runtime, 't_000000000007')).toBe(ids[7])
+  expect(await findTask(runtime, '000000000123a')).toBe(ids[123])
 })
 
 test('"last" is what somebody asked for, whatever its agent has made of it since', async () => {
@@ -38,7 +40,7 @@ test('an end that fits several is refused with the candidates', async () => {
   ).catch((e) => e)
   expect(error.code).toBe('invalid')
   expect(error.message.split('\n')).toEqual([
-    '"aaaa" is the end of 2 ids; which one?',
+    '"aaaa" fits 2 tasks; which one?',
     expect.stringContaining(ids[0]!),
     expect.stringContaining(ids[1]!),
   ])

@@ -40,6 +40,7 @@ export async function followToRest(cli: Cli, runtime: Runtime, follow: Follow): 
       task: follow.task,
       after,
       show: (event) => screen.show(event),
+      ...(screen.isDrawn ? { onGrowing: (growing) => screen.grow(growing) } : {}),
       isDone: (view) => isAtRest(view.state),
       signal: interruption.left,
       ...(cli.isInteractive ? { attends: true, onQuestion: answerNow } : {}),

@@ -1,3 +1,5 @@
+import { invalid, type PawlError } from '../domain/error.ts'
+import { didYouMean } from '../domain/nearest.ts'
 import type { Commands } from './commands/index.ts'
 
 export function mainHelp(commands: Commands): string {
@@ -18,8 +20,9 @@ Examples
   git diff | pawl run --json -
   pawl run --detach "update the docs" && pawl logs -f last
 
-Every command takes --json, --home, --quiet, --no-color and --help. Tasks are named by their id, its last
-4 or more characters, or "last". --version prints the version.`
+Every command takes --json, --home, --quiet, --no-color and --help. Tasks, sessions,
+runs, questions and schedules are named by their id or 4 or more characters of its end or
+beginning; the newest is "last".`
 }
 
 export const groupHelp = (path: string, commands: Commands) => `${path} <command> [options]
@@ -27,6 +30,13 @@ export const groupHelp = (path: string, commands: Commands) => `${path} <command
 ${list(commands)}
 
 "${path} <command> --help" says more.`
+
+export function unknownCommand(name: string, at: { path: readonly string[]; commands: Commands }): PawlError {
+  const known = Object.keys(at.commands)
+  const group = known.find((each) => Object.hasOwn(at.commands[each]?.commands ?? {}, name))
+  const hint = group === undefined ? didYouMean(name, known) : `; did you mean "${[...at.path, group, name].join(' ')}"?`
+  return invalid(`There is no command "${[...at.path, name].join(' ')}"${hint} See "${at.path.join(' ')} --help".`)
+}
 
 function list(commands: Commands): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length))

@@ -3,6 +3,15 @@ import { formatElapsed, formatUntil } from './format.ts'
 import { oneLine } from './plain.ts'
 
 const shortestGapMs = 100
+/** What stands before an action, and a little more. */
+const leadColumns = 26
+
+/** Of a text that grows its end is new: as much of that as fits beside the time and the state. */
+export function lastWords(text: string, columns = process.stderr.columns || 80): string {
+  const room = Math.max(columns - leadColumns, 10)
+  const end = oneLine(text.slice(-4 * room))
+  return end.length <= room ? end : `…${end.slice(1 - room)}`
+}
 
 /** The last line of a terminal: how long, in which state, doing what. Where no cursor may be moved, it only prints. */
 export class LiveLine {

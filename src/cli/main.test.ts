@@ -35,8 +35,15 @@ test('--help names every command and fits a screen', () => {
   const { out, code } = pawl(['--help'])
   expect(code).toBe(0)
   for (const name of Object.keys(commands)) expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
-  expect(out.split('\n').length).toBeLessThan(62)
+  expect(out.split('\n').length).toBeLessThan(80)
   expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
+})
+
+test('help says what --help of the same command says, and version what --version does', () => {
+  expect(pawl(['help'])).toEqual(pawl(['--help']))
+  expect(pawl(['help', 'task'])).toEqual(pawl(['task', '--help']))
+  expect(pawl(['help', 'task', 'add']).out).toBe(pawl(['task', 'add', '--help']).out)
+  expect(pawl(['version'])).toEqual(pawl(['--version']))
 })
 
 test('without a command the help goes to stderr and the code is 2', () => {
@@ -64,6 +71,11 @@ test.each([
   [['rnu', 'x'], 'There is no command "pawl rnu"; did you mean "run"? See "pawl --help".'],
   [['task', 'shwo'], 'There is no command "pawl task shwo"; did you mean "show"? See "pawl task --help".'],
   [['add', 'x'], 'There is no command "pawl add"; did you mean "pawl task add"? See "pawl --help".'],
+  [['session', 'ls'], 'There is no command "pawl session"; did you mean "sessions"? See "pawl --help".'],
+  [['schedule'], 'There is no command "pawl schedule"; did you mean "schedules"? See "pawl --help".'],
+  [['cost'], 'There is no command "pawl cost"; did you mean "costs"? See "pawl --help".'],
+  [['help', 'task', 'ad'], 'There is no command "pawl task ad"; did you mean "add"? See "pawl task --help".'],
+  [['resume', '4k2x'], '"pawl resume" lets the whole queue go on; for one task write: pawl task resume 4k2x'],
   [['toString'], 'There is no command "pawl toString". See "pawl --help".'],
   [['run', '--agnet', 'x', 'hi'], 'Unknown option "--agnet"; did you mean "--agent"? See "pawl run --help".'],
   [['ls', '--jsno'], 'Unknown option "--jsno"; did you mean "--json"? See "pawl ls --help".'],
@@ -102,14 +114,14 @@ test.each([
     `The output schema ${join(project, 'no.json')} does not exist; --output-schema takes a file, or the schema itself as JSON.`,
   ],
   [['task', 'add', '--output-schema', '{"type":', 'hi'], expect.stringMatching(/^The JSON of --output-schema is not JSON: /)],
-  [['ls', '--session', 'x'], '--session needs a whole session id like s_0123456789abcdefgh; "pawl session ls" lists them.'],
-  [['session', 'adpot'], 'There is no command "pawl session adpot"; did you mean "adopt"? See "pawl session --help".'],
-  [['adopt', 'x'], 'There is no command "pawl adopt"; did you mean "pawl session adopt"? See "pawl --help".'],
-  [['session', 'adopt'], '"pawl session adopt" needs a vendor-id. See "pawl session adopt --help".'],
-  [['session', 'ls', '--limit', '0'], '--limit must be a whole number from 1 to 100000; --all lists every one.'],
+  [['ls', '--session', 'x'], '"x" names no session; give its id, 4 or more characters of its end or beginning, or "last".'],
+  [['sessions', 'adpot'], 'There is no command "pawl sessions adpot"; did you mean "adopt"? See "pawl sessions --help".'],
+  [['adopt', 'x'], 'There is no command "pawl adopt"; did you mean "pawl sessions adopt"? See "pawl --help".'],
+  [['sessions', 'adopt'], '"pawl sessions adopt" needs a vendor-id. See "pawl sessions adopt --help".'],
+  [['sessions', 'ls', '--limit', '0'], '--limit must be a whole number from 1 to 100000; --all lists every one.'],
   [
     ['run', '--session', 'x', 'hi'],
-    '--session needs a whole session id like s_0123456789abcdefgh; "pawl session ls" lists them.',
+    '"x" names no session; give its id, 4 or more characters of its end or beginning, or "last".',
   ],
   [['ls', '--state', 'runing'], expect.stringMatching(/^There is no state "runing"; did you mean "running"\? States: created, /)],
   [['serve', '--port', '70000'], '--port must be a port from 0 to 65535.'],

@@ -4,7 +4,7 @@ import { didYouMean } from '../domain/nearest.ts'
 import { Cli } from './cli.ts'
 import { type Commands, commands } from './commands/index.ts'
 import { reportFailure } from './failure.ts'
-import { groupHelp, mainHelp } from './help.ts'
+import { groupHelp, mainHelp, unknownCommand } from './help.ts'
 
 void start()
 
@@ -25,10 +25,19 @@ async function main(argv: string[]): Promise<number> {
   try {
     // The daemon listens on one address; trying families one after another only costs time.
     setDefaultAutoSelectFamily(false)
+    if (argv[0] === '__complete') return await completeWords(argv.slice(argv[1] === '--' ? 2 : 1))
     return await dispatch(argv, new Cli(currentFolder()), { path: ['pawl'], commands })
   } catch (error) {
     return reportFailure(error, { json: options.includes('--json') })
   }
+}
+
+/** For the scripts of `pawl completion`: in the middle of a line that somebody types nothing may be said but words. */
+async function completeWords(words: string[]): Promise<number> {
+  const { complete } = await import('./completion/complete.ts')
+  const { words: found, paths } = await complete(new Cli(currentFolder()), words)
+  process.stdout.write([paths, ...found.map(({ word, says }) => `${word}\t${says}`)].join('\n').concat('\n'))
+  return 0
 }
 
 function currentFolder(): string {
@@ -44,14 +53,11 @@ async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands
   const { before, name, rest } = splitCommand(argv)
   if (name === undefined) return withoutCommand(before, cli, at)
   const entry = Object.hasOwn(at.commands, name) ? at.commands[name] : undefined
-  if (!entry) {
-    const known = Object.keys(at.commands)
-    const group = known.find((each) => Object.hasOwn(at.commands[each]?.commands ?? {}, name))
-    const hint = group === undefined ? didYouMean(name, known) : `; did you mean "${[...at.path, group, name].join(' ')}"?`
-    throw invalid(`There is no command "${[...at.path, name].join(' ')}"${hint} See "${at.path.join(' ')} --help".`)
-  }
+  if (!entry) throw unknownCommand(name, at)
   const path = [...at.path, name]
-  if (entry.commands) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })
+  // One that does something by itself has its own help; the commands below it are named there.
+  const isOwn = entry.load !== undefined && !Object.hasOwn(entry.commands ?? {}, splitCommand(rest).name ?? '')
+  if (entry.commands && !isOwn) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })
   const [{ runCommand }, module] = await Promise.all([import('./command.ts'), entry.load!()])
   return runCommand(module, [...before, ...rest], cli, path.join(' '))
 }
@@ -85,6 +91,8 @@ async function withoutCommand(options: string[], cli: Cli, at: { path: string[];
     cli.out(help)
     return 0
   }
+  // Whoever only says "pawl" at a terminal wants to know how things are.
+  if (at.path.length === 1 && cli.isInteractive && process.stdout.isTTY === true) return dispatch([...options, 'top'], cli, at)
   process.stderr.write(`${help}\n`)
   return 2
 }

@@ -1,7 +1,7 @@
 import { invalid } from '../domain/error.ts'
 import type { Page } from '../domain/view.ts'
 
-/** How far back the end of an id is looked for. */
+/** How far back a part of an id is looked for. */
 export const searched = 2000
 
 type Ask<T> = (page: { limit: number; cursor: string | undefined }) => Promise<Page<T>>
@@ -10,16 +10,11 @@ type Ask<T> = (page: { limit: number; cursor: string | undefined }) => Promise<P
 export async function takePages<T>(wanted: number, ask: Ask<T>): Promise<Page<T>> {
   const items: T[] = []
   for (let cursor: string | undefined; ; ) {
-    const page = await ask({ limit: Math.min(wanted - items.length, 100), cursor })
+    const page = await ask({ limit: Math.min(wanted - items.length, 200), cursor })
     items.push(...page.items)
     if (page.next === null || page.items.length === 0 || items.length >= wanted) return { items, next: page.next }
     cursor = page.next
   }
-}
-
-/** Those whose id ends so, among the newest. */
-export async function endingWith<T extends { id: string }>(ending: string, ask: Ask<T>): Promise<T[]> {
-  return (await takePages(searched, ask)).items.filter(({ id }) => id.endsWith(ending))
 }
 
 /** The value of a list's --limit. */

@@ -83,6 +83,10 @@ const samples: { [T in Event['type']]: [data: Extract<NewEvent, { type: T }>['da
     'moved out of the workspace to /q/files: a/.envrc, b',
   ],
   'workspace.flagged': [{ paths: ['Makefile'] }, 'changed what will be executed one day: Makefile'],
+  'artifact.added': [
+    { artifact: 'a_0123456789abcdefgh', name: 'report.md', type: 'text/markdown', size: 2048 },
+    'left report.md (2.0 KiB)',
+  ],
   'check.started': [{ number: 1, of: 2, name: 'npm test', command: 'npm test' }, 'check 1 of 2: npm test'],
   'check.ended': [
     {

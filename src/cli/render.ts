@@ -1,7 +1,7 @@
 import type { Event, EventType } from '../domain/event.ts'
 import { tokensOf } from '../domain/money/cost.ts'
 import type { Totals } from '../domain/money/totals.ts'
-import { formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
+import { formatBytes, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 
 /** What an event says to a person at a terminal. Longer texts keep their lines; whoever prints it indents them. */
@@ -118,6 +118,7 @@ const lines = {
     const bytes = allowed.reduce((sum, { sent, received }) => sum + sent + received, 0)
     return `network: ${allowed.length} ${allowed.length === 1 ? 'host' : 'hosts'} reached, ${bytes} bytes; ${data.hosts.length - allowed.length + data.others} refused`
   },
+  'artifact.added': ({ data }) => `left ${oneLine(data.name)} (${formatBytes(data.size)})`,
   'hook.ran': ({ data }) =>
     `${oneLine(data.name)} ran${data.failure === undefined ? '' : ` and failed: ${oneLine(data.failure)}`}${data.output === '' ? '' : `\n${plain(data.output)}`}`,
   'question.asked': ({ data, ...event }) =>

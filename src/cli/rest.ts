@@ -19,7 +19,7 @@ export function restLines(task: TaskView, context: RestContext): string[] {
     const until = task.resumeAt === null ? '' : ` until ${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`
     return [
       `Parked${until}${task.reason ? ` (${oneLine(task.reason.kind)})` : ''}. ${goesOn}`,
-      `Let it go on now with: pawl task wake ${shortId(task.id)}`,
+      `Let it go on now with: pawl task resume ${shortId(task.id)}`,
     ]
   }
   if (task.state === 'blocked') {

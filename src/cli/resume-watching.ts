@@ -2,14 +2,27 @@ import { exitCodeOf, isEnded } from '../domain/task/task.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { answerPending, followToRest, pending } from './follow-to-rest.ts'
+import { formatState } from './format.ts'
 import { Interruption } from './interrupt.ts'
-import { RunScreen } from './run-screen.ts'
+import { RunScreen, runResult } from './run-screen.ts'
+import { timeUpCode } from './wait-for-tasks.ts'
 
 /** Shows an existing task from here on until it ends or asks something, and gives its exit code. Ctrl-C leaves without cancelling it. */
-export async function resumeWatching(cli: Cli, connection: Connection, id: string): Promise<number> {
+export async function resumeWatching(
+  cli: Cli,
+  connection: Connection,
+  id: string,
+  { timeoutMs }: { timeoutMs?: number | undefined } = {},
+): Promise<number> {
   const { runtime } = connection
   const interruption = new Interruption()
   interruption.onInterrupt(() => interruption.leave())
+  let isTimeUp = false
+  const timeUp = () => {
+    isTimeUp = true
+    interruption.leave()
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(timeUp, timeoutMs)
   const screen = new RunScreen(cli, cli.globals.json ? 'json' : 'text')
   connection.onDaemon((state) => screen.daemon(state))
   try {
@@ -21,12 +34,19 @@ export async function resumeWatching(cli: Cli, connection: Connection, id: strin
     if (!isLeft && !isOver) {
       screen.begin(task)
       const rested = await followToRest(cli, runtime, { task: id, after, screen, interruption, stays: ['parked'] })
+      if (!rested && isTimeUp) {
+        const now = await runtime.getTask(id)
+        screen.note(`The time is up; task ${id} is ${formatState(now.state)}.`)
+        if (cli.globals.json) cli.json(runResult(now))
+        return timeUpCode([now])
+      }
       if (!rested) return interruption.exitCode
       task = rested
     }
     screen.end(task, connection)
     return exitCodeOf(task)
   } finally {
+    clearTimeout(timer)
     screen.stop()
     interruption.stop()
   }

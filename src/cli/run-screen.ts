@@ -1,9 +1,10 @@
 import type { Event } from '../domain/event.ts'
+import type { Growing } from '../domain/growing.ts'
 import type { Reason } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Cli } from './cli.ts'
 import { durationOf, formatCost, formatElapsed, formatState, shortId } from './format.ts'
-import { LiveLine } from './live-line.ts'
+import { LiveLine, lastWords } from './live-line.ts'
 import { oneLine, plain } from './plain.ts'
 import { renderEvent } from './render.ts'
 import { restLines } from './rest.ts'
@@ -61,6 +62,16 @@ export class RunScreen {
       this.#print(event)
     }
     this.#setLive(event.type.startsWith('agent.') && event.type !== 'agent.usage' ? oneLine(renderEvent(event), 200) : '')
+  }
+
+  /** False where nothing but whole lines is shown. */
+  get isDrawn(): boolean {
+    return this.#isProgressShown && this.#live.isDrawn
+  }
+
+  /** The end of what is being said, until it is said. */
+  grow(growing: Growing | undefined): void {
+    if (growing) this.#setLive(lastWords(growing.text))
   }
 
   note(line: string): void {

@@ -5,6 +5,7 @@ import { invalid, notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { catchUps, type NewSchedule, overlaps, type When } from '../domain/schedule/schedule.ts'
 import type { Runtime } from '../engine/runtime.ts'
+import { ambiguous, fits, isPartOfId, isWholeId } from './find.ts'
 import { oneLine } from './plain.ts'
 import { oneOf } from './task-caps.ts'
 
@@ -89,16 +90,16 @@ export const wholeSchedule = (given: Pick<NewSchedule, 'when' | 'task'> & Polici
   ...given,
 })
 
-/** The schedule that a person named: by its id, the last four or more characters of it, or its name. */
+/** The schedule that a person named: by its name, its id, or a part of that. */
 export async function findSchedule(runtime: Pick<Runtime, 'listSchedules'>, named: string): Promise<string> {
-  if (/^c_[0-9a-z]{18}$/.test(named)) return named
+  if (isWholeId('c', named)) return named
   const all = await runtime.listSchedules()
   const exact = all.find(({ name }) => name === named)
   if (exact) return exact.id
-  const found = named.length < 4 ? [] : all.filter(({ id }) => id.endsWith(named))
-  if (found.length > 1) throw invalid(`"${oneLine(named, 60)}" is the end of ${found.length} ids; name more of it.`)
+  const found = isPartOfId(named) ? all.filter(({ id }) => fits(named, id)) : []
+  if (found.length > 1) throw ambiguous(named, { called: 'schedule', says: ({ name, says }) => name ?? says }, found)
   const names = all.flatMap(({ name }) => name ?? [])
   if (found.length === 0)
-    throw notFound(`There is no schedule "${oneLine(named, 60)}"${didYouMean(named, names)} "pawl schedule ls" lists them.`)
+    throw notFound(`There is no schedule "${oneLine(named, 60)}"${didYouMean(named, names)} "pawl schedules ls" lists them.`)
   return found[0]!.id
 }

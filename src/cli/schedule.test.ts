@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { templateOf } from './commands/schedule-add.ts'
+import { templateOf } from './commands/schedules-add.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-schedule-'))
 const home = join(folder, 'home')
@@ -21,7 +21,7 @@ afterAll(() => {
 test('a schedule that there is none of is told as a task that there is none of, with the same exit code', {
   timeout: 60_000,
 }, () => {
-  const schedule = pawl('schedule', 'show', 'nowhere')
+  const schedule = pawl('schedules', 'show', 'nowhere')
   const task = pawl('show', 'nowhere')
   expect(schedule.stderr).toMatch(/^pawl: There is no schedule "nowhere"/)
   expect(task.stderr).toMatch(/^pawl: There is no task "nowhere"/)
@@ -32,7 +32,7 @@ test('a schedule is made, listed, shown, changed, paused and removed, also witho
   timeout: 120_000,
 }, () => {
   const made = pawl(
-    'schedule',
+    'schedules',
     'add',
     '--agent',
     'demo',
@@ -48,17 +48,17 @@ test('a schedule is made, listed, shown, changed, paused and removed, also witho
   expect(made.stderr).toMatch(
     /Due next: \d{4}-\d\d-\d\d 07:00 \+0[12]:00 Europe\/Berlin\.\n.*nothing is fired until "pawl serve" runs/,
   )
-  expect(pawl('schedule', 'ls').stdout).toMatch(/^SCHEDULE .*\nmorning +active +ok +- .*0 7 \* \* 1-5 Europe\/Berlin +look\n$/)
+  expect(pawl('schedules', 'ls').stdout).toMatch(/^SCHEDULE .*\nmorning +active +ok +- .*0 7 \* \* 1-5 Europe\/Berlin +look\n$/)
   // What is not named stays, the clocks it goes by among it.
-  expect(pawl('schedule', 'edit', 'morning', '--cron', '0 8 * * 1-5').stderr).toMatch(/08:00 \+0[12]:00 Europe\/Berlin/)
-  expect(pawl('schedule', 'edit', 'morning', '--tz', 'Asia/Kathmandu').stderr).toMatch(/08:00 \+05:45 Asia\/Kathmandu/)
-  pawl('schedule', 'edit', 'morning', '--every', '2h', '--overlap', 'queue', '--prompt', 'look again')
-  expect(pawl('schedule', 'pause', 'morning').stderr).toMatch(/It is paused/)
-  const shown = pawl('schedule', 'show', 'morning').stdout
+  expect(pawl('schedules', 'edit', 'morning', '--cron', '0 8 * * 1-5').stderr).toMatch(/08:00 \+0[12]:00 Europe\/Berlin/)
+  expect(pawl('schedules', 'edit', 'morning', '--tz', 'Asia/Kathmandu').stderr).toMatch(/08:00 \+05:45 Asia\/Kathmandu/)
+  pawl('schedules', 'edit', 'morning', '--every', '2h', '--overlap', 'queue', '--prompt', 'look again')
+  expect(pawl('schedules', 'pause', 'morning').stderr).toMatch(/It is paused/)
+  const shown = pawl('schedules', 'show', 'morning').stdout
   expect(shown).toMatch(/state +paused\nwhen +every 2h\nagent +demo\n/)
   expect(shown).toMatch(/overlap +queue\n.*\nprompt +look again\n/)
-  expect(pawl('schedule', 'rm', 'morning').status).toBe(0)
-  expect(JSON.parse(pawl('schedule', 'ls', '--json').stdout)).toEqual({ items: [], next: null, refused: [] })
+  expect(pawl('schedules', 'rm', 'morning').status).toBe(0)
+  expect(JSON.parse(pawl('schedules', 'ls', '--json').stdout)).toEqual({ items: [], next: null, refused: [] })
 })
 
 test('what a task that comes again is told is kept, a "no" too, and what is for one that comes once is refused', () => {
@@ -90,8 +90,8 @@ test.each([
   [['add', '--every', '2h', '--depends-on', 'abcd', 'x'], /for a task that comes once/],
   [['add', '--agent', 'demo', '--every', '2h', '--tz', 'UTC', 'x'], /--tz needs --cron or --at/],
   [['edit', 'x', '--keep-session', '--new-session'], /Either/],
-])('pawl schedule %j is refused as a mistake of usage', { timeout: 60_000 }, (args, sentence) => {
-  const { stderr, status } = pawl('schedule', ...args)
+])('pawl schedules %j is refused as a mistake of usage', { timeout: 60_000 }, (args, sentence) => {
+  const { stderr, status } = pawl('schedules', ...args)
   expect(stderr).toMatch(sentence)
   expect(status).toBe(2)
 })

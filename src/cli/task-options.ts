@@ -16,9 +16,11 @@ export interface TaskOptions {
   profile?: string
   name?: string
   contextDir?: string[]
+  attach?: string[]
   mount?: string[]
   allowTool?: string[]
   disallowTool?: string[]
+  mcpServers?: string
   appendSystemPrompt?: string
   role?: string
   template?: string
@@ -66,7 +68,7 @@ export function defineTask(command: Command): Command {
     .option('--workspace <dir>', 'where it works; this folder, or where the session works, if left out')
     .option('--workspace-mode <mode>', 'direct, copy (changes are brought back) or clone (a branch of its own)')
     .option('--bring-back <what>', 'with a clone: "branch" puts its branch into your repository at the end')
-    .option('--session <id>', 'go on with that conversation, with its agent; "pawl session ls" lists them')
+    .option('--session <id>', 'go on with that conversation, with its agent; "pawl sessions ls" lists them')
     .option('--reset-session', 'with --session: begin a new conversation in it')
     .option('--output-schema <file>', 'a JSON schema that the answer must fit: a file, or the schema itself as JSON')
     .option('--name <text>', 'what people call it')
@@ -77,8 +79,10 @@ export function defineTask(command: Command): Command {
     .option('--profile <name>', 'what it may see and do: guarded, strict, trusted-repo, unattended-open, or one of yours')
     .optionsGroup('What it may use:')
     .option('--context-dir <dir>', 'one more folder that it may read; may be repeated', collect)
+    .option('--attach <file>', 'a file or picture to go with it; "-" is stdin, NAME=- names it; may be repeated', collect)
     .option('--mount <[alias=]base[/part][:rw]>', 'a folder that the settings offer to tasks; may be repeated', collect)
     .option('--allow-tool <rule>', 'a tool used without asking, as far as the profile allows it; may be repeated', collect)
+    .option('--mcp-servers <names>', 'only these of the servers of tools of its agent, with commas between; or none')
     .option('--disallow-tool <rule>', 'a tool it does not have: Bash, or Bash(git push:*); may be repeated', collect)
     .option('--role <name>', 'whose system prompt it has: prompts/NAME.md of the home, with its values put in')
     .option('--template <name>', 'put the prompt into prompts/tasks/NAME.md of the home')

@@ -4,9 +4,10 @@ import { resolve } from 'node:path'
 import { invalid, messageOf, PawlError } from '../domain/error.ts'
 import { maxPromptBytes, priorities, workspaceModes } from '../domain/task/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
+import { attach, filesToAttach } from './attach.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
-import { sessionOf } from './find-session.ts'
+import { findSession, sessionName } from './find-session.ts'
 import { findTask } from './find-task.ts'
 import { readOutputSchema } from './output-schema.ts'
 import { oneLine } from './plain.ts'
@@ -22,11 +23,13 @@ export async function taskRequest(
   cli: Cli,
   words: string[],
   options: TaskOptions,
-): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile' | 'dependsOn' | 'parent'>> {
+): Promise<Omit<NewTask, 'agent' | 'agentConfig' | 'profile' | 'session' | 'dependsOn' | 'parent'>> {
   const { session, outputSchema } = options
   assertSaid('--name', options.name)
   for (const tag of options.tag ?? []) assertSaid('--tag', tag)
+  assertStdinOnce(words, options.attach)
   const prompt = await promptOf(words)
+  if (session !== undefined) sessionName(session)
   if (options.resetSession && session === undefined)
     throw invalid('--reset-session needs --session ID: a task without one begins a new conversation anyway.')
   // A session goes on where its files are, unless another place is named.
@@ -35,7 +38,6 @@ export async function taskRequest(
   return {
     prompt,
     workspace,
-    session: session === undefined ? undefined : sessionOf(session),
     resetSession: options.resetSession,
     outputSchema: outputSchema === undefined ? undefined : await readOutputSchema(cli.cwd, outputSchema),
     workspaceMode: oneOf('--workspace-mode', options.workspaceMode, workspaceModes),
@@ -50,6 +52,7 @@ export async function taskRequest(
     mounts: options.mount?.map(mountOf),
     allowedTools: options.allowTool,
     disallowedTools: options.disallowTool,
+    mcpServers: options.mcpServers === undefined ? undefined : serversOf(options.mcpServers),
     appendSystemPrompt:
       options.appendSystemPrompt && (await textOf(cli.cwd, '--append-system-prompt', options.appendSystemPrompt)),
     role: options.role,
@@ -66,6 +69,12 @@ export async function taskRequest(
     questions: await questionsOf(options),
     subtasks: subtasksOf(options),
   }
+}
+
+/** What is read once is not there for the other. */
+function assertStdinOnce(words: readonly string[], attached: readonly string[] = []): void {
+  if (attached.some((one) => /(^|=)-$/.test(one)) && (words.length === 0 || words.at(-1) === '-'))
+    throw invalid('Standard input is attached, so the prompt cannot come from there too; say the prompt in words.')
 }
 
 function checksOf({ check, checkAttempts, checks }: TaskOptions): NewTask['checks'] {
@@ -151,17 +160,20 @@ export function priorityOf(level: string): number {
   return number
 }
 
-/** What of a new task is found out by asking the engine: its agent, and the tasks that it names. */
+/** What of a new task is found out by asking the engine: its agent, the tasks that it names, and the files that it is given. */
 export async function askedOf(
   connection: Connection,
   options: TaskOptions,
-): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile' | 'dependsOn' | 'parent'>> {
+  cwd: string,
+): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile' | 'session' | 'dependsOn' | 'parent' | 'attachments'>> {
   const { runtime } = connection
   const { dependsOn, parent } = options
+  const files = options.attach && (await filesToAttach(cwd, options.attach))
   return {
     ...(await agentOf(connection, options)),
     ...(dependsOn === undefined ? {} : { dependsOn: await Promise.all(dependsOn.map(found)) }),
     ...(parent === undefined ? {} : { parent: await found(parent) }),
+    ...(files === undefined ? {} : { attachments: await attach(connection, files) }),
   }
 
   function found(named: string): Promise<string> {
@@ -174,14 +186,15 @@ function asUsage(error: unknown): never {
   throw error instanceof PawlError && error.code === 'not_found' ? invalid(error.message) : error
 }
 
-/** The agent of a new task: the one that was named, else that of the session it goes on with, else as the settings say. */
+/** The session of a new task, if one was named, and its agent: the one that was named, else that of the session it goes on with, else as the settings say. */
 export async function agentOf(
   { runtime, chooseAgent }: Pick<Connection, 'runtime' | 'chooseAgent'>,
   { agent, session, profile }: Pick<TaskOptions, 'agent' | 'session' | 'profile'>,
-): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>> {
-  if (agent !== undefined || session === undefined) return chooseAgent(agent, profile)
-  const found = await runtime.getSession(session).catch(asUsage)
-  return chooseAgent(found.agent, profile)
+): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile' | 'session'>> {
+  if (session === undefined) return chooseAgent(agent, profile)
+  const id = await findSession(runtime, session).catch(asUsage)
+  const named = agent ?? (await runtime.getSession(id).catch(asUsage)).agent
+  return { ...(await chooseAgent(named, profile)), session: id }
 }
 
 export async function createTask({ runtime }: Connection, request: NewTask, idempotencyKey?: string): Promise<TaskView> {
@@ -194,3 +207,6 @@ export function sayQueued(cli: Cli, connection: Connection, unnamed?: TaskView):
   if (!connection.isDaemon) cli.say(`Queued${agent}. No daemon is running: "pawl serve" will run it.`)
   else if (agent !== '') cli.say(`Queued${agent}.`)
 }
+
+const serversOf = (written: string): string[] =>
+  written === 'none' ? [] : written.split(',').flatMap((name) => name.trim() || [])

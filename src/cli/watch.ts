@@ -1,4 +1,5 @@
 import type { Event } from '../domain/event.ts'
+import type { Growing } from '../domain/growing.ts'
 import { restingEvents } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
@@ -13,6 +14,8 @@ export interface Watch {
   readonly signal: AbortSignal
   /** A person is there who can answer: a question waits a moment for them. */
   readonly attends?: boolean | undefined
+  /** Told what the agent is saying while it says it. */
+  onGrowing?: ((growing: Growing | undefined) => void) | undefined
   /** Asked after each batch that has a question in it. */
   onQuestion?(): Promise<void>
 }
@@ -40,7 +43,8 @@ export async function watchTask(
     }
   }
   try {
-    for await (const batch of runtime.followEvents(watch.task, { after, signal: watch.signal, attends: watch.attends })) {
+    const { signal, attends, onGrowing } = watch
+    for await (const batch of runtime.followEvents(watch.task, { after, signal, attends, onGrowing })) {
       const fresh = show(batch)
       if (fresh.some((event) => event.type === 'question.asked')) await watch.onQuestion?.()
       if (!fresh.some((event) => restingEvents.has(event.type))) continue

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { listening, token } from '../../test/http-peer.ts'
 import { unavailable } from '../domain/error.ts'
 import type { Event, NewEvent } from '../domain/event.ts'
+import type { Growing } from '../domain/growing.ts'
 import { createClient } from './index.ts'
 
 /** The owner of the home, as the runtime is told of them. */
@@ -233,3 +234,41 @@ async function cuttingProxy() {
     },
   }
 }
+
+test('what an agent is saying comes beside its events, in pieces without a number, and goes when its event comes', async () => {
+  const { client, runtime } = await peers()
+  const { task } = await client.createTask({ prompt: 'p' })
+  const grown: (string | undefined)[] = []
+  const seen: (string | number)[] = []
+  const stop = new AbortController()
+  const onGrowing = (growing: Growing | undefined) => grown.push(growing?.text)
+  const follow = client.followEvents(task.id, { signal: stop.signal, onGrowing })
+  const growing = (n: number, text: string): Growing => ({ run: 'r_1', n, kind: 'message', text })
+  const grow = async (now: Growing | undefined) => {
+    runtime.grow(now)
+    await expect.poll(() => grown.at(-1)).toBe(now?.text)
+  }
+  for await (const event of follow) {
+    seen.push(event.seq)
+    if (event.seq === 1) {
+      await expect.poll(() => runtime.followers()).toBe(1)
+      void (async () => {
+        await grow(growing(0, 'All is'))
+        await grow(growing(0, 'All is well'))
+        runtime.emit(task.id, said('All is'), Object.assign(said('All is well.'), { run: 'r_1' }))
+      })()
+    } else if (event.seq === 3) {
+      expect(grown).toEqual(['All is', 'All is well', undefined])
+      // Whoever has not asked for it is not told.
+      break
+    }
+  }
+  expect(seen).toEqual([1, 2, 3])
+  const plain = client.followEvents(task.id, { after: 2 })[Symbol.asyncIterator]()
+  expect((await plain.next()).value).toMatchObject({ seq: 3 })
+  runtime.grow(growing(1, 'unheard'))
+  runtime.emit(task.id, said('heard'))
+  expect((await plain.next()).value).toMatchObject({ seq: 4, data: { text: 'heard' } })
+  await plain.return?.()
+  expect(grown).toHaveLength(3)
+})

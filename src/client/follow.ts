@@ -1,5 +1,6 @@
 import { messageOf, PawlError, unavailable } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
+import { type Growing, type GrowingPiece, grownBy, isEndedBy } from '../domain/growing.ts'
 import { problemError } from './problem.ts'
 import { type SseMessage, SseParser } from './sse-parser.ts'
 import type { Transport } from './transport.ts'
@@ -12,6 +13,11 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined
   /** A person follows who can answer: questions then wait a moment for it. */
   readonly attends?: boolean | undefined
+  /**
+   * Told what the agent is saying while it says it, and with undefined that nothing is being said any more, or that its event has come. Best effort: nothing of it is
+   * stored, and a daemon knows only of agents that it runs itself.
+   */
+  readonly onGrowing?: ((growing: Growing | undefined) => void) | undefined
   /** How long to go on trying while no daemon answers. */
   readonly patienceMs?: number | undefined
   /** Told when the daemon is lost and when it is back. */
@@ -32,22 +38,42 @@ export async function* followEvents(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<Event, void, undefined> {
-  const { until, attends } = options
+  const { until, attends, onGrowing } = options
   let after = options.after ?? 0
-  const asked = () => ({ after: String(after), ...(until ? { until } : {}), ...(attends ? { attends: 'true' } : {}) })
+  const asked = () => ({
+    after: String(after),
+    ...(until ? { until } : {}),
+    ...(attends ? { attends: 'true' } : {}),
+    ...(onGrowing ? { partial: '1' } : {}),
+  })
+  /** All that was heard of it; it is not shown once its event has come, which an old one may only seem to be. */
+  let growing: Growing | undefined
+  let isShown = false
+  const show = (now: Growing | undefined) => {
+    if (now || isShown) onGrowing?.(now)
+    isShown = now !== undefined
+  }
   for await (const message of heard(transport, { path, query: asked, lastId: () => String(after) }, options)) {
     if ('comment' in message) {
       if (until && message.comment === 'at rest') return
       continue
     }
+    if (message.name === 'partial') {
+      growing = grownBy(growing, JSON.parse(message.data) as GrowingPiece)
+      show(growing)
+      continue
+    }
+    // A newer daemon may send what we have no name for.
+    if (message.name !== undefined) continue
     const event = JSON.parse(message.data) as Event
     if (event.seq <= after) continue
     after = event.seq
+    if (growing && isEndedBy(growing, event)) show(undefined)
     yield event
   }
 }
 
-export interface FollowFeedOptions extends Omit<FollowOptions, 'after' | 'until' | 'attends'> {
+export interface FollowFeedOptions extends Omit<FollowOptions, 'after' | 'until' | 'attends' | 'onGrowing'> {
   /** The cursor of an earlier stream; "0" begins with the oldest event. Left out: from now on. */
   readonly after?: string | undefined
   readonly task?: string | undefined

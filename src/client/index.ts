@@ -18,4 +18,4 @@ export function createClient(options: {
 export { type Client, createClientOver, type ListSessions, type ListTasks } from './client.ts'
 export type { FollowOptions } from './follow.ts'
 export { type SseMessage, SseParser } from './sse-parser.ts'
-export type { Transport, WireAnswer, WireRequest, WireStream } from './transport.ts'
+export type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from './transport.ts'

@@ -28,7 +28,7 @@ export function createNodeTransport(options: { url: string; token: string; certi
           ...request.headers,
           ...(request.body === undefined
             ? {}
-            : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(request.body) }),
+            : { 'Content-Type': typeOf(request.body), 'Content-Length': Buffer.byteLength(request.body) }),
         },
         timeout: silenceMs,
         ...(request.signal ? { signal: request.signal } : {}),
@@ -61,9 +61,23 @@ export function createNodeTransport(options: { url: string; token: string; certi
       const answer = await connect(request)
       return { status: answer.statusCode ?? 0, chunks: textOf(answer) }
     },
+    async take(request) {
+      const answer = await connect(request)
+      const parts: Uint8Array[] = []
+      try {
+        for await (const part of answer) parts.push(part as Uint8Array)
+      } catch (error) {
+        if (request.signal?.aborted) throw request.signal.reason
+        throw unavailable(`The Pawl daemon at ${base.origin} broke off in the middle of its answer (${messageOf(error)}).`, error)
+      }
+      return { status: answer.statusCode ?? 0, bytes: Buffer.concat(parts) }
+    },
     close: () => agent.destroy(),
   }
 }
+
+const typeOf = (body: NonNullable<WireRequest['body']>) =>
+  typeof body === 'string' ? 'application/json' : 'application/octet-stream'
 
 /** Node puts a character that was split between two chunks together again. */
 const textOf = (answer: IncomingMessage): AsyncIterable<string> => answer.setEncoding('utf8')

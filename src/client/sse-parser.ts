@@ -1,5 +1,7 @@
-/** One message of a stream: an event with its id, or a comment. */
-export type SseMessage = { readonly id: string | undefined; readonly data: string } | { readonly comment: string }
+/** One message of a stream: an event with its id and, if it has one, its name; or a comment. */
+export type SseMessage =
+  | { readonly id: string | undefined; readonly name?: string; readonly data: string }
+  | { readonly comment: string }
 
 /**
  * Reads the event stream format from text in any pieces. `push` returns the messages that have become whole;
@@ -9,6 +11,7 @@ export class SseParser {
   /** The pieces of a line whose end has not come. Joined only then, so a very long line in small pieces stays cheap. */
   #pending: string[] = []
   #id: string | undefined
+  #name: string | undefined
   #data: string[] = []
 
   push(text: string): SseMessage[] {
@@ -29,8 +32,10 @@ export class SseParser {
 
   #line(line: string, messages: SseMessage[]): void {
     if (line === '') {
-      if (this.#data.length > 0) messages.push({ id: this.#id, data: this.#data.join('\n') })
+      if (this.#data.length > 0)
+        messages.push({ id: this.#id, ...(this.#name && { name: this.#name }), data: this.#data.join('\n') })
       this.#data = []
+      this.#name = undefined
       return
     }
     const colon = line.indexOf(':')
@@ -39,6 +44,7 @@ export class SseParser {
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (field === 'data') this.#data.push(value)
     else if (field === 'id') this.#id = value
+    else if (field === 'event') this.#name = value
   }
 }
 

@@ -3,6 +3,8 @@ export interface Transport {
   send(request: WireRequest): Promise<WireAnswer>
   /** Resolves with the head; the chunks throw if the connection breaks before the answer is complete. */
   open(request: WireRequest): Promise<WireStream>
+  /** As `send`, for what is no text. */
+  take(request: WireRequest): Promise<WireBytes>
   /** Lets go of idle connections. */
   close(): void
 }
@@ -12,7 +14,8 @@ export interface WireRequest {
   /** With its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
+  /** Text is JSON; bytes are sent as they are. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined
   readonly signal?: AbortSignal | undefined
   /** True if sending it twice does what sending it once does. */
   readonly repeatable: boolean
@@ -26,4 +29,9 @@ export interface WireAnswer {
 export interface WireStream {
   readonly status: number
   readonly chunks: AsyncIterable<string>
+}
+
+export interface WireBytes {
+  readonly status: number
+  readonly bytes: Uint8Array
 }

@@ -69,6 +69,7 @@ function guardAgent(
     profile: () => isNarrower(entry.profile, [lower.profile], below),
     timeout: () => isLower(entry.timeout, lower.timeout === undefined ? below.timeouts?.total : lower.timeout),
     idleTimeout: () => isLower(entry.idleTimeout, lower.idleTimeout === undefined ? below.timeouts?.idle : lower.idleTimeout),
+    mcpServers: () => isFewer(entry.mcpServers, lower.mcpServers ?? ['*']),
     retries: () => isLower(entry.retries, lower.retries ?? (below.retry?.attempts ?? 1) - 1),
   }
   // Another program under the same name: nothing it says is about the agent we know.
@@ -87,6 +88,9 @@ function guardAgent(
     else keepIf(harmless[key]?.() ?? false, ['agents', name, key], value)
   }
 }
+
+const isFewer = (wanted: readonly string[] = ['*'], inForce: readonly string[]) =>
+  inForce.includes('*') || wanted.every((name) => inForce.includes(name))
 
 /** Not wider: `null` is the explicit "none", and a limit nobody has set is none too. */
 function isLower(wanted: unknown, inForce: number | null | undefined): boolean {

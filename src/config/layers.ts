@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
+import { placeServer } from './mcp-server-entry.ts'
 import { placeProvider } from './models-entry.ts'
 import { placeBase, placeUser } from './mount-entry.ts'
 import { placeNotification } from './notification-entry.ts'
@@ -81,6 +82,8 @@ export function checkDocument(
   }
   for (const [name, entry] of Object.entries(settings.providers ?? {}))
     settings.providers![name] = placeProvider(entry, dirname(document.file), userHome)
+  for (const [name, entry] of Object.entries(settings.mcpServers ?? {}))
+    settings.mcpServers![name] = placeServer(entry, dirname(document.file), userHome)
   for (const [name, entry] of Object.entries(settings.notifications ?? {}))
     settings.notifications![name] = placeNotification(entry, dirname(document.file), userHome)
   for (const [name, entry] of Object.entries(settings.schedules ?? {}))
@@ -145,6 +148,7 @@ function isWhole(path: Path): boolean {
   if (path[0] === 'providers' || path[0] === 'models' || path[0] === 'profiles' || path[0] === 'notifications')
     return path.length >= 2
   if (path[0] === 'prices' || path[0] === 'schedules' || path[0] === 'mounts') return path.length >= 2
+  if (path[0] === 'mcpServers') return path.length >= 2
   if (path[0] === 'questions') return path.length >= 2
   if (path[0] === 'checks' || (path[0] === 'agents' && path[2] === 'checks')) return true
   return path[0] === 'agents' && path[2] === 'options' && path.length > 3

@@ -2,20 +2,29 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Preset } from '../agent.ts'
 import { notFound, PawlError } from '../domain/error.ts'
+import type { FileLimits } from '../domain/files/limits.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
+import type { McpServers } from '../domain/mcp-server.ts'
 import type { ModelSettings, ProviderSettings } from '../domain/models.ts'
 import type { Price } from '../domain/money/prices.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { Notification } from '../domain/notification.ts'
+import type { WrittenNotification } from '../domain/notification.ts'
 import type { MountBase, ProfileMount } from '../domain/profile/profile.ts'
 import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
+import type { ElaborateSettings } from '../domain/proposal.ts'
 import type { QuestionSettings } from '../domain/question/settings.ts'
-import { readDocument, type SettingsDocument } from './document.ts'
+import { type A2ASettings, a2aOf } from './a2a-entry.ts'
+import { type BackupSettings, backupOf } from './backup-entry.ts'
+import { parse, readDocument, type SettingsDocument } from './document.ts'
+import { elaborateOf } from './elaborate-entry.ts'
 import { type Env, type Failpoint, readEnvironment, variables } from './environment.ts'
+import { filesOf } from './files-entry.ts'
 import { guardProject } from './guard.ts'
 import { guardrailsOf } from './guardrails-entry.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
+import { type McpSettings, mcpOf } from './mcp-entry.ts'
+import { mcpServersOf } from './mcp-server-entry.ts'
 import { providersOf } from './models-entry.ts'
 import { isMolecule, readMolecule } from './molecule.ts'
 import { pricesOf } from './money-entry.ts'
@@ -23,6 +32,7 @@ import { mountBases, userMounts } from './mount-entry.ts'
 import { notificationsOf } from './notification-entry.ts'
 import { absolute, findProjectFile, openHome, shortName } from './places.ts'
 import { formatPath, type Problem, refuse } from './problems.ts'
+import { type PushSettings, pushOf } from './push-entry.ts'
 import { questionsOf } from './questions-entry.ts'
 import { type RecordingSettings, recordingsOf } from './recordings-entry.ts'
 import { builtinLayer, type ConfiguredAgent, type Resolution, resolveLayers } from './resolve.ts'
@@ -41,6 +51,8 @@ export interface ConfigOptions {
   readonly flags?: ConfigFlags | undefined
   /** Which files are read: both, only the home's, or neither. Both if left out. */
   readonly files?: 'all' | 'home' | 'none' | undefined
+  /** Taken for the home's file instead of what lies there. */
+  readonly homeBytes?: Uint8Array | undefined
 }
 
 /** What was said on the command line; wins over everything. */
@@ -96,14 +108,23 @@ export interface Config {
   }
   readonly guardrails: GuardrailSettings
   readonly recordings: RecordingSettings
+  readonly fileLimits: FileLimits
+  readonly backup: BackupSettings
+  readonly a2a: A2ASettings
+  readonly push: PushSettings
+  readonly mcp: McpSettings
+  /** Who makes tasks of people’s words, if anybody does. */
+  readonly elaborate?: ElaborateSettings | undefined
   /** Whom to tell of what becomes of tasks. */
-  readonly notifications: readonly Notification[]
+  readonly notifications: readonly WrittenNotification[]
   /** Tasks that come again. */
   readonly schedules: readonly SettledSchedule[]
   /** What holds for questions of agents where their task says nothing. */
   readonly questions: QuestionSettings
   /** Where the key that seals the secrets is kept. */
   readonly secrets: NonNullable<FileSettings['secrets']>
+  /** The user's servers of tools. */
+  readonly mcpServers: McpServers
   /** Where models are served, and which. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: Readonly<Record<string, ModelSettings>>
@@ -125,6 +146,8 @@ export interface Config {
   readonly untrusted?: Untrusted | undefined
   /** What of the files does nothing, or should be written otherwise: sentences for whoever checks them. */
   readonly notes: readonly string[]
+  /** Reads the same settings anew, with these bytes for the home's file if they are given. */
+  readonly again: (homeBytes?: Uint8Array) => Promise<Config>
   /** Path of a setting → `default`, `file:line`, `env NAME` or `flag --name`. */
   readonly sources: Readonly<Record<string, string>>
 }
@@ -153,7 +176,8 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
   const programs = { adapters: options.adapters, presets: options.presets ?? [] }
   const notes: string[] = []
   const read = async (file: string, kind: 'home' | 'project') => {
-    const found = await readDocument(file)
+    const { homeBytes } = options
+    const found = kind === 'home' && homeBytes ? parse(file, homeBytes) : await readDocument(file)
     if (!found) return undefined
     const molecule = isMolecule(found) ? readMolecule(found, programs, env) : undefined
     notes.push(...(molecule?.notes ?? []))
@@ -205,11 +229,13 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
     home,
     files: { project: project?.document.file, home: homeLayer?.document.file },
     ...plainSettings(resolution),
+    backup: backupOf(resolution.settings.backup, home),
     noColor: said.noColor,
     failpoints: said.failpoints,
     untrusted,
     notes,
     sources,
+    again: (homeBytes?: Uint8Array) => loadConfig({ ...options, homeBytes }),
   })
 }
 
@@ -284,6 +310,7 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
       graceMs: settings.timeouts.grace,
       warmMs: settings.timeouts.warm,
     },
+    mcpServers: mcpServersOf(settings.mcpServers),
     providers: providersOf(settings.providers),
     models: settings.models ?? {},
     server: settings.server,
@@ -294,7 +321,12 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
     prices: pricesOf(settings.prices),
     budget: { ...settings.budget, timeZone: settings.budget?.timeZone ?? 'UTC' },
     guardrails: guardrailsOf(settings.guardrails),
+    a2a: a2aOf(settings.a2a),
+    push: pushOf(settings.push),
+    mcp: mcpOf(settings.mcp),
+    elaborate: elaborateOf(settings.elaborate),
     recordings: recordingsOf(settings.recordings),
+    fileLimits: filesOf(settings.files),
     log: settings.log,
     database: settings.database ?? {},
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Notification, notifiable, usualEvents } from '../domain/notification.ts'
+import { notifiable, usualEvents, type WrittenNotification } from '../domain/notification.ts'
 import { SecretName } from '../domain/secret.ts'
 import { Duration } from './duration.ts'
 import { Env, variable } from './env-schema.ts'
@@ -88,7 +88,7 @@ const webhookAttempts = 15
 const hookAttempts = 3
 
 /** The entries in the words of the domain. */
-export function notificationsOf(entries: Readonly<Record<string, NotificationEntry>> | null | undefined): Notification[] {
+export function notificationsOf(entries: Readonly<Record<string, NotificationEntry>> | null | undefined): WrittenNotification[] {
   return Object.entries(entries ?? {}).map(([name, { webhook, command, onDone, events, agents, tags, attempts }]) => {
     const hook = command ?? onDone
     const filters = { ...(agents ? { agents } : {}), ...(tags ? { tags } : {}) }

@@ -4,6 +4,7 @@ import { isBuiltin } from '../domain/profile/resolve.ts'
 import { parseRule } from '../domain/rule/rule.ts'
 import { readRule } from '../egress/host-rule.ts'
 import { Env, variable } from './env-schema.ts'
+import { ServerChoice } from './mcp-server-entry.ts'
 import { Size } from './size.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })
@@ -150,6 +151,7 @@ export const ProfileEntry = z.strictObject({
     .nullish(),
   skills: z.array(text).nullish().describe('Only these skills; "*" for all.'),
   subagents: z.array(text).nullish().describe('Only these subagents; "*" for all.'),
+  mcpServers: ServerChoice.optional().describe('Which servers of mcpServers its runs may have: all, none, or a list.'),
   instructions: z.boolean().optional().describe('Whether the repository’s own instruction files are given to the agent.'),
   trust: z
     .array(z.strictObject({ path: text, digest }))

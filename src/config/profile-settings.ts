@@ -52,6 +52,7 @@ export function profileSettings(entry: ProfileEntry): ProfileSettings {
       : undefined,
     skills: entry.skills ?? undefined,
     subagents: entry.subagents ?? undefined,
+    mcpServers: entry.mcpServers,
     instructions: entry.instructions,
     trusted: entry.trust ?? undefined,
     nestedNamespaces: entry.nestedNamespaces,

@@ -1,6 +1,7 @@
 import type { Preset } from '../agent.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { PawlError } from '../domain/error.ts'
+import { chosenServers } from '../domain/mcp-server.ts'
 import { modelNames } from '../domain/models.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { profileNames } from '../domain/profile/profile.ts'
@@ -8,6 +9,7 @@ import { defaultProfile, type Ground, resolveProfile, rightsNamed, type UserProf
 import { checksOf } from './checks-entry.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
 import { type AgentEntry, type Layer, locate, type Merged, mergeLayers, type Origin } from './layers.ts'
+import { mcpServersOf } from './mcp-server-entry.ts'
 import { modelTable } from './models-entry.ts'
 import { fillIn, presetKeys } from './preset-entry.ts'
 import { faultsOf, formatPath, type Path, type Problem, type Report } from './problems.ts'
@@ -179,6 +181,7 @@ function resolveAgent(
       role: entry.role,
       checks: checksOf(entry.checks ?? settings.checks),
       record: entry.record,
+      mcpServers: someServers(chosenServers(mcpServersOf(settings.mcpServers), entry.mcpServers)),
     }),
     profile: entry.profile ?? defaultProfile,
     // Stored with each task, so it is what JSON makes of it from the start.
@@ -196,6 +199,8 @@ function resolveAgent(
   }
 }
 
+const someServers = <T extends object>(servers: T): T | undefined => (Object.keys(servers).length > 0 ? servers : undefined)
+
 /** Names that must exist: a typo here would otherwise do nothing, silently. */
 function checkReferences(settings: FileSettings, agents: readonly string[], report: Report): void {
   const missing = (path: Path, kind: string, wanted: string, known: readonly string[]) => {
@@ -206,6 +211,11 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
         `${formatPath(shown)}${where && ` in ${where}`} names ${kind} "${wanted}", which does not exist${didYouMean(wanted, known)}`,
     )
   }
+  const servers = Object.keys(settings.mcpServers ?? {})
+  for (const kind of ['agents', 'profiles'] as const)
+    for (const [name, { mcpServers = [] }] of Object.entries(settings[kind] ?? {}))
+      for (const [index, server] of (mcpServers ?? []).entries())
+        if (server !== '*') missing([kind, name, 'mcpServers', index], 'a server of tools', server, servers)
   const profiles = [...profileNames, ...Object.keys(settings.profiles ?? {})]
   for (const [name, { profile }] of Object.entries(settings.agents ?? {}))
     if (profile !== undefined) missing(['agents', name, 'profile'], 'a profile', profile, profiles)
@@ -216,6 +226,7 @@ function checkReferences(settings: FileSettings, agents: readonly string[], repo
       missing(['notifications', name, 'agents', index], 'an agent', agent, agents)
   for (const [name, { agent }] of Object.entries(settings.schedules ?? {}))
     if (agent !== undefined) missing(['schedules', name, 'agent'], 'an agent', agent, agents)
+  if (settings.elaborate) missing(['elaborate', 'agent'], 'an agent', settings.elaborate.agent, agents)
   const after = settings.questions?.afterDeadline
   if (typeof after === 'object' && 'escalate' in after && after.escalate.agent !== undefined)
     missing(['questions', 'afterDeadline', 'escalate', 'agent'], 'an agent', after.escalate.agent, agents)

@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { Budget } from '../domain/agent-config.ts'
 import { Name } from '../domain/id.ts'
+import { McpServerName } from '../domain/mcp-server.ts'
+import { A2AEntry } from './a2a-entry.ts'
+import { BackupEntry } from './backup-entry.ts'
 import { ChecksEntry } from './checks-entry.ts'
 import { Duration, DurationLimit } from './duration.ts'
+import { ElaborateEntry } from './elaborate-entry.ts'
 import { Env, variable } from './env-schema.ts'
+import { FilesEntry } from './files-entry.ts'
 import { GuardrailsEntry } from './guardrails-entry.ts'
+import { McpEntry } from './mcp-entry.ts'
+import { McpServerEntry, ServerChoice } from './mcp-server-entry.ts'
 import { endpointUrl, ModelEntry, ProviderEntry } from './models-entry.ts'
 import { BudgetEntry, ModelPattern, PriceEntry } from './money-entry.ts'
 import { MountBaseEntry, UserEntry } from './mount-entry.ts'
 import { NotificationEntry } from './notification-entry.ts'
 import { ProfileEntry, ProfileKey } from './profile-entry.ts'
+import { PushEntry } from './push-entry.ts'
 import { QuestionsEntry } from './questions-entry.ts'
 import { RecordingsEntry } from './recordings-entry.ts'
 import { ScheduleEntry } from './schedule-entry.ts'
@@ -77,6 +85,9 @@ export const agentShape = {
   systemPrompt: text.optional().describe('Instructions given to it before any task.'),
   systemPromptFile: text.optional().describe('A file with such instructions, read anew for each run.'),
   role: Name.optional().describe('The template of its system prompt, prompts/ROLE.md of the home.'),
+  mcpServers: ServerChoice.optional().describe(
+    'Which servers of mcpServers it is offered: all, none, or a list; all if left out.',
+  ),
   options: z
     .record(z.string(), z.unknown())
     .optional()
@@ -117,6 +128,10 @@ export const FileSettings = z.strictObject({
       warm: Duration.optional().describe('How long an idle program is kept for the next turn of its session.'),
     })
     .nullish(),
+  mcpServers: z
+    .record(McpServerName, McpServerEntry)
+    .nullish()
+    .describe('Your servers of tools (MCP) by name, offered to every agent; as .mcp.json has them.'),
   providers: z.record(name, ProviderEntry).nullish().describe('Where models are served.'),
   models: z.record(name, ModelEntry).nullish().describe('Which provider serves a model, by the name that agents ask for.'),
   profiles: z
@@ -136,7 +151,13 @@ export const FileSettings = z.strictObject({
     .describe('What models cost in US dollars for a million tokens, by name or pattern; wins over the list that Pawl brings.'),
   budget: BudgetEntry.nullish().describe('What everything together may cost.'),
   guardrails: GuardrailsEntry.nullish().describe('When an agent that goes round in circles is stopped.'),
+  backup: BackupEntry.nullish().describe('Backups that a daemon takes by itself.'),
+  a2a: A2AEntry.nullish().describe('How other agents reach yours by the A2A protocol.'),
+  push: PushEntry.nullish().describe('How browsers are told of what happens.'),
+  mcp: McpEntry.nullish().describe('How MCP is served.'),
+  elaborate: ElaborateEntry.nullish().describe('Which agent makes tasks of people’s words.'),
   recordings: RecordingsEntry.nullish().describe('What holds for the recordings of runs.'),
+  files: FilesEntry.nullish().describe('How many and how large files tasks may be given, and may leave.'),
   checks: ChecksEntry.nullish().describe('Commands that prove the work of every agent is done.'),
   schedules: z
     .record(Name, ScheduleEntry)

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts'
 import { sayWhen } from '../domain/schedule/words.ts'
+import { shownBackup } from './backup-entry.ts'
 import { shownChecks } from './checks-entry.ts'
 import { formatDuration } from './duration.ts'
+import { shownElaborate } from './elaborate-entry.ts'
 import { formatPath, type Path } from './problems.ts'
 import { shownQuestions } from './questions-entry.ts'
 
@@ -14,17 +16,17 @@ export interface ConfigRow {
 const masked = '***'
 
 /** The settings at and below a path, one per leaf, secrets masked. */
-export function settingsBelow(path: Path, value: unknown): { path: Path; value: unknown }[] {
+export function settingsBelow(path: Path, value: unknown, shown = mask): { path: Path; value: unknown }[] {
   if (value === undefined) return []
-  if (!isMap(value)) return [{ path, value: mask(path, value) }]
-  return Object.entries(value).flatMap(([key, part]) => settingsBelow([...path, key], part))
+  if (!isMap(value)) return [{ path, value: shown(path, value) }]
+  return Object.entries(value).flatMap(([key, part]) => settingsBelow([...path, key], part, shown))
 }
 
 /** What is in force and from where, one row per setting, secrets masked. */
-export function showConfig(config: Config): ConfigRow[] {
+export function showConfig(config: Config, shown = mask): ConfigRow[] {
   const rows: ConfigRow[] = []
   const add = (path: Path, value: unknown) => {
-    for (const leaf of settingsBelow(path, value))
+    for (const leaf of settingsBelow(path, value, shown))
       rows.push({ path: formatPath(leaf.path), value: leaf.value, source: sourceOf(leaf.path, config) })
   }
   add(['home'], config.home)
@@ -35,6 +37,7 @@ export function showConfig(config: Config): ConfigRow[] {
     rights: __,
     models: ___,
     checks,
+    mcpServers,
     timeoutMs,
     idleTimeoutMs,
     graceMs,
@@ -44,6 +47,7 @@ export function showConfig(config: Config): ConfigRow[] {
     add(['agents', name], {
       ...agent,
       checks: shownChecks(checks),
+      mcpServers: shownServers(mcpServers ?? {}, config),
       timeout: limit(timeoutMs),
       idleTimeout: limit(idleTimeoutMs),
       grace: formatDuration(graceMs),
@@ -67,6 +71,12 @@ export function showConfig(config: Config): ConfigRow[] {
   add(['budget'], config.budget)
   add(['guardrails'], config.guardrails)
   add(['recordings'], config.recordings)
+  add(['files'], config.fileLimits)
+  add(['backup'], shownBackup(config.backup))
+  add(['a2a'], config.a2a)
+  add(['push'], config.push)
+  add(['mcp'], config.mcp)
+  add(['elaborate'], shownElaborate(config.elaborate))
   add(['profiles'], config.profiles)
   for (const { name, way, ...notification } of config.notifications)
     add(['notifications', name], { ...notification, ...wayOf(way) })
@@ -74,14 +84,28 @@ export function showConfig(config: Config): ConfigRow[] {
   for (const [name, { env, mounts }] of Object.entries(config.users))
     add(['users', name], { env, mounts: mounts.length > 0 ? mounts : undefined })
   add(['mounts'], config.mounts)
+  for (const [name, { startTimeoutMs, timeoutMs, ...server }] of Object.entries(config.mcpServers))
+    add(['mcpServers', name], { ...server, startTimeout: formatDuration(startTimeoutMs), timeout: formatDuration(timeoutMs) })
   for (const block of ['secrets', 'providers', 'models', 'server', 'log', 'database'] as const) add([block], config[block])
   return rows
+}
+
+/** The paths of what is not the same in both, secrets among them: only what they are is not to be seen. */
+export function changedPaths(before: Config, after: Config): string[] {
+  const bare = (config: Config) =>
+    new Map(showConfig(config, (_, value) => value).map(({ path, value }) => [path, JSON.stringify(value)]))
+  const [one, other] = [bare(before), bare(after)]
+  return [...new Set([...one.keys(), ...other.keys()])].filter((path) => one.get(path) !== other.get(path))
 }
 
 function wayOf(way: Config['notifications'][number]['way']): Record<string, unknown> {
   if (way.kind === 'webhook') return { webhook: { url: way.url, secret: way.secret, allowPrivate: way.allowPrivate } }
   return { [way.diff ? 'onDone' : 'command']: { run: way.run, timeout: formatDuration(way.timeoutMs), env: way.env } }
 }
+
+/** Said only of an agent that has not all of them. */
+const shownServers = (own: object, { mcpServers }: Config) =>
+  Object.keys(own).length === Object.keys(mcpServers).length ? undefined : Object.keys(own)
 
 const limit = (ms: number | null) => (ms === null ? 'none' : formatDuration(ms))
 
@@ -106,6 +130,8 @@ function mask(path: Path, value: unknown): unknown {
   const steps = path.filter((step) => typeof step === 'string')
   // A provider's key is only ever the name of where the key is kept.
   if (steps[0] === 'providers' && steps[2] === 'key') return value
+  // What names a secret holds none.
+  if (steps[0] === 'mcpServers' && typeof value === 'string' && value.includes('${')) return value
   if (steps[steps.indexOf('env') + 1] === 'set' && steps.includes('env')) return masked
   // Whoever knows the address of a receiver may speak to it; a person who decides needs its host.
   if (steps[0] === 'notifications' && steps.at(-1) === 'url') return maskPath(String(value))

@@ -1,7 +1,9 @@
 import { listTrusted } from '../config/trust.ts'
 import { profileDigest } from '../domain/profile/digest.ts'
 import { resolveProfile } from '../domain/profile/resolve.ts'
+import { createPeriodicBackups } from '../engine/backups/periodic.ts'
 import { createNotices } from '../engine/entrance/notice-changes.ts'
+import { createSweeper } from '../engine/files/sweep.ts'
 import { createDeadlines } from '../engine/questions/deadlines.ts'
 import { takeFromSettings } from '../engine/schedules/from-settings.ts'
 import { createTicker } from '../engine/schedules/ticker.ts'
@@ -16,11 +18,19 @@ export interface BackgroundPart {
 
 /** All that goes on beside the runs, in the order in which it is started; it is stopped in the reverse order. Work is admitted after the last has started. */
 export function createBackground(ground: Ground): BackgroundPart[] {
-  return [deliveryOf(ground), notices(ground), deadlines(ground), ...schedules(ground)]
+  return [deliveryOf(ground), notices(ground), deadlines(ground), ...schedules(ground), ...sweeping(ground), ...backups(ground)]
 }
 
 const deadlines = ({ database, journal, bus, clock, log, config, runtime }: Ground) =>
   createDeadlines({ db: database.db, journal, bus, clock, log, settings: config.questions, createTask: runtime.createTask })
+
+/** A one-shot is over too soon to tidy up. */
+const sweeping = ({ database, journal, clock, log, config, blobs, shared }: Ground): BackgroundPart[] =>
+  shared ? [createSweeper({ db: database.db, journal, clock, log, home: config.home, blobs })] : []
+
+/** A one-shot does not stay long enough for another backup. */
+const backups = ({ runtime, config, clock, log, shared }: Ground): BackgroundPart[] =>
+  shared ? [createPeriodicBackups({ verbs: runtime, settings: config.backup, clock, log })] : []
 
 /** Only a daemon fires schedules: a one-shot runs its own task and nobody else's. */
 function schedules({

@@ -3,16 +3,25 @@ import type { Config } from '../config.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import type { Bus } from '../engine/bus.ts'
 import type { Audit } from '../engine/entrance/audit.ts'
+import type { Blobs } from '../engine/files/blobs.ts'
+import type { Growths } from '../engine/growths.ts'
 import type { Journal } from '../engine/journal.ts'
+import type { ListenerVerbs } from '../engine/listeners/verbs.ts'
 import type { Sender } from '../engine/outbox/sender.ts'
 import type { Probe } from '../engine/program/probes.ts'
 import type { Warm } from '../engine/program/warm.ts'
+import type { Subscribers } from '../engine/push/subscribers.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import type { RefusedSchedules } from '../engine/schedules/refused.ts'
 import type { Secrets } from '../engine/secrets.ts'
+import type { Findings } from '../engine/trouble/findings.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
+import type { Contexts } from '../telemetry/contexts.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { MachineWalls } from '../walls.ts'
+import type { Servers } from './mcp-servers.ts'
 import type { Started } from './started.ts'
 
 /** What every part of a running Pawl stands on. */
@@ -24,16 +33,29 @@ export interface Ground {
   readonly database: Database
   readonly bus: Bus
   readonly journal: Journal
+  readonly growths: Growths
   readonly audit: Audit
   readonly secrets: Secrets
   /** Of notifications. */
   readonly sender: Sender
+  /** Browsers that want to be told. */
+  readonly subscribers: Subscribers
+  /** Addresses that clients want told of single tasks. */
+  readonly listeners: ListenerVerbs
   readonly walls: MachineWalls
   readonly probe: Probe
   readonly warm: Warm
+  readonly blobs: Blobs
+  /** The user's servers of tools. */
+  readonly servers: Servers
   /** The verbs, for what goes on by itself and makes tasks. */
   readonly runtime: Runtime
   readonly refusedSchedules: RefusedSchedules
+  readonly findings: Findings
+  readonly metrics: Metrics
+  /** Undefined where nobody collects spans. */
+  readonly telemetry?: Telemetry | undefined
+  readonly contexts: Contexts
   readonly userHome: string
   /** This process among the workers. */
   readonly self: string

@@ -10,9 +10,16 @@ export const moneyOf = (config: Pick<Config, 'prices' | 'budget'>): Money => ({
   caps: capsOf(config),
 })
 
+/** Read at each use: they may change while everything runs. */
 export const capsOf = ({ budget }: Pick<Config, 'budget'>): SharedCaps => ({
-  dayUsd: budget.day,
-  monthUsd: budget.month,
-  userDayUsd: budget.userDay,
+  get dayUsd() {
+    return budget.day
+  },
+  get monthUsd() {
+    return budget.month
+  },
+  get userDayUsd() {
+    return budget.userDay
+  },
   timeZone: budget.timeZone,
 })

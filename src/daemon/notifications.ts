@@ -1,12 +1,16 @@
 import { environmentOf, searchPath } from '../config.ts'
+import { createListenerSender } from '../engine/listeners/send.ts'
 import { changesOf } from '../engine/outbox/changes.ts'
 import { createDelivery } from '../engine/outbox/deliver.ts'
 import { createSender, type Sender } from '../engine/outbox/sender.ts'
+import { findSenderKey } from '../engine/push/key-file.ts'
+import { readRunFile } from '../run-file.ts'
 import type { BackgroundPart } from './background.ts'
 import type { Ground } from './ground.ts'
 
 /** What sends notifications, from this machine. */
 export function openSender({
+  contexts,
   config,
   clock,
   redactor,
@@ -14,9 +18,10 @@ export function openSender({
   database,
   walls,
   userHome,
-}: Pick<Ground, 'config' | 'clock' | 'redactor' | 'secrets' | 'database' | 'walls' | 'userHome'>): Sender {
+}: Pick<Ground, 'contexts' | 'config' | 'clock' | 'redactor' | 'secrets' | 'database' | 'walls' | 'userHome'>): Sender {
   const path = searchPath()
   return createSender({
+    contexts,
     clock,
     redactor,
     secrets,
@@ -24,12 +29,52 @@ export function openSender({
     path,
     userHome,
     environment: environmentOf,
+    push: { ...config.push, senderKey: () => findSenderKey(config.home) },
     workOf: changesOf({ db: database.db, home: config.home, path, wallsFor: () => walls.choose() }),
   })
 }
 
 /** Delivers what the outbox holds. */
-export function deliveryOf({ config, clock, log, database, bus, journal, sender, self, shared }: Ground): BackgroundPart {
-  const targets = config.notifications
-  return createDelivery({ db: database.db, journal, bus, clock, log, worker: self, targets, sender, lastRound: !shared })
+export function deliveryOf({
+  contexts,
+  config,
+  clock,
+  log,
+  database,
+  bus,
+  journal,
+  sender,
+  subscribers,
+  redactor,
+  runtime,
+  self,
+  shared,
+}: Ground): BackgroundPart {
+  const listeners = createListenerSender({
+    contexts,
+    db: database.db,
+    clock,
+    home: config.home,
+    redactor,
+    allowPrivate: config.a2a.push.allowPrivate,
+    async *compose(what) {
+      // A process that nobody listens to does not load the protocol.
+      const { composePush } = await import('../surfaces/a2a/push-message.ts')
+      const daemon = await readRunFile(config.home)
+      yield* composePush({ runtime, filesAt: () => `${daemon?.url ?? ''}/api/v1/tasks` }, what)
+    },
+  })
+  const targets = () => [...config.notifications, ...subscribers.own()]
+  return createDelivery({
+    db: database.db,
+    journal,
+    bus,
+    clock,
+    log,
+    worker: self,
+    targets,
+    sender,
+    listeners,
+    lastRound: !shared,
+  })
 }

@@ -1,10 +1,12 @@
 import { hostname } from 'node:os'
-import { adapterNamed, adapters, agentCodePaths } from '../agents/index.ts'
+import { adapterNamed, adapters, agentCodePaths, programOf } from '../agents/index.ts'
 import { environmentOf, searchPath } from '../config.ts'
 import { commonCodePaths } from '../domain/code-paths.ts'
 import { createLeftovers } from '../engine/access/leftovers.ts'
 import { sweepLeftovers } from '../engine/access/sweep-leftovers.ts'
 import { createAdmission } from '../engine/admission.ts'
+import { createPictureShelf } from '../engine/changes/shelf.ts'
+import { sweepStores } from '../engine/changes/store-folder.ts'
 import { sweepRemovedRuns } from '../engine/delete-task.ts'
 import { createDispatch, type QueueClock } from '../engine/dispatch.ts'
 import { createRecovery } from '../engine/recovery.ts'
@@ -14,11 +16,10 @@ import { createWorker } from '../engine/worker.ts'
 import { sweepGuards } from '../engine/workspace/settle-guard.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { processIdentity } from '../process/identity.ts'
+import { openAmong } from '../store/changes.ts'
 import { findHalt } from '../store/halt.ts'
-import { otlpVariables } from '../telemetry/settings.ts'
-import { createTelemetry } from '../telemetry/telemetry.ts'
+import { tellAll } from '../telemetry/telemetry.ts'
 import { createToolServer } from '../tools/serve.ts'
-import { version } from '../version.ts'
 import { createBackground } from './background.ts'
 import type { Ground } from './ground.ts'
 import { moneyOf } from './money.ts'
@@ -36,6 +37,7 @@ export async function startWork(
   started.add(() => dispatch.stop())
 
   await sweepRemovedRuns(database.db, config.home)
+  await sweepStores(config.home, (tasks) => openAmong(database.db, tasks))
   const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
   const codePaths = [...commonCodePaths, ...agentCodePaths]
   const onBuried = async () => {
@@ -44,8 +46,7 @@ export async function startWork(
       if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
   }
   const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
-  const telemetry = createTelemetry({ said: environmentOf(otlpVariables), version, clock, log })
-  if (telemetry) started.add(() => telemetry.stop())
+  const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]
   const gateway = createGateway({ clock })
   started.add(async () => gateway.close())
   const identity = processIdentity()
@@ -57,7 +58,7 @@ export async function startWork(
       pid: identity.pid,
       startTime: String(identity.startTime),
     },
-    slots: config.limits.running,
+    slots: () => config.limits.running,
     database,
     dispatch,
     journal,
@@ -67,7 +68,7 @@ export async function startWork(
     leave: () => recovery.bury(self),
     giveBack: recovery.giveBack,
     onDisowned: options.onDisowned,
-    run: runParts(ground, { settler, leftovers, codePaths, telemetry, gateway }),
+    run: runParts(ground, { settler, leftovers, codePaths, telemetry: tellAll(listeners), gateway }),
   })
   const admission = createAdmission({
     db: database.db,
@@ -104,17 +105,40 @@ export async function startWork(
 
 /** What a run needs. */
 function runParts(
-  { config, clock, log, redactor, database, bus, journal, audit, secrets, walls, probe, warm, userHome }: Ground,
+  {
+    config,
+    clock,
+    log,
+    redactor,
+    database,
+    bus,
+    journal,
+    growths,
+    audit,
+    secrets,
+    walls,
+    probe,
+    findings,
+    warm,
+    blobs,
+    servers,
+    userHome,
+    contexts,
+  }: Ground,
   own: Pick<RunParts, 'settler' | 'leftovers' | 'codePaths' | 'telemetry' | 'gateway'>,
 ): RunParts {
   return {
     ...own,
+    contexts,
     db: database.db,
     journal,
+    growths,
     clock,
     log,
     home: config.home,
+    pictures: createPictureShelf(config.home),
     adapterNamed,
+    programOf,
     agents: config.agents,
     wallsFor: walls.choose,
     selfTests: walls.selfTests,
@@ -123,12 +147,18 @@ function runParts(
     environment: environmentOf,
     userHome,
     probe,
+    onFound: findings.note,
     warm,
-    async tools(held, { log, run }) {
-      if (!run) return createToolServer(held, { log })
+    async tools(held, { log, run, onListed }) {
+      if (!run) return createToolServer(held, { log, onListed })
       const { createRunTools } = await import('../tools/run-tools.ts')
-      return createToolServer(held, { log, more: await createRunTools({ ...run, fetch: held.fetch, clock }) })
+      const ours = createToolServer(held, { log, onListed, more: await createRunTools({ ...run, fetch: held.fetch, clock }) })
+      if (!run.servers) return ours
+      const { besideOurs } = await import('../tools/servers/run-servers.ts')
+      return besideOurs(ours, { ...run.servers, permit: run.permit, log })
     },
+    serverTokens: servers.tokens,
+    serverHealth: servers.health,
     auditRemote: ({ tool, host, ...act }, { user, task, run }) =>
       audit.record({ by: run, user }, 'ssh', host, { ...act, tool, task }),
     redactor,
@@ -141,6 +171,9 @@ function runParts(
     money: moneyOf(config),
     guardrails: config.guardrails,
     recordings: config.recordings,
-    maxQueued: config.limits.maxQueued,
+    files: { blobs, limits: config.fileLimits },
+    get maxQueued() {
+      return config.limits.maxQueued
+    },
   }
 }

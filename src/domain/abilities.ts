@@ -16,6 +16,7 @@ export const abilityWords = {
   skills: 'uses the skills that a profile allows',
   subagents: 'uses the subagents that a profile allows',
   nativeToolsOff: 'works with none of its own tools, so that only those of Pawl are used',
+  images: 'sees attached images as images, not only as files',
 } as const
 
 export type Ability = keyof typeof abilityWords

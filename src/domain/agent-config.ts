@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { McpServers } from './mcp-server.ts'
 import { ModelTable } from './models.ts'
 import { ProfileSchema } from './profile/schema.ts'
 import { Checks } from './task/task-checks.ts'
@@ -61,6 +62,8 @@ export const ResolvedAgent = z.object({
   role: z.string().optional(),
   /** Absolute; read anew for each run. */
   systemPromptFile: z.string().optional(),
+  /** The user's servers of tools that it is offered, by name. */
+  mcpServers: McpServers.optional(),
   /** For tasks that name none of their own. */
   checks: Checks.optional(),
   /** Keep what its runs ask of models, for tasks that do not say. */

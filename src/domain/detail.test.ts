@@ -53,6 +53,7 @@ it('lists of limits, notifications and schedules keep the machine to themselves 
     scheduleWithoutDetail(schedule as unknown as ScheduleView),
     healthWithoutDetail({
       schedules: { unhealthy: [{ id: 's_1', detail: secret }], refused: [{ name: 'x', source: secret, detail: secret }] },
+      agents: [{ agent: 'a', category: 'auth_failed', detail: secret, todo: secret, lastTask: 't_1' }],
     } as unknown as HealthView),
   ]
   expect(JSON.stringify(shown)).not.toContain('SECRET')

@@ -97,4 +97,9 @@ export const healthWithoutDetail = (health: HealthView): HealthView => ({
     unhealthy: health.schedules.unhealthy.map((one) => ({ ...one, detail: kept })),
     refused: health.schedules.refused.map(({ name }) => ({ name, source: kept, detail: kept })),
   },
+  agents: health.agents.map((one) => ({
+    ...one,
+    detail: one.detail === null ? null : safe(one.category, one.lastTask),
+    todo: one.todo === null ? null : kept,
+  })),
 })

@@ -32,6 +32,7 @@ export const conflict = (message: string, details?: Record<string, unknown>) =>
 /** Too much or too often: the same would be taken later. */
 export const limited = (message: string, retryAfterSeconds: number) =>
   new PawlError('limited', message, { details: { retryAfterSeconds } })
+export const unsupported = (message: string) => new PawlError('unsupported', message)
 export const denied = (message: string) => new PawlError('denied', message)
 export const unavailable = (message: string, cause?: unknown) => new PawlError('unavailable', message, { cause })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { QuestionId, RunId, TaskId } from './id.ts'
+import { ArtifactId, QuestionId, RunId, TaskId } from './id.ts'
 import { costKnowledge } from './money/cost.ts'
 import { Totals } from './money/totals.ts'
 import { categoryNames, outcomes } from './outcome.ts'
@@ -45,6 +45,7 @@ export const eventData = {
         'dependencies',
       ]),
       detail: z.string().optional(),
+      after: z.string().optional().describe('Of a wake: what it had waited for.'),
     })
     .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),
   'task.cancel_requested': z.object({ now: z.boolean(), by: z.string() }).describe('Somebody asked for the task to stop.'),
@@ -108,7 +109,9 @@ export const eventData = {
     .describe('Something about the run that a reader should know: a cut line, a capped log, a workspace copy, a late result.'),
   'agent.message': z.object({ text: z.string() }).describe('The agent said something.'),
   'agent.thinking': z.object({ text: z.string() }).describe('The agent thought aloud.'),
-  'agent.tool_called': z.object({ callId: z.string(), tool: z.string(), input: z.unknown() }).describe('The agent used a tool.'),
+  'agent.tool_called': z
+    .object({ callId: z.string(), tool: z.string(), input: z.unknown(), parent: z.string().optional() })
+    .describe('The agent used a tool. One that a subagent used names the call that started the subagent as `parent`.'),
   'agent.tool_returned': z
     .object({ callId: z.string(), output: z.string(), isError: z.boolean() })
     .describe("A tool's answer came back to the agent."),
@@ -184,6 +187,9 @@ export const eventData = {
   'workspace.flagged': z
     .object({ paths: z.array(z.string()) })
     .describe('The run changed files of the work that will be executed one day: build files, scripts, workflows.'),
+  'artifact.added': z
+    .object({ artifact: ArtifactId, name: z.string(), type: z.string(), size: z.number() })
+    .describe('The run left a file for people, in the place of one that had the same name.'),
   'check.started': z
     .object({ number: z.number(), of: z.number(), name: z.string(), command: z.string() })
     .describe('The agent is done and a check of its work begins.'),

@@ -16,6 +16,9 @@ const prefixes = {
   token: 'k',
   notification: 'n',
   schedule: 'c',
+  upload: 'u',
+  artifact: 'a',
+  push: 'p',
 } as const
 export type IdKind = keyof typeof prefixes
 
@@ -50,6 +53,9 @@ export const QuestionId = idSchema('question')
 export const TokenId = idSchema('token')
 export const NotificationId = idSchema('notification')
 export const ScheduleId = idSchema('schedule')
+export const UploadId = idSchema('upload')
+export const ArtifactId = idSchema('artifact')
+export const PushId = idSchema('push')
 
 /** Names that people choose (agents, profiles, tags): safe in paths, command lines and URLs. */
 export const Name = z

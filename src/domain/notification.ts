@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { EventType } from './event.ts'
 import { NotificationId, RunId, TaskId } from './id.ts'
+import { type ToldEvent, toldEvents } from './listener.ts'
 import type { Environment } from './profile/resolve.ts'
 
 /** The events that others can be told of. */
@@ -15,15 +16,20 @@ export const notifiable = [
   'task.review',
   'question.asked',
   'question.escalated',
+  'task.requeued',
 ] as const satisfies readonly EventType[]
 export type Notifiable = (typeof notifiable)[number]
+const told = [...new Set<Notifiable | ToldEvent>([...notifiable, ...toldEvents])]
 
-/** What a person wants to hear who says nothing else: where they are needed, and how it ended. Whoever cancels a task knows; a question that nobody answers at once blocks. */
+/**
+ * What a person wants to hear who says nothing else: where they are needed, and how it ended. Whoever cancels a task knows; a question that nobody answers at once
+ * blocks; and that a task goes on after a usage limit was announced when it was parked.
+ */
 export const usualEvents: readonly Notifiable[] = notifiable.filter(
-  (type) => type !== 'task.cancelled' && type !== 'question.asked',
+  (type) => type !== 'task.cancelled' && type !== 'question.asked' && type !== 'task.requeued',
 )
 
-/** Somebody to be told, from the settings of Pawl's owner. */
+/** Somebody to be told: from the settings of Pawl's owner, or a browser that asked for it. */
 export interface Notification {
   readonly name: string
   readonly events: readonly Notifiable[]
@@ -32,8 +38,10 @@ export interface Notification {
   readonly tags?: readonly string[] | undefined
   /** Tries in all before it is left alone. */
   readonly attempts: number
-  readonly way: WebhookWay | CommandWay
+  readonly way: WebhookWay | CommandWay | PushWay | ListenerWay
 }
+/** Somebody to be told whom the settings name. */
+export type WrittenNotification = Notification & { readonly way: WebhookWay | CommandWay }
 
 export interface WebhookWay {
   readonly kind: 'webhook'
@@ -54,6 +62,22 @@ export interface CommandWay {
   readonly env: Environment
 }
 
+export interface PushWay {
+  readonly kind: 'push'
+  readonly subscription: string
+  readonly endpoint: string
+  /** Of the browser, in base64url. */
+  readonly p256dh: string
+  readonly auth: string
+  /** Whether its user may hear what went wrong in full. */
+  readonly seesDetail: boolean
+}
+
+/** All the addresses that clients want told of single tasks; which one, each row of the outbox says itself. */
+export interface ListenerWay {
+  readonly kind: 'a2a'
+}
+
 export const notificationStates = ['pending', 'sending', 'sent', 'dead'] as const
 export type NotificationState = (typeof notificationStates)[number]
 
@@ -61,9 +85,13 @@ const Time = z.iso.datetime()
 
 export const NotificationView = z.object({
   id: NotificationId.describe('Sent along as `webhook-id`: the same however often it is tried.'),
-  target: z.string().describe('The name of the notification in the settings.'),
-  kind: z.enum(['webhook', 'command']),
-  event: z.enum(notifiable),
+  target: z
+    .string()
+    .describe(
+      'The name of the notification in the settings; `browser` and the id of one that asked for it; or the id of what listens to the task.',
+    ),
+  kind: z.enum(['webhook', 'command', 'push', 'a2a']),
+  event: z.enum(told),
   task: TaskId,
   run: RunId.nullable(),
   state: z

@@ -33,6 +33,8 @@ export const rights = {
   work: workers,
   /** Users, tokens, secrets, the audit, stopping everything. */
   administer: ['admin'],
+  /** Speak a protocol whose operations share one address; each of them asks for the right that it needs. */
+  speak: [...users, 'hook'],
   /** What concerns only whoever asks: who am I, sign me in elsewhere. */
   self: users,
   /** Leave. */

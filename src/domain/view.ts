@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Budget, ResolvedAgent } from './agent-config.ts'
-import { Name, QuestionId, RunId, SessionId, TaskId } from './id.ts'
+import { Name, QuestionId, RunId, SessionId, TaskId, UploadId } from './id.ts'
 import { costKnowledge } from './money/cost.ts'
 import { TaskCost } from './money/cost-view.ts'
 import { categoryNames, outcomes } from './outcome.ts'
@@ -9,6 +9,7 @@ import { proofs } from './task/check.ts'
 import { TaskMount } from './task/mount.ts'
 import { AfterDeadline, Checks, QuestionPolicy, SubtaskLimits, TaskSpec } from './task/spec.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from './task/task.ts'
+import { AgentRecord, StuckTask } from './trouble.ts'
 import { Usage } from './usage.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
@@ -73,6 +74,11 @@ export const NewTask = z.strictObject({
     .optional()
     .describe('Tools used without asking, as far as the profile allows them.'),
   disallowedTools: z.array(z.string().min(1).max(1000)).max(200).optional().describe('Tools that are not offered.'),
+  mcpServers: z
+    .array(z.string().min(1).max(40))
+    .max(100)
+    .optional()
+    .describe('Which of the servers of tools of its agent it has; [] for none, all if left out.'),
   appendSystemPrompt: z.string().min(1).max(262_144).optional().describe('Added to the system prompt.'),
   role: Name.optional().describe('The template of the system prompt, prompts/ROLE.md of the home; the agent’s own if left out.'),
   template: Name.optional().describe('The template that the prompt is put into, prompts/tasks/NAME.md of the home.'),
@@ -107,6 +113,11 @@ export const NewTask = z.strictObject({
     .boolean()
     .optional()
     .describe('Keeps what its runs ask of models, so that they can be replayed; as the agent’s settings say if left out.'),
+  attachments: z
+    .array(UploadId)
+    .max(100)
+    .optional()
+    .describe('Files that the agent is given beside the prompt: ids of uploads (POST /api/v1/uploads).'),
 })
 export type NewTask = z.infer<typeof NewTask>
 
@@ -152,6 +163,7 @@ export const TaskSettings = TaskSpec.omit({ failover: true }).extend({
   retry: ResolvedAgent.shape.retry.unwrap(),
   extraArgs: z.array(z.string()),
   failover: z.array(z.string()).optional().describe('Names of agents.'),
+  outputSchema: z.record(z.string(), z.unknown()).optional().describe('The JSON schema that the answer must fit, if any.'),
 })
 export type TaskSettings = z.infer<typeof TaskSettings>
 
@@ -230,6 +242,10 @@ export const QuestionView = z.object({
   deadline: Time.nullable(),
   afterDeadline: AfterDeadline.nullable().describe('What happens if nobody answers by then.'),
   escalatedTo: z.string().nullable().describe('The task of another agent that is to answer it.'),
+  call: z
+    .object({ tool: z.string(), input: z.string().optional() })
+    .optional()
+    .describe('Of a permission: the tool and its whole input, as JSON without secrets.'),
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
@@ -244,6 +260,7 @@ export const TaskView = TaskSummary.extend({
     .describe('Everything below it, each after its parent.'),
   settings: TaskSettings.describe('What its runs are held to.'),
   cost: TaskCost.describe('What was spent so far, also while it runs.'),
+  artifacts: z.number().int().describe('How many files its runs have left for people.'),
 })
 export type TaskView = z.infer<typeof TaskView>
 
@@ -258,11 +275,21 @@ export const SessionSummary = z.object({
   archivedBytes: z.number().describe('How much of the program’s own files is kept in the database.'),
   createdAt: Time,
   updatedAt: Time.describe('When it or its last task changed.'),
+  title: z.string().nullable().describe('What its first task is called, or the beginning of its prompt.'),
+  openQuestions: z.number().describe('How many questions of its tasks wait for an answer.'),
+  costUsd: z.number().nullable().describe('What its tasks have cost, as far as that is known; null if nothing is.'),
 })
 export type SessionSummary = z.infer<typeof SessionSummary>
 
 export const SessionView = SessionSummary.extend({ tasks: z.array(TaskSummary).describe('The newest 50, newest first.') })
 export type SessionView = z.infer<typeof SessionView>
+
+export const NewSession = z.strictObject({
+  agent: Name.optional().describe('An agent of the daemon’s configuration; the default one if left out.'),
+  agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
+  workspace: z.string().min(1).max(4096).describe('An absolute path: where its tasks work unless they say otherwise.'),
+})
+export type NewSession = z.infer<typeof NewSession>
 
 export const SessionAdoption = z.strictObject({
   vendorId: z.string().min(1).max(200).describe('The id that the agent program gave to the conversation.'),
@@ -357,6 +384,8 @@ export const HealthView = z.object({
         .describe('Those of the settings that are not in force, and why.'),
     })
     .describe('Of those whose last ticks failed or brought nothing, what went wrong.'),
+  agents: z.array(AgentRecord).describe('How the last runs of each agent went that ran within a week.'),
+  stuck: z.array(StuckTask).describe('Tasks that run and of which nothing has been heard for ten minutes.'),
 })
 export type HealthView = z.infer<typeof HealthView>
 

@@ -22,7 +22,7 @@ export interface Posted {
 const mostAnswerBytes = 64 * 1024
 
 /**
- * Posts JSON to a receiver: its addresses are looked up and checked now, exactly those are connected to, and nothing is followed. Rejects with a `PawlError` that
+ * Posts JSON, or what the headers say, to a receiver: its addresses are looked up and checked now, exactly those are connected to, and nothing is followed. Rejects with a `PawlError` that
  * says why, without the path of the address, which may be a secret, and without anything that the receiver said.
  */
 export async function post(
@@ -32,7 +32,7 @@ export async function post(
     body,
     signal,
     resolve,
-  }: { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal; resolve?: Resolve },
+  }: { headers: Readonly<Record<string, string>>; body: string | Uint8Array; signal: AbortSignal; resolve?: Resolve },
 ): Promise<Posted> {
   const url = new URL(receiver.url)
   const socket = await openReceiver(receiver, signal, resolve)
@@ -81,7 +81,7 @@ const leadsInside = (host: string, allowPrivate: boolean) =>
 function exchange(
   socket: Socket,
   url: URL,
-  { headers, body, signal }: { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal },
+  { headers, body, signal }: { headers: Readonly<Record<string, string>>; body: string | Uint8Array; signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const giveUp = () => socket.destroy()
   signal.addEventListener('abort', giveUp)

@@ -24,6 +24,8 @@ export interface Topics {
   schedules: undefined
   /** Somebody outside is to be told something. */
   outbox: undefined
+  /** A browser wants to be told, or does not any more. */
+  push: undefined
   /** A task has new events that another process stored. */
   events: string
 }
@@ -52,6 +54,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
     dispatch: false,
     halt: false,
     outbox: false,
+    push: false,
     cancel: new Set<string>(),
     answered: new Set<string>(),
     events: new Set<string>(),
@@ -71,11 +74,12 @@ export function createBus(options: { database: Database; log: Log; self: string 
       dispatch: outgoing.dispatch,
       halt: outgoing.halt,
       outbox: outgoing.outbox,
+      push: outgoing.push,
       cancel: [...outgoing.cancel],
       answered: [...outgoing.answered],
       events: [...outgoing.events],
     }
-    outgoing.admission = outgoing.dispatch = outgoing.halt = outgoing.outbox = false
+    outgoing.admission = outgoing.dispatch = outgoing.halt = outgoing.outbox = outgoing.push = false
     outgoing.cancel.clear()
     outgoing.answered.clear()
     outgoing.events.clear()
@@ -95,7 +99,8 @@ export function createBus(options: { database: Database; log: Log; self: string 
   const receive = (payload: string) => {
     const message = payload === '' ? undefined : readMessage(payload)
     if (!message) {
-      for (const topic of ['admission', 'dispatch', 'halt', 'outbox', 'asked', 'schedules'] as const) deliver(topic, undefined)
+      for (const topic of ['admission', 'dispatch', 'halt', 'outbox', 'push', 'asked', 'schedules'] as const)
+        deliver(topic, undefined)
       deliver('cancel', '*')
       deliver('answered', '*')
       deliver('events', '*')
@@ -106,6 +111,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
     if (message.dispatch) deliver('dispatch', undefined)
     if (message.halt) deliver('halt', undefined)
     if (message.outbox) deliver('outbox', undefined)
+    if (message.push) deliver('push', undefined)
     for (const task of message.cancel) deliver('cancel', task)
     for (const question of message.answered ?? []) deliver('answered', question)
     for (const task of message.events) deliver('events', task)
@@ -124,6 +130,7 @@ export function createBus(options: { database: Database; log: Log; self: string 
       else if (topic === 'dispatch') outgoing.dispatch = true
       else if (topic === 'halt') outgoing.halt = true
       else if (topic === 'outbox') outgoing.outbox = true
+      else if (topic === 'push') outgoing.push = true
       // Whoever else looks after deadlines and schedules sees it in time.
       else if (topic === 'asked' || topic === 'schedules') return deliver(topic, undefined)
       else outgoing[topic as 'cancel' | 'answered' | 'events'].add(value!)
@@ -151,6 +158,7 @@ interface Message {
   readonly dispatch: boolean
   readonly halt?: boolean
   readonly outbox?: boolean
+  readonly push?: boolean
   readonly cancel: readonly string[]
   readonly answered?: readonly string[]
   readonly events: readonly string[]

@@ -2,11 +2,18 @@ import { join } from 'node:path'
 import type { Verdict } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
 import { mountLines } from '../domain/profile/mounts.ts'
+import type { Profile } from '../domain/profile/profile.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { writeHomeFile } from '../files/home-files.ts'
+import type { Walls } from '../sandbox.ts'
+import { areChangesOpen } from '../store/changes.ts'
 import type { TakenRun } from '../store/runs.ts'
+import { watchChanges } from './changes/watch-changes.ts'
 import { type Examined, endedWell, examine, repeats } from './checks/examine.ts'
 import { failingAs } from './failure.ts'
+import { artifactFolder, keepArtifacts, openArtifacts } from './files/artifacts.ts'
+import { layAttachments } from './files/lay-attachments.ts'
+import { withFiles } from './files/told.ts'
 import { fingerprintIn } from './guardrails/fingerprint.ts'
 import { layPrompt } from './long-prompt.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
@@ -17,7 +24,6 @@ import { readyMounts } from './rights/mounts.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
 import { skillsOfRun } from './skills/run-skills.ts'
 import { haveTurn, type TurnResult } from './turn.ts'
-import { watchChanges } from './workspace/changes.ts'
 import { sessionGitConfig } from './workspace/git.ts'
 import { type Guard, guardWorkspace } from './workspace/guard.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
@@ -94,6 +100,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     await writeHomeFile({ home, path: '.gitconfig' }, gitConfig, { user })
     return layPrompt(task, { adapter, profile, home, user })
   }, guard)
+  const attached = await orLeave(() => layAttachments(taken, parts, { enforced }), guard)
+  const artifacts = await orLeave(() => openArtifacts(taken, { home, user }), guard)
   for (const note of guard.notes) void voice.note('workspace_guard', note)
   const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
@@ -102,10 +110,27 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     hidden: [parts.home],
     user,
     enforced,
-    mounts: [...ready.mounts, ...guard.mounts, ...skills.mounts, ...message.mounts],
+    mounts: [
+      ...ready.mounts,
+      ...guard.mounts,
+      ...skills.mounts,
+      ...message.mounts,
+      ...attached.mounts,
+      ...toolMounts(profile, artifacts),
+    ],
     masks: guard.masks,
   })
-  const changes = watchChanges(workspace, { sandbox, walls, path: parts.path, voice })
+  const changes = watchChanges(workspace, {
+    run: { id: run.id, task: task.id, fence: run.fence },
+    home: parts.home,
+    sandbox,
+    walls,
+    path: parts.path,
+    voice,
+    redact: (text) => parts.redactor.text(text),
+    isOpen: (runs) => areChangesOpen(parts.db, runs),
+    shelf: parts.pictures,
+  })
   let result: Examined | undefined
   let left: string | undefined
   /** Under way as soon as the agent rests: the workspace and the conversation are put in order side by side. */
@@ -122,11 +147,15 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       workspace,
       guard,
       places: mountLines(ready.there, { enforced }),
-      message,
+      message: adapter.isElsewhere
+        ? message
+        : withFiles(message, attached, parts.files.limits.tellArtifacts ? artifactFolder(home) : undefined),
+      attached,
       skills,
       enforced,
       recording,
       replayed,
+      isPictured: changes.isPictured,
       // What is recorded or compared is the workspace as the agent left it.
       onRest: recording || replayed ? undefined : () => void putInOrder(),
     })
@@ -137,6 +166,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     if (isLost(voice.watch)) await (ordering ?? release(guard, voice))
     else {
       const planted = await putInOrder()
+      await keepArtifacts(taken, parts, voice, { home })
       if (result) {
         const { unit } = walls
         const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready.mounts, home, records }
@@ -152,6 +182,9 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
+
+/** The agent's program has its home; our own tools, which are used in its place, do not. */
+const toolMounts = ({ tools }: Profile, mounts: NonNullable<Walls['mounts']>) => (tools.native ? [] : mounts)
 
 /** Nothing was started: the place is left as it was found, and why it was not used stays the answer. */
 async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefined, voice: Voice): Promise<void> {

@@ -4,10 +4,13 @@ import type { Clock } from '../clock.ts'
 import { accountOf } from '../domain/account.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { conflict, denied, invalid, PawlError } from '../domain/error.ts'
+import type { Attachment } from '../domain/files/view.ts'
 import { newId, SessionId } from '../domain/id.ts'
+import type { NewListener } from '../domain/listener.ts'
 import { localUser } from '../domain/role.ts'
 import type { ReplayOf } from '../domain/task/spec.ts'
 import { rankOf } from '../domain/task/task.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { NewTask, NewTasks } from '../domain/view.ts'
 import { fp } from '../failpoint.ts'
 import type { Db, Tx } from '../store/database.ts'
@@ -16,6 +19,7 @@ import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
 import { assertAble, hasWishes } from './create/able.ts'
 import { agentsOfTask } from './create/agent.ts'
+import { attachmentsOf } from './create/attachments.ts'
 import { mountsOfTask } from './create/mounts.ts'
 import type { TaskCreatorParts } from './create/parts.ts'
 import { chooseWorkspace, contextFolders, howToWork } from './create/place.ts'
@@ -28,6 +32,8 @@ import type { Caller } from './entrance/audit.ts'
 import { assertMayAsk } from './entrance/may-ask.ts'
 import { assertMayCheck, assertMayDecide } from './entrance/may-decide.ts'
 import { guarded } from './guarded.ts'
+import { firstListeners as listenersOf } from './listeners/make.ts'
+import { ownKey } from './said.ts'
 import { assertSchema } from './structured-output.ts'
 import { assertRole, renderTask } from './templates.ts'
 
@@ -46,12 +52,18 @@ export interface Origin {
   readonly schedule?: string | undefined
   /** The recorded run that it is to repeat. */
   readonly replay?: ReplayOf | undefined
+  /** Files that another task has. */
+  readonly attachments?: Attachment[] | undefined
+  /** The span of whoever asks. Not part of what is asked: the same request may come again in another span. */
+  readonly trace?: TraceContext | undefined
+  /** Addresses that are told of it from its first event on. */
+  readonly listeners?: readonly NewListener[] | undefined
 }
 
 export interface TaskCreator {
   (input: NewTask, key: string | undefined, caller: Caller, origin?: Origin): Promise<Made>
   /** All of them or none, in the order of the request. */
-  together(input: NewTasks, key: string | undefined, caller: Caller): Promise<Made[]>
+  together(input: NewTasks, key: string | undefined, caller: Caller, origin?: Pick<Origin, 'trace'>): Promise<Made[]>
   /** Refuses what it would refuse to make; makes nothing. */
   check(input: NewTask, caller: Caller): Promise<void>
 }
@@ -91,14 +103,14 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     )
     return made!
   }
-  const together: TaskCreator['together'] = async (input, given, caller) => {
+  const together: TaskCreator['together'] = async (input, given, caller, origin) => {
     const keysOf = (key: string) => input.tasks.map((_, index) => `${key}\t${index}`)
     return keyed(caller, given, input, keysOf, async (keys) => {
       const arranged = arrange(input, clock.now())
       const checked: Checked[] = []
       for (const { id, index, task } of arranged)
         checked.push(
-          await check(id, task, caller).catch((error: unknown) => {
+          await check(id, task, caller, origin).catch((error: unknown) => {
             throw error instanceof PawlError ? ofTask(input.tasks, index, error) : error
           }),
         )
@@ -119,8 +131,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     keysOf: (key: string) => string[],
     work: (keys: Keyed[] | undefined) => Promise<TaskRow[] | undefined>,
   ): Promise<Made[]> {
-    // Keys are each user's own: nobody is handed a task of another by guessing one.
-    const key = given === undefined || (caller.user ?? localUser) === localUser ? given : `${caller.user} ${given}`
+    const key = given === undefined ? undefined : ownKey(caller, given)
     const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(body)).digest('hex')
     const keys = key === undefined ? undefined : keysOf(key)
     const earlier = async (): Promise<Made[] | undefined> => {
@@ -170,6 +181,9 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     const role = input.role ?? agent.role
     if (role !== undefined) await assertRole(parts.home, role)
     const prompt = await promptOf(input, workspace.path)
+    const attachments = input.attachments?.length ? await attachmentsOf(parts, input.attachments, caller) : origin.attachments
+    const user = caller.user ?? localUser
+    const listeners = origin.listeners?.length ? await listenersOf(parts, origin.listeners, { task: id, caller }) : undefined
     await assertTaking()
     const priority = input.priority ?? 0
     return {
@@ -178,7 +192,12 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       agent,
       account: accountOf(agent),
       name: input.name,
-      spec: { ...specOf({ ...input, contextDirs }, agent, failover), ...(origin.replay ? { replay: origin.replay } : {}) },
+      spec: {
+        ...specOf({ ...input, contextDirs }, agent, failover),
+        ...(origin.replay ? { replay: origin.replay } : {}),
+        ...(attachments ? { attachments } : {}),
+        ...(origin.trace ? { trace: origin.trace } : {}),
+      },
       schedule: origin.schedule,
       related: { dependsOn: input.dependsOn, parent: input.parent },
       prompt,
@@ -193,7 +212,8 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       continuation: input.resetSession ? { kind: 'retry', fresh: true } : undefined,
       attended: input.attended ?? false,
       boundTo: parts.boundTo,
-      user: caller.user ?? localUser,
+      user,
+      listeners,
       at: new Date(clock.now()),
       audit: parts.audit.entry(caller, 'task.create', id, {
         agent: agent.name,
@@ -218,6 +238,8 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       withinQuota(parts, quota, (to) => insertAll(to, checked, keys)).catch((error: unknown) => {
         // Two requests with one key at the same moment: the primary key lets one through.
         if (keys !== undefined && (error as { code?: unknown }).code === '23505') return undefined
+        if (checked.some(({ spec }) => spec?.attachments) && (error as { code?: unknown }).code === '23503')
+          throw invalid('A file that was to be attached was forgotten in this very moment; hand it in again.')
         throw error
       }),
     )
@@ -250,9 +272,11 @@ async function insertAll(
   const rows: TaskRow[] = []
   for (const [place, { related, ...task }] of checked.entries()) {
     const isRelated = related.parent !== undefined || related.dependsOn?.length
+    const { trace, ...relations } = isRelated ? await relate(to as Tx, related) : {}
     const row = await tasks.insertTask(to, {
       ...task,
-      ...(isRelated ? await relate(to as Tx, related) : {}),
+      ...(trace ? { spec: { ...task.spec, trace } } : {}),
+      ...relations,
       idempotency: keys?.[place],
     })
     if (!row) return undefined
@@ -269,7 +293,7 @@ async function givenSession(db: Db, id: string | undefined): Promise<SessionRow 
   if (id === undefined) return undefined
   // What is no id names none; the database would refuse some of it in its own words.
   const session = SessionId.safeParse(id).success ? await guarded(() => findSession(db, id)) : undefined
-  if (!session) throw invalid(`There is no session ${id}; "pawl session ls" lists those there are.`)
+  if (!session) throw invalid(`There is no session ${id}; "pawl sessions ls" lists those there are.`)
   return session
 }
 

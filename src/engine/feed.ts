@@ -1,8 +1,17 @@
 import { invalid } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import type { Db } from '../store/database.ts'
-import { beforeAll, currentSnapshot, type FeedFilter, type FeedPlace, readFeed } from '../store/feed.ts'
+import {
+  beforeAll,
+  currentSnapshot,
+  type FeedFilter,
+  type FeedPage,
+  type FeedPlace,
+  type FoundEvent,
+  readFeed,
+} from '../store/feed.ts'
 import { parseCursor, writeCursor } from './feed-cursor.ts'
+import { createFeedReader, type FeedReader } from './feed-reader.ts'
 import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
 
@@ -22,37 +31,42 @@ export interface FeedVerbs {
 }
 
 const pageSize = 500
-/** Several writers at once are read at once. */
-const gatherMs = 100
+/** Whoever is so far behind reads by itself what it has missed. */
+const mostWaiting = 16
 
 export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: Pick<Journal, 'onStored'> }): FeedVerbs {
-  const read = (place: FeedPlace, options: FeedFilter & { limit: number }) => guarded(() => readFeed(db, place, options))
+  const reader = createFeedReader({ db, journal })
+  const eventsOf = ({ found }: FeedPage) => found.map(({ event }) => event)
   return {
     async readFeed({ after, ...options }) {
-      const { events, place, isLast } = await read(await placeOf(after), options)
-      return { events, cursor: writeCursor(place), isLast }
+      const place = await placeOf(after)
+      const page = await guarded(() => readFeed(db, place, options))
+      return { events: eventsOf(page), cursor: writeCursor(page.place), isLast: page.isLast }
     },
     async *followFeed({ after, signal, ...filter }) {
-      let isTold = Promise.withResolvers<void>()
-      const forget = journal.onStored(() => isTold.resolve())
-      const onAbort = () => isTold.resolve()
-      signal.addEventListener('abort', onAbort)
-      try {
-        let place = after === undefined ? { seen: await guarded(() => currentSnapshot(db)) } : await placeOf(after)
-        yield { events: [], cursor: writeCursor(place) }
-        while (!signal.aborted) {
-          // Whoever tells from here on may know of an event that the query does not see.
-          isTold = Promise.withResolvers()
-          const found = await read(place, { ...filter, limit: pageSize })
-          place = found.place
-          if (found.events.length > 0) yield { events: found.events, cursor: writeCursor(place) }
-          if (!found.isLast || signal.aborted) continue
-          await isTold.promise
-          if (!signal.aborted) await new Promise((done) => setTimeout(done, gatherMs))
+      let place = after === undefined ? { seen: await guarded(() => currentSnapshot(db)) } : await placeOf(after)
+      yield { events: [], cursor: writeCursor(place) }
+      while (!signal.aborted) {
+        const pages = subscribe(reader, signal)
+        try {
+          const until = await pages.joined
+          // What came before the pages that all are told.
+          for (let isLast = place.within === undefined && place.seen === until; !isLast && !signal.aborted; ) {
+            const page = await guarded(() => readFeed(db, place, { ...filter, limit: pageSize, until }))
+            place = page.place
+            isLast = page.isLast && place.seen === until
+            if (page.found.length > 0) yield { events: eventsOf(page), cursor: writeCursor(place) }
+          }
+          for await (const page of pages.all()) {
+            place = page.place
+            const events = page.found.filter((one) => isWanted(one, filter)).map(({ event }) => event)
+            if (events.length > 0) yield { events, cursor: writeCursor(place) }
+          }
+        } catch (error) {
+          if (!signal.aborted) throw error
+        } finally {
+          pages.end()
         }
-      } finally {
-        forget()
-        signal.removeEventListener('abort', onAbort)
       }
     },
   }
@@ -65,5 +79,57 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
     if (!place || ends!.some((end) => end > BigInt(now!)))
       throw invalid('This cursor is not one of this database; leave it out to follow from now on, or begin with 0.')
     return place
+  }
+}
+
+const isWanted = ({ event, agent }: FoundEvent, filter: FeedFilter) =>
+  (filter.task === undefined || event.task === filter.task) &&
+  (filter.agent === undefined || agent === filter.agent) &&
+  (filter.types === undefined || filter.types.includes(event.type))
+
+/** The pages of the common reader for one follower, until it is told to end or has fallen too far behind. */
+function subscribe(reader: FeedReader, signal: AbortSignal) {
+  let waiting: FeedPage[] = []
+  let isBehind = false
+  let failure: { readonly error: unknown } | undefined
+  let woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+  const subscriber = {
+    take(page: FeedPage) {
+      if (waiting.length < mostWaiting) waiting.push(page)
+      else isBehind = true
+      wake()
+    },
+    fail(error: unknown) {
+      failure = { error }
+      wake()
+    },
+  }
+  const ended = Promise.withResolvers<never>()
+  const onAbort = () => {
+    wake()
+    ended.reject(signal.reason)
+  }
+  signal.addEventListener('abort', onAbort)
+  ended.promise.catch(() => undefined)
+  return {
+    joined: Promise.race([reader.join(subscriber), ended.promise]),
+    async *all() {
+      while (!signal.aborted) {
+        const pages = waiting
+        waiting = []
+        yield* pages
+        if (failure) throw failure.error
+        // What was left out is read from where it went on.
+        if (isBehind) return
+        if (waiting.length > 0 || signal.aborted) continue
+        woken = Promise.withResolvers()
+        await woken.promise
+      }
+    },
+    end() {
+      signal.removeEventListener('abort', onAbort)
+      reader.leave(subscriber)
+    },
   }
 }

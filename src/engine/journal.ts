@@ -51,6 +51,8 @@ export function createJournal(options: {
   redact?: <T>(data: T) => T
   /** Writes what others are to be told of these events, in the transaction that stores them. What it answers is called after the commit. */
   alongside?: ((tx: Tx, entries: readonly Entry[]) => Promise<(() => void) | undefined>) | undefined
+  /** Hears of all that this process has stored, after it is. */
+  onPublished?: ((events: readonly Event[]) => void) | undefined
   onBroken: (error: unknown) => void
 }): Journal {
   const { db, bus, clock, log, onBroken, redact, alongside } = options
@@ -73,7 +75,7 @@ export function createJournal(options: {
     for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2_000)) {
       try {
         await fp('event.batch.before')
-        const stored = await appendEvents(db, batch)
+        const stored = await appendEvents(db, batch, { onTold: () => bus.tell('outbox') })
         await fp('event.batch.after')
         publish(stored.map((item) => item.event))
         if (stored.length < batch.length)
@@ -141,6 +143,7 @@ export function createJournal(options: {
       hub.publish(task, batch)
       bus.tellOthers('events', task)
     }
+    options.onPublished?.(events)
     stored()
   }
   const listeners = new Set<() => void>()
@@ -178,19 +181,21 @@ export function createJournal(options: {
       const at = new Date(clock.now())
       let events: Event[] = []
       let committed: (() => void) | undefined
+      let isTold = false
       try {
         const result = await inTransaction(db, async (tx) => {
           const entries: Entry[] = []
           const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
           committed = await alongside?.(tx, entries)
           await fp(`${name}.before`)
-          const stored = await appendEvents(tx, entries, { isLast: true })
+          const stored = await appendEvents(tx, entries, { isLast: true, onTold: () => (isTold = true) })
           events = stored.map((item) => item.event)
           return value
         })
         await fp(`${name}.after`)
         publish(events)
         committed?.()
+        if (isTold && !committed) bus.tell('outbox')
         return result
       } catch (error) {
         if (isStorageBroken(error)) onBroken(error)

@@ -28,7 +28,7 @@ export async function layPrompt(
   { adapter, profile, home, user }: { adapter: Adapter; profile: Profile; home: string; user: AgentUser | undefined },
 ): Promise<LaidPrompt> {
   const bytes = Buffer.byteLength(prompt)
-  if (bytes <= maxInlineBytes || !adapter.can.mcp) return { prompt, mounts: [] }
+  if (bytes <= maxInlineBytes || !adapter.can.mcp || adapter.isElsewhere) return { prompt, mounts: [] }
   const path = posix.join(folderName, `${id}.md`)
   await writeHomeFile({ home, path }, prompt, { user })
   const folder = posix.join(home, folderName)

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Permission, PermissionRequest } from '../agent.ts'
@@ -10,9 +9,11 @@ import type { NetworkAccess } from '../egress/network.ts'
 import { readHomeFile, writeHomeFile } from '../files/home-files.ts'
 import type { Child } from '../process/child.ts'
 import { findProgram } from '../process/program.ts'
-import type { Walled, Walls } from '../sandbox.ts'
+import type { Walls } from '../sandbox.ts'
 import type { TakenRun } from '../store/runs.ts'
-import { type DoorVerbs, serveDoor } from './program/door.ts'
+import { openWayOut } from './mcp-servers/launch.ts'
+import { type ServersOfRun, serversOfRun } from './mcp-servers/run-servers.ts'
+import type { DoorVerbs } from './program/door.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './rights/permissions.ts'
 import type { RunParts } from './run.ts'
 import type { Place } from './turn.ts'
@@ -32,6 +33,8 @@ export interface RunTools {
     audit(act: RemoteAct): Promise<void>
   }
   readonly scripts: readonly ScriptSkill[]
+  /** The user's own servers of tools; undefined if there are none. */
+  readonly servers?: ServersOfRun | undefined
 }
 
 /** What an agent did, or was refused, on another machine. */
@@ -63,7 +66,8 @@ export async function toolsOfRun(
   rights: ToolRights,
 ): Promise<RunTools | undefined> {
   const { profile, adapter, walls, records, voice, skills } = place
-  const isNeeded = !profile.tools.native || profile.ssh !== undefined || skills.scripts.length > 0
+  const servers = serversOfRun(taken, parts, place, rights)
+  const isNeeded = !profile.tools.native || profile.ssh !== undefined || skills.scripts.length > 0 || servers !== undefined
   if (!isNeeded || !adapter.can.mcp) return undefined
   const { task, run } = taken
   await makeToolHome(place)
@@ -88,6 +92,7 @@ export async function toolsOfRun(
       audit: (act) => parts.auditRemote(act, { user: task.user_name, task: task.id, run: run.id }),
     },
     scripts: skills.scripts,
+    servers,
   }
 }
 
@@ -138,15 +143,7 @@ function launching(taken: TakenRun, parts: RunParts, place: Place, { verbs, netw
       { file: found, args, env },
       { ...walls, home: toolHome(place), unit, door: network !== undefined },
     )
-    if (network) await openWayOut(walled, { ...verbs, network }, place)
+    if (network) await openWayOut(walled, { ...verbs, network }, place.voice.log)
     return walled.child
   }
-}
-
-/** A door with nothing behind it but the proxy: nobody knows its token. */
-async function openWayOut(walled: Walled, verbs: DoorVerbs, { voice }: Place): Promise<void> {
-  if (!walled.door) return
-  const door = serveDoor(walled.door.server, { token: randomBytes(24).toString('base64url'), log: voice.log })
-  await door.bind(verbs)
-  void walled.child.exited.then(() => door.close())
 }

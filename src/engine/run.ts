@@ -1,9 +1,10 @@
-import type { Adapter } from '../agent.ts'
+import type { Adapter, AgentHealth } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { messageOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { FileLimits } from '../domain/files/limits.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
@@ -13,17 +14,25 @@ import type { Redactor } from '../domain/redact/redactor.ts'
 import { fp } from '../failpoint.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Log } from '../log.ts'
+import type { TokenKeeper } from '../mcp-server.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
+import { type RunChanged, unknownChanges } from '../store/changes.ts'
 import { type Db, isPassing } from '../store/database.ts'
 import type { Freed } from '../store/events.ts'
 import type { Booking } from '../store/ledger.ts'
 import type { TakenRun } from '../store/runs.ts'
-import type { SpannedRun, Telemetry } from '../telemetry/telemetry.ts'
+import type { Contexts } from '../telemetry/contexts.ts'
+import type { Listener, SpannedRun } from '../telemetry/telemetry.ts'
 import type { Leftovers } from './access/leftovers.ts'
+import type { PictureShelf } from './changes/shelf.ts'
+import { storeFolderOf } from './changes/store-folder.ts'
 import type { Examined } from './checks/examine.ts'
 import { converse } from './conversation.ts'
 import { RunFailure } from './failure.ts'
+import type { Blobs } from './files/blobs.ts'
+import type { Growths } from './growths.ts'
 import type { Journal } from './journal.ts'
+import type { ServerHealth } from './mcp-servers/health.ts'
 import type { Money } from './money/meter.ts'
 import type { ToolServing } from './program/door.ts'
 import { explainFailure } from './program/explain.ts'
@@ -49,12 +58,18 @@ export interface LiveRun {
 export interface RunParts {
   readonly db: Db
   readonly journal: Journal
+  /** Told what agents are saying. Undefined where nobody can watch. */
+  readonly growths?: Growths | undefined
+  /** Workspaces as runs left them. */
+  readonly pictures: PictureShelf
   readonly settler: Settler
   readonly clock: Clock
   readonly log: Log
   readonly home: string
   /** With the options of an agent: as it is for that agent. */
   readonly adapterNamed: (name: string, options?: unknown) => Adapter
+  /** What is known of the program that an agent is. */
+  readonly programOf: (agent: ResolvedAgent) => Pick<Adapter, 'title' | 'tried'>
   /** Those of the settings, for subtasks that are given to another agent. */
   readonly agents: readonly ResolvedAgent[]
   /** The walls for a profile, and whether they can be built. */
@@ -74,6 +89,8 @@ export interface RunParts {
   /** The secrets that a profile names, for a run of this agent and this user. Refuses if one is not set. */
   readonly secretsFor: (wanted: Profile['secrets'], run: { agent: string; user: string }) => Promise<readonly GivenSecret[]>
   readonly probe: Probe
+  /** Is told what asking the program showed after a run that failed and did not say why. */
+  readonly onFound?: ((agent: string, health: AgentHealth) => void) | undefined
   readonly warm: Warm
   readonly leftovers: Leftovers
   /** Serves our tools to the agent of a run. */
@@ -86,10 +103,17 @@ export interface RunParts {
   readonly guardrails: GuardrailSettings
   /** How large one may grow, and the workspace with it. */
   readonly recordings: { readonly maxMb: number }
+  /** What files hold, and how many a task may have and leave. */
+  readonly files: { readonly blobs: Blobs; readonly limits: FileLimits }
   /** How many tasks may wait, subtasks among them. */
   readonly maxQueued?: number | undefined
   /** Undefined where nobody collects spans. */
-  readonly telemetry?: Telemetry | undefined
+  readonly telemetry?: Listener | undefined
+  /** What goes along with what a run asks of others. */
+  readonly contexts?: Contexts | undefined
+  /** Where what lets Pawl in at servers of tools is kept, and what is known of them. */
+  readonly serverTokens?: TokenKeeper | undefined
+  readonly serverHealth?: ServerHealth | undefined
   /** Writes what was done on another machine into the audit. */
   readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>
 }
@@ -103,6 +127,8 @@ export interface Voice {
   readonly note: (code: string, detail: string) => Promise<void> | undefined
   /** Keeps secrets out of everything that is stored or logged, until the run is settled. */
   readonly hide: (secrets: readonly Secret[]) => void
+  /** What the run changed, to be stored with its end, however that comes. */
+  readonly keepChanges: (changed: RunChanged) => void
 }
 
 export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
@@ -135,6 +161,10 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   }
 
   let end: Ended
+  let changes: RunChanged | undefined
+  const keepChanges: Voice['keepChanges'] = (changed) => {
+    changes = changed
+  }
   let vendorSession: string | undefined
   let isUnexplained = false
   let complaint: string | undefined
@@ -142,7 +172,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     // Before anything is said: a key that is known already must not be logged because it stands in the prompt.
     hide(keysOf(taken, parts))
     log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
-    const result = await converse(taken, parts, { watch, log, recordEvent, note, hide })
+    const result = await converse(taken, parts, { watch, log, recordEvent, note, hide, keepChanges })
     vendorSession = result.verdict.vendorSession
     complaint = result.verdict.complaint
     isUnexplained = result.verdict.isUnexplained === true && !watch.reason
@@ -151,7 +181,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     end = judgeFailure(error, watch, log)
   }
   if (shown) end = { ...end, ...shown({ text: end.text, message: end.message, summary: end.summary }) }
-  end = parts.redactor.value(end)
+  end = parts.redactor.value({ ...end, changes: isLost(watch) ? undefined : changes })
   const said = await parts.journal.withdraw(run.id)
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
   if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
@@ -177,10 +207,17 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
     await parts.journal.flush()
     await persistently(parts, log, () => parts.settler.settleRun(settling, unstorable, { startedAtMs }))
   }
+  // Whoever takes a lost run up goes on from where it began.
+  if (!isLost(watch))
+    await parts.pictures
+      .clear(storeFolderOf(parts.home, { task: task.id, fence: run.fence }))
+      .catch((error: unknown) => log.warn('a picture of a workspace was not removed', { error: messageOf(error) }))
   const { agent_config: agent } = task
   const { path, userHome, environment } = parts
   const place = { path, folder: task.workspace, home: userHome, environment, untrusted: [parts.home] }
-  if (isUnexplained) void explainFailure({ adapter: parts.adapterNamed(agent.adapter, agent.options), agent, place, log })
+  const { onFound } = parts
+  if (isUnexplained)
+    void explainFailure({ adapter: parts.adapterNamed(agent.adapter, agent.options), agent, place, log, onFound })
 }
 
 const spentBy = ({ outcome, category, usage, costUsd }: Ended) => ({
@@ -199,6 +236,7 @@ export const spanned = ({ run, task }: TakenRun): SpannedRun & { readonly model:
   session: run.session_id,
   agent: task.agent,
   model: task.agent_config.model,
+  trace: task.spec.trace,
 })
 
 /** What is known of an agent's keys before it is started: those in Pawl's own environment. */
@@ -215,6 +253,7 @@ const unstorable: Ended = {
   category: 'internal',
   message: 'Pawl could not store how this run ended; its log has the details.',
   text: '',
+  changes: { ...unknownChanges, why: 'What this run changed is not known: Pawl could not store how it ended.' },
 }
 const stackOf = (error: unknown) => (error instanceof Error ? error.stack : undefined)
 

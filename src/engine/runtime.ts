@@ -2,41 +2,63 @@ import type { AgentView, HealthView } from '../domain/view.ts'
 import { findHalt } from '../store/halt.ts'
 import { countOutbox } from '../store/outbox.ts'
 import * as tasks from '../store/tasks.ts'
+import { type BackupVerbParts, type BackupVerbs, backupVerbs } from './backups/verbs.ts'
+import { type BulkVerbs, bulkVerbs } from './bulk.ts'
+import { type ChangeVerbs, changeVerbs } from './changes/verbs.ts'
 import { type CheckVerbParts, type CheckVerbs, checkVerbs } from './checks/verbs.ts'
+import { type DoctorVerbParts, type DoctorVerbs, doctorVerbs } from './doctor/verbs.ts'
+import { type DraftVerbParts, type DraftVerbs, draftVerbs } from './draft/verbs.ts'
+import { type ElaborateVerbParts, type ElaborateVerbs, elaborateVerbs } from './elaborate/verbs.ts'
 import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
 import { type FeedVerbs, feedVerbs } from './feed.ts'
+import { type FileVerbParts, type FileVerbs, fileVerbs } from './files/verbs.ts'
 import { guarded } from './guarded.ts'
 import { type LimitVerbs, limitVerbs } from './limits/verbs.ts'
+import { type McpServerVerbParts, type McpServerVerbs, mcpServerVerbs } from './mcp-servers/verbs.ts'
 import { type ModelFigureVerbs, modelFigureVerbs } from './models/figures.ts'
 import { type ModelVerbParts, type ModelVerbs, modelVerbs } from './models/verbs.ts'
 import { type MoneyVerbParts, type MoneyVerbs, moneyVerbs } from './money/verbs.ts'
 import { type NotificationVerbParts, type NotificationVerbs, notificationVerbs } from './outbox/verbs.ts'
+import { type PushVerbParts, type PushVerbs, pushVerbs } from './push/verbs.ts'
 import { type QuestionVerbParts, type QuestionVerbs, questionVerbs } from './questions/verbs.ts'
 import { type RecordingVerbs, recordingVerbs } from './recordings/verbs.ts'
 import { type ReviewVerbs, reviewVerbs } from './review/verbs.ts'
 import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './rights/verbs.ts'
+import { type RunLogParts, type RunLogVerbs, runLogVerbs } from './run-log/verbs.ts'
 import { schedulesHealth } from './schedules/health.ts'
 import type { RefusedSchedules } from './schedules/refused.ts'
 import { type ScheduleVerbs, scheduleVerbs } from './schedules/verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
+import { type SettingsVerbParts, type SettingsVerbs, settingsVerbs } from './settings/verbs.ts'
 import { type SkillVerbs, skillVerbs } from './skills/verbs.ts'
 import { type TaskVerbParts, type TaskVerbs, taskVerbs } from './task-verbs.ts'
+import { type TransferVerbs, transferVerbs } from './transfer/verbs.ts'
+import type { Findings } from './trouble/findings.ts'
+import { lookForTrouble } from './trouble/look.ts'
 import { type WorkspaceVerbs, workspaceVerbs } from './workspace/verbs.ts'
 
 export type { Caller } from './entrance/audit.ts'
 export type { FeedFilter } from './feed.ts'
-export type { TaskFilter } from './task-verbs.ts'
+export type { TaskFilter, TaskNarrowing } from './list-tasks.ts'
 
 /** The verbs every surface calls. They decide; surfaces only translate. Each refuses with a `PawlError`. */
 export interface Runtime
   extends TaskVerbs,
+    BulkVerbs,
+    FileVerbs,
     FeedVerbs,
     ReviewVerbs,
     CheckVerbs,
+    ChangeVerbs,
+    RunLogVerbs,
+    DraftVerbs,
+    ElaborateVerbs,
+    PushVerbs,
     QuestionVerbs,
     SessionVerbs,
     HaltVerbs,
     LimitVerbs,
+    McpServerVerbs,
     ModelFigureVerbs,
     ModelVerbs,
     MoneyVerbs,
@@ -45,6 +67,10 @@ export interface Runtime
     SkillVerbs,
     WorkspaceVerbs,
     RecordingVerbs,
+    SettingsVerbs,
+    DoctorVerbs,
+    BackupVerbs,
+    TransferVerbs,
     NotificationVerbs {
   listAgents(): Promise<AgentView[]>
   /** One of them, asked alone. */
@@ -54,19 +80,33 @@ export interface Runtime
   ready(): Promise<void>
 }
 
+/** What the daemon knows of itself without the database. */
+export type SelfView = Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications' | 'agents' | 'stuck'>
+
 export interface RuntimeParts
   extends TaskVerbParts,
+    FileVerbParts,
     QuestionVerbParts,
     SessionVerbParts,
     ProfileVerbParts,
+    McpServerVerbParts,
     ModelVerbParts,
     MoneyVerbParts,
     CheckVerbParts,
+    SettingsVerbParts,
+    DoctorVerbParts,
+    RunLogParts,
+    BackupVerbParts,
+    DraftVerbParts,
+    ElaborateVerbParts,
+    PushVerbParts,
     NotificationVerbParts {
   readonly describeAgents: () => Promise<AgentView[]>
   readonly describeAgent: (name: string) => Promise<AgentView>
   readonly refusedSchedules?: Pick<RefusedSchedules, 'list'> | undefined
-  readonly describeSelf: () => Promise<Omit<HealthView, 'tasks' | 'halt' | 'schedules' | 'notifications'>>
+  /** What asking the programs of agents has shown. */
+  readonly findings?: Pick<Findings, 'of'> | undefined
+  readonly describeSelf: () => Promise<SelfView>
 }
 
 export function createRuntime(parts: RuntimeParts): Runtime {
@@ -74,12 +114,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const ofTasks = taskVerbs(parts)
   return {
     ...ofTasks,
+    ...bulkVerbs(ofTasks),
     ...feedVerbs(parts),
+    ...fileVerbs(parts),
     ...checkVerbs(parts),
+    ...changeVerbs(parts),
+    ...runLogVerbs(parts),
+    ...draftVerbs(parts, ofTasks),
+    ...elaborateVerbs(parts, ofTasks),
+    ...pushVerbs(parts),
     ...reviewVerbs(parts, ofTasks.getTask),
     ...questionVerbs(parts),
     ...sessionVerbs(parts, ofTasks.cancelTask),
     ...limitVerbs(parts, ofTasks.getTask),
+    ...mcpServerVerbs(parts),
     ...modelVerbs(parts),
     ...modelFigureVerbs(parts),
     ...moneyVerbs(parts),
@@ -89,21 +137,27 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     ...workspaceVerbs(parts),
     ...recordingVerbs(parts, ofTasks),
     ...notificationVerbs(parts),
+    ...settingsVerbs(parts),
+    ...doctorVerbs(parts),
+    ...backupVerbs(parts),
+    ...transferVerbs(parts),
     ...haltVerbs(parts, ofTasks.cancelTask),
 
     listAgents: parts.describeAgents,
     getAgent: parts.describeAgent,
     async health() {
-      const [self, counts, halt, schedules, notifications] = await guarded(() =>
+      const now = new Date(parts.clock.now())
+      const [self, counts, halt, schedules, notifications, trouble] = await guarded(() =>
         Promise.all([
           parts.describeSelf(),
           tasks.countByState(db),
           findHalt(db),
-          schedulesHealth(db, parts.refusedSchedules?.list()),
+          schedulesHealth(db, now, parts.refusedSchedules?.list()),
           countOutbox(db),
+          lookForTrouble(db, { now, findings: parts.findings }),
         ]),
       )
-      return { ...self, tasks: counts, halt: halt ? haltView(halt) : null, schedules, notifications }
+      return { ...self, tasks: counts, halt: halt ? haltView(halt) : null, schedules, notifications, ...trouble }
     },
     async ready() {
       await guarded(() => tasks.countByState(db))

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { invalid, notFound, PawlError } from '../domain/error.ts'
-import { SessionId } from '../domain/id.ts'
-import type { Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
+import { newId, SessionId } from '../domain/id.ts'
+import type { NewSession, Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
 import type { AgentUser } from '../process/agent-user.ts'
-import { listSessions, runningTask } from '../store/sessions.ts'
-import { listTasks } from '../store/tasks.ts'
+import { insertAudit } from '../store/audit.ts'
+import { insertSession, listSessions, runningTask } from '../store/sessions.ts'
+import { listTasks } from '../store/task-list.ts'
 import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
 import type { Caller } from './entrance/audit.ts'
 import { assertMayAsk } from './entrance/may-ask.ts'
@@ -19,6 +20,8 @@ export interface SessionVerbs {
   /** Newest first. `cursor` is the `next` of an earlier page. */
   listSessions(filter: SessionFilter): Promise<Page<SessionSummary>>
   getSession(id: string): Promise<SessionView>
+  /** A conversation that nothing was said in yet. */
+  createSession(session: NewSession, caller: Caller): Promise<SessionView>
   /** Makes a session of a conversation that was begun in the agent program itself, whose files stay as they are. */
   adoptSession(adoption: SessionAdoption, caller?: Caller): Promise<SessionView>
   /** Cancels the task that runs on the session now; those that wait stay. Nothing runs: nothing is done. */
@@ -52,7 +55,7 @@ export function sessionVerbs(
 
   const existing = async (id: string) => {
     const [found] = await guarded(() => listSessions(db, { id, limit: 1 }))
-    if (!found) throw notFound(`There is no session ${id}; "pawl session ls" lists those there are.`)
+    if (!found) throw notFound(`There is no session ${id}; "pawl sessions ls" lists those there are.`)
     return found
   }
   const getSession = async (id: string): Promise<SessionView> => {
@@ -69,6 +72,22 @@ export function sessionVerbs(
       const rows = await guarded(() => listSessions(db, { agent, before: cursor, limit: limit + 1 }))
       const items = rows.slice(0, limit)
       return { items: items.map(sessionSummary), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+    },
+
+    async createSession({ agent, agentConfig, workspace }, caller) {
+      assertMayAsk(caller.standing, { agentConfig })
+      const path = await usableWorkspace(workspace, caller.standing, parts.sharedWorkspaces)
+      const by = agentConfig ?? agentNamed(parts.agents, agent ?? (await parts.defaultAgent()))
+      const { name: adapter } = parts.adapterNamed(by.adapter, by.options)
+      const id = newId('session', parts.clock.now())
+      const at = new Date(parts.clock.now())
+      await guarded(() =>
+        db.transaction().execute(async (tx) => {
+          await insertSession(tx, { id, agent: by.name, adapter, workspace: path, at })
+          await insertAudit(tx, parts.audit.entry(caller, 'session.create', id, { agent: by.name, workspace: path }))
+        }),
+      )
+      return getSession(id)
     },
 
     async adoptSession({ vendorId, agent, agentConfig, workspace }, caller = { by: 'api' }) {

@@ -3,6 +3,7 @@ import type { Totals } from '../domain/money/totals.ts'
 import { type MoveName, rankOf } from '../domain/task/task.ts'
 import type { Log } from '../log.ts'
 import { atOnce } from '../store/at-once.ts'
+import { insertChanges } from '../store/changes.ts'
 import type { Tx } from '../store/database.ts'
 import type { Entry } from '../store/events.ts'
 import { totals } from '../store/ledger.ts'
@@ -146,6 +147,7 @@ export function createSettler(options: {
         ])
         // It is locked, runs, and has our fence: a move that did nothing is one that its table does not have.
         if (!moved) throw new Error(`a running task does not make the move ${decided.settlement.move}`)
+        if (end.changes) await insertChanges(tx, run, end.changes)
         if (end.checks?.ran)
           await keepProof(
             tx,

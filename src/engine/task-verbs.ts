@@ -1,14 +1,20 @@
-import { conflict, invalid, notFound } from '../domain/error.ts'
+import { conflict, notFound } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
-import { rankOf, type TaskState } from '../domain/task/task.ts'
+import type { Growing } from '../domain/growing.ts'
+import type { NewListener } from '../domain/listener.ts'
+import type { Column } from '../domain/task/column.ts'
+import { rankOf } from '../domain/task/task.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../domain/view.ts'
 import { lastAction } from '../store/actions.ts'
-import { whatItWaitsFor } from '../store/admission.ts'
 import { insertAudit } from '../store/audit.ts'
+import { countArtifacts } from '../store/files.ts'
+import { keepKey } from '../store/idempotency.ts'
 import * as questions from '../store/questions.ts'
 import { runsOfTask } from '../store/runs.ts'
 import { dependenciesOf } from '../store/task-relations.ts'
 import * as tasks from '../store/tasks.ts'
+import { whatTheyWaitFor } from '../store/waiting.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
 import type { Bus } from './bus.ts'
@@ -17,35 +23,49 @@ import { deleteTree, removeRunFiles } from './delete-task.ts'
 import { assertDependenciesDone } from './dependencies.ts'
 import { changeCaps, editTask } from './edit-task.ts'
 import type { Audit, Caller } from './entrance/audit.ts'
+import type { Blobs } from './files/blobs.ts'
+import { sweepFiles } from './files/sweep.ts'
+import type { Growths } from './growths.ts'
 import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
+import { countColumns, listTasks, type TaskFilter, type TaskNarrowing } from './list-tasks.ts'
 import { costsOf } from './money/task-cost.ts'
 import { dropQuestions, move } from './move.ts'
+import { ofRetry, ownKey } from './said.ts'
 import { cancelTree, whileItGrows } from './subtasks/cancel-tree.ts'
 import { subtasksBelow } from './subtasks/results.ts'
 import { stillUnsaid } from './subtasks/tell-parent.ts'
-import { taskSummary, taskView } from './views.ts'
+import { taskView } from './views.ts'
 
 export interface TaskVerbs {
   /** Durable when it resolves. The same key with the same body gives the same task; with another body, `conflict`. Only the engine says which schedule it is of. */
   createTask(
     task: NewTask,
-    options: Caller & { idempotencyKey?: string | undefined; schedule?: string | undefined },
+    options: Caller & {
+      idempotencyKey?: string | undefined
+      schedule?: string | undefined
+      /** The span of whoever asks (`traceContextOf`); the task's span lies below it. */
+      trace?: TraceContext | undefined
+      /** Addresses that are told of it from its first event on. */
+      listeners?: readonly NewListener[] | undefined
+    },
   ): Promise<{ task: TaskView; created: boolean }>
   /** All of them or none; they may depend on each other by name. In the order of the request. */
   createTasks(
     tasks: NewTasks,
-    options: Caller & { idempotencyKey?: string | undefined },
+    options: Caller & { idempotencyKey?: string | undefined; trace?: TraceContext | undefined },
   ): Promise<{ tasks: TaskView[]; created: boolean }>
   /** Refuses what `createTask` would refuse; makes nothing. */
   checkTask(task: NewTask, caller: Caller): Promise<void>
   getTask(id: string): Promise<TaskView>
-  /** Newest first. `cursor` is the `next` of an earlier page. */
+  /** Newest first, by what the filter names. `cursor` is the `next` of an earlier page. */
   listTasks(filter: TaskFilter): Promise<Page<TaskSummary>>
+  /** How many stand in each column of the board. */
+  countTasks(filter: TaskNarrowing): Promise<Record<Column, number>>
   /** Ends a waiting task at once and a running one with grace, or without it if `now`. Cancelling twice is fine; an ended task is left as it is. */
   cancelTask(id: string, options: Caller & { now: boolean }): Promise<TaskView>
   /** Queues a task that has come to rest again: its conversation goes on, or starts anew if `fresh`. It is held to all that it was held to, but for caps named here. */
-  retryTask(id: string, options: Caller & TaskRetry): Promise<TaskView>
+  retryTask(id: string, options: Caller & TaskRetry & { idempotencyKey?: string | undefined }): Promise<TaskView>
   /** Changes how a task that waits is called, found and ranked. */
   editTask(id: string, edit: TaskEdit, caller: Caller): Promise<TaskView>
   /** Deletes an ended task for good, with its subtasks and all that is theirs. Answers how many tasks that were. */
@@ -55,9 +75,15 @@ export interface TaskVerbs {
   /** Batches of events after `after` as they become durable, without gap or repeat, until the signal aborts. Rejects at once for an unknown task. */
   followEvents(
     task: string,
-    options: { after: number; signal: AbortSignal; attends?: boolean | undefined },
+    options: { after: number; signal: AbortSignal; attends?: boolean | undefined; onGrowing?: OnGrowing | undefined },
   ): AsyncIterable<Event[]>
 }
+
+/**
+ * Told what the agent is saying while it says it, at most ten times a second, and that nothing is being said any more. Best effort: only of an agent that runs in
+ * the process which is asked, and nothing of it is stored.
+ */
+export type OnGrowing = (growing: Growing | undefined) => void
 
 type OwnTaskOptions = Caller & { idempotencyKey?: string | undefined } & Origin
 
@@ -66,21 +92,13 @@ export interface OwnTaskVerbs extends TaskVerbs {
   createTask(task: NewTask, options: OwnTaskOptions): Promise<{ task: TaskView; created: boolean }>
 }
 
-export interface TaskFilter {
-  readonly states?: readonly TaskState[] | undefined
-  readonly agent?: string | undefined
-  readonly tag?: string | undefined
-  readonly text?: string | undefined
-  readonly session?: string | undefined
-  readonly parent?: string | undefined
-  readonly limit: number
-  readonly cursor?: string | undefined
-}
-
 export interface TaskVerbParts extends TaskCreatorParts {
   readonly journal: Journal
+  readonly growths?: Growths | undefined
   readonly bus: Bus
   readonly audit: Audit
+  /** What files hold; swept when the last task that has it is deleted. */
+  readonly blobs?: Blobs | undefined
   /** So that a queued task can say that it waits for a slot. */
   readonly limits?: Limits
 }
@@ -98,53 +116,50 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
   const view = async (id: string) => {
     // First of all: whatever ended with it is seen by what is asked for later.
     const task = await guarded(() => existing(id))
-    const [runs, asked, dependsOn, reason, subtasks, current, cost] = await guarded(() =>
+    const [runs, asked, dependsOn, reason, subtasks, current, cost, artifacts] = await guarded(() =>
       Promise.all([
         runsOfTask(db, id),
         questions.questionsOfTask(db, id),
         dependenciesOf(db, id),
-        task.reason ?? (task.state === 'queued' ? whatItWaitsFor(db, task, parts.limits) : null),
+        task.reason ?? (task.state === 'queued' ? whatTheyWaitFor(db, [task], parts.limits).then(([why]) => why ?? null) : null),
         task.has_subtasks ? subtasksBelow(db, id) : [],
         task.state === 'running' ? lastAction(db, id) : null,
         costsOf(db, task),
+        task.fence > 0 ? countArtifacts(db, id) : 0,
       ]),
     )
-    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost)
+    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost, artifacts)
   }
 
   return {
     checkTask: create.check,
 
-    async createTask(input, { idempotencyKey, schedule, replay, ...caller }: OwnTaskOptions) {
-      const made = await create(input, idempotencyKey, caller, { schedule, replay })
+    async createTask(input, { idempotencyKey, schedule, replay, attachments, trace, listeners, ...caller }: OwnTaskOptions) {
+      const made = await create(input, idempotencyKey, caller, { schedule, replay, attachments, trace, listeners })
       if (!made.isNew) return { task: await view(made.row.id), created: false }
       journal.announce(made.row.id)
       bus.tell('queued')
       return { task: input.dependsOn?.length ? await view(made.row.id) : taskView(made.row, [], []), created: true }
     },
 
-    async createTasks(input, { idempotencyKey, ...caller }) {
-      const made = await create.together(input, idempotencyKey, caller)
+    async createTasks(input, { idempotencyKey, trace, ...caller }) {
+      const made = await create.together(input, idempotencyKey, caller, { trace })
       const created = made.some(({ isNew }) => isNew)
       if (created) {
         for (const { row } of made) journal.announce(row.id)
         bus.tell('queued')
       }
-      return { tasks: await Promise.all(made.map(({ row }) => view(row.id))), created }
+      // What was just made without any relation is known without asking.
+      const seen = made.map(({ row, isNew }, n) =>
+        isNew && !input.tasks[n]?.dependsOn?.length && !row.parent_id ? taskView(row, [], []) : view(row.id),
+      )
+      return { tasks: await Promise.all(seen), created }
     },
 
     getTask: view,
 
-    async listTasks(filter) {
-      const before = filter.cursor === undefined ? undefined : readCursor(filter.cursor)
-      const rows = await guarded(() => tasks.listTasks(db, { ...filter, limit: filter.limit + 1, before }))
-      const items = rows.slice(0, filter.limit)
-      const last = items.at(-1)
-      return {
-        items: items.map(taskSummary),
-        next: rows.length > filter.limit && last ? writeCursor(last.created_at, last.id) : null,
-      }
-    },
+    listTasks: (filter) => listTasks(db, filter, parts.limits),
+    countTasks: (filter) => countColumns(db, filter),
 
     async cancelTask(id, { now: atOnce, ...caller }) {
       const { by } = caller
@@ -164,7 +179,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
       return view(id)
     },
 
-    async retryTask(id, { fresh = false, budget, timeoutMs, ...caller }) {
+    async retryTask(id, { fresh = false, budget, timeoutMs, idempotencyKey, ...caller }) {
       await existing(id)
       await guarded(() =>
         journal.transact('task.retry', async (tx, record) => {
@@ -198,6 +213,8 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
           await dropQuestions(moving, id)
           if (budget !== undefined || timeoutMs !== undefined)
             await changeCaps(tx, locked, { budget, timeoutMs }, caller.standing)
+          if (idempotencyKey !== undefined)
+            await keepKey(tx, { key: ownKey(caller, idempotencyKey), body_hash: ofRetry, task_id: id, created_at: moving.at })
           await insertAudit(
             tx,
             audit.entry(caller, 'task.retry', id, {
@@ -227,6 +244,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
       )
       // They are deleted, whatever happens to their files now: what is left of those goes at the next start.
       await removeRunFiles(db, parts.home, runs).catch(() => undefined)
+      if (parts.blobs) await sweepFiles({ ...parts, blobs: parts.blobs }).catch(() => undefined)
       return { removed }
     },
 
@@ -235,22 +253,14 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
       return guarded(() => journal.read(task, page))
     },
 
-    async *followEvents(task, follow) {
+    async *followEvents(task, { onGrowing, ...follow }) {
       await existing(task)
-      yield* journal.follow(task, follow)
+      const forget = onGrowing && parts.growths?.watch(task, onGrowing)
+      try {
+        yield* journal.follow(task, follow)
+      } finally {
+        forget?.()
+      }
     },
   }
-}
-
-const writeCursor = (at: Date, id: string) => Buffer.from(JSON.stringify([at.toISOString(), id])).toString('base64url')
-
-function readCursor(cursor: string): { at: Date; id: string } {
-  try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as [string, string]
-    const date = new Date(at)
-    if (!Number.isNaN(date.getTime()) && typeof id === 'string') return { at: date, id }
-  } catch {
-    // Said below, together with a cursor that is JSON but not ours.
-  }
-  throw invalid('This cursor is not one that a list has given; leave it out to begin at the newest.')
 }

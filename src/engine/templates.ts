@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { TemplateView } from '../domain/draft.ts'
 import { invalid, messageOf } from '../domain/error.ts'
+import { Name } from '../domain/id.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { renderTemplate } from '../domain/template.ts'
 import type { TakenRun } from '../store/runs.ts'
@@ -20,6 +22,26 @@ async function readTemplate(home: string, kind: 'role' | 'task', name: string): 
     )
   })
   return { text, called }
+}
+
+const mostShown = 10_000
+
+/** The templates that a prompt can be put into. */
+export async function listTemplates(home: string): Promise<TemplateView[]> {
+  const files = await readdir(join(home, 'prompts', 'tasks')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const names = files.flatMap((file) => (file.endsWith('.md') ? [file.slice(0, -'.md'.length)] : []))
+  return Promise.all(
+    names
+      .filter((name) => Name.safeParse(name).success)
+      .sort()
+      .map(async (name) => {
+        const { text } = await readTemplate(home, 'task', name)
+        return { name, text: text.slice(0, mostShown), takesContext: /\{\{\s*context\s*\}\}/.test(text) }
+      }),
+  )
 }
 
 /** Refuses a role without a template, before anything is made. */

@@ -2,6 +2,7 @@ import type { Adapter, Verdict } from '../agent.ts'
 import { sleep } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import type { Profile } from '../domain/profile/profile.ts'
+import { showPaths } from '../domain/profile/shown-paths.ts'
 import { networkAccess } from '../egress/access.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
@@ -12,11 +13,14 @@ import { questionsOfTask } from '../store/questions.ts'
 import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import type { QuestionRow } from '../store/tables.ts'
 import { failingAs, RunFailure } from './failure.ts'
+import type { LaidAttachments } from './files/lay-attachments.ts'
+import type { Growth } from './growths.ts'
 import { superviseRun } from './guardrails/supervise.ts'
 import type { LaidPrompt } from './long-prompt.ts'
 import { withFacts } from './models/call-facts.ts'
 import { modelsFor, type RunModels } from './models/run-models.ts'
 import { createMeter } from './money/meter.ts'
+import { askIdOf } from './program/ask-id.ts'
 import { watchDisk } from './program/disk-watch.ts'
 import type { DoorVerbs } from './program/door.ts'
 import type { LiveAgent } from './program/live-agent.ts'
@@ -27,7 +31,7 @@ import type { RunRecording } from './recordings/record-run.ts'
 import type { RunReplayed } from './recordings/replay-run.ts'
 import { grantsOf } from './rights/grants.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './rights/permissions.ts'
-import { isLost, type RunParts, type Voice } from './run.ts'
+import { isLost, type RunParts, spanned, type Voice } from './run.ts'
 import { endTools, toolHome, toolsOfRun } from './run-tools.ts'
 import { runVerbs } from './run-verbs.ts'
 import { archiveSession } from './session/archive.ts'
@@ -63,6 +67,8 @@ export interface Place {
   readonly places: readonly string[]
   /** What the task asks for, or where that lies. */
   readonly message: LaidPrompt
+  /** The files that its tasks were given. */
+  readonly attached: LaidAttachments
   readonly skills: RunSkills
   readonly records: string
   /** What is left of the budget when the run begins; undefined if there is none. */
@@ -73,6 +79,8 @@ export interface Place {
   readonly recording?: RunRecording | undefined
   /** The run repeats another one. */
   readonly replayed?: RunReplayed | undefined
+  /** Nothing may be started, or be told to work, before: then nobody could tell what it changed. */
+  readonly isPictured?: Promise<void> | undefined
   /** Called when the agent is dead, or idle and to be kept, while its conversation is still to be archived. Not if the run is lost. */
   readonly onRest?: (() => void) | undefined
 }
@@ -105,6 +113,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   const { agent } = found
   let stays = false
   let stopWatchingDisk: (() => void) | undefined
+  let growth: Growth | undefined
   try {
     let vendorId: string | undefined
     let usedTools = false
@@ -121,6 +130,8 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       clock: parts.clock,
       onLimit: (message) => watch.stop({ kind: 'limit', category: 'disk_limit', message }),
     })
+    growth = parts.growths?.begin(task.id, taken.run.id, showPaths(profile.mounts))
+    const turnedAtMs = parts.clock.now()
     const served = await agent.serve({
       watch,
       graceMs: task.agent_config.graceMs,
@@ -134,6 +145,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       door: verbs,
       turn: {
         prompt: found.prompt,
+        images: found.images,
         signal: watch.signal,
         emit(event) {
           if (event.type === 'agent.session') {
@@ -141,13 +153,24 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
             learning = learning.then(() => learnSession(taken, parts, event.data.vendorId, voice.log))
           }
           if (event.type === 'agent.tool_called') usedTools = true
+          if (endsSpeech.has(event.type)) growth?.whole()
           return supervision.emit(event)
         },
+        grow: growth?.add,
         ask: verbs.consult,
         permit: permissions.permit,
+        askId: askIdOf(task),
+        async stored() {
+          await learning
+          await whenDatabaseIsBack(parts, voice, () => storeSession(taken, parts, vendorId))
+        },
+        goesOnLater: () => watch.reason?.kind === 'interrupted' || isLost(watch),
+        trace: parts.contexts?.ofTurn(spanned(taken))?.traceparent,
       },
     })
+    parts.telemetry?.turn({ run: taken.run.id, startedAtMs: turnedAtMs, endedAtMs: parts.clock.now() })
     stopWatchingDisk()
+    growth?.end()
     await fp('exit.observe')
     await learning
     await models?.close()
@@ -173,6 +196,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   } finally {
     meter.close()
     stopWatchingDisk?.()
+    growth?.end()
     if (!stays || watch.reason) await leave(agent)
     await models?.close()
     await endTools(parts, place).catch((error: unknown) => trouble('not_ended_cleanly', error))
@@ -214,6 +238,9 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     await voice.note(code, messageOf(error))
   }
 }
+
+/** What was being said has been said, or will not be. */
+const endsSpeech: ReadonlySet<string> = new Set(['agent.message', 'agent.thinking', 'agent.tool_called'])
 
 /** It has asked instead of saying something. */
 const asking = ({ category, message, ...said }: Verdict): Verdict => ({
@@ -318,7 +345,7 @@ async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice
 const databaseBackWithinMs = 15_000
 
 /** The end of the run waits for the database all the same. One that is full, or that stays away, is not waited for: the files are still on disk. */
-async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
+export async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
   const deadline = clock.monotonic() + databaseBackWithinMs
   for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
     try {
@@ -330,9 +357,14 @@ async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work
   }
 }
 
+const storeSession = async ({ run }: TakenRun, { db, clock }: RunParts, vendorId: string | undefined) =>
+  vendorId === undefined ? undefined : learnVendorSession(db, run, vendorId, new Date(clock.now()))
+
 /** Stored as soon as it is known: a crash a moment later can resume the conversation. */
 async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
+  await fp('session.learn.before')
   await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
     log.warn('the session id will be stored at the end of the run', { error: String(error) }),
   )
+  await fp('session.learn.after')
 }

@@ -40,6 +40,7 @@ export const taskView = (
   dependsOn: readonly Dependency[] = [],
   subtasks: TaskView['subtasks'] = [],
   cost: TaskView['cost'] = { usd: null, totalUsd: null, known: 'reported' },
+  artifacts = 0,
 ): TaskView => ({
   ...taskSummary(row),
   runs: runs.map(runView),
@@ -48,9 +49,10 @@ export const taskView = (
   subtasks,
   settings: taskSettings(row),
   cost,
+  artifacts,
 })
 
-function taskSettings({ agent_config: agent, spec, extra_args }: TaskRow): TaskSettings {
+function taskSettings({ agent_config: agent, spec, extra_args, output_schema }: TaskRow): TaskSettings {
   const { failover, ...said } = spec
   return {
     model: agent.model ?? null,
@@ -61,6 +63,7 @@ function taskSettings({ agent_config: agent, spec, extra_args }: TaskRow): TaskS
     extraArgs: extra_args,
     ...said,
     ...(failover ? { failover: failover.map(({ name }) => name) } : {}),
+    ...(output_schema ? { outputSchema: output_schema } : {}),
   }
 }
 
@@ -96,6 +99,9 @@ export function sessionSummary(row: SessionFigures): SessionSummary {
     archivedBytes: row.archived_bytes,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.last_change.toISOString(),
+    title: row.title,
+    openQuestions: row.open_questions,
+    costUsd: row.cost_usd,
   }
 }
 
@@ -117,5 +123,6 @@ export function questionView(row: QuestionRow): QuestionView {
     deadline: row.state === 'pending' ? time(row.deadline) : null,
     afterDeadline: row.after_deadline,
     escalatedTo: row.escalated_to,
+    ...(row.call ? { call: { tool: row.call.tool, ...(row.call.input === undefined ? {} : { input: row.call.input }) } } : {}),
   }
 }

@@ -34,7 +34,8 @@ const waitForWordMs = 20
 
 export function createWorker(options: {
   identity: WorkerIdentity
-  slots: number
+  /** How many runs at once; asked anew each time. */
+  slots: () => number
   database: Database
   dispatch: Dispatch
   journal: Journal
@@ -104,8 +105,11 @@ export function createWorker(options: {
   let lookedAt = clock.monotonic()
   const selfFencing = async () => {
     // We were stopped or asleep ourselves: ask whether the runs are still ours before we judge by a time that passed without us.
-    const slept = clock.monotonic() - lookedAt > sleptMs
-    if (slept) await Promise.race([beatOnce().catch(() => undefined), new Promise((done) => setTimeout(done, confirmWithinMs))])
+    for (let mostMs = sleptMs; clock.monotonic() - lookedAt > mostMs; mostMs = sleptMs + confirmWithinMs) {
+      lookedAt = clock.monotonic()
+      await Promise.race([beatOnce().catch(() => undefined), new Promise((done) => setTimeout(done, confirmWithinMs))])
+      // Asleep once more while we asked: the answer is about the time before.
+    }
     lookedAt = clock.monotonic()
     if (clock.monotonic() - confirmedAt > giveUpAfterMs && live.size > 0) {
       log.error('no confirmed beat for too long; this worker stops its runs', { runs: live.size, reason: 'self_fence' })
@@ -136,7 +140,7 @@ export function createWorker(options: {
 
   const takeOnce = async () => {
     if (mayHoldStrays) await giveStraysBack()
-    const free = slots - live.size
+    const free = slots() - live.size
     mayWait = free <= 0
     if (free <= 0 || stopped) return
     // Until the runs are started, an error leaves it open whether the leases were stored.
@@ -152,6 +156,8 @@ export function createWorker(options: {
         spend(one),
       ])
       await fp('claim.before')
+      // Tokens of runs that were cancelled before they were admitted fill no slot: there may be better ones behind them.
+      if (mayWait && leases.length < runs.length) takeAgain = true
       return found.filter(({ run }) => leases.includes(run.id))
     })
     if (taken.length > 0) await start(taken)

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import { type Call, payloadOf } from './call.ts'
 import { refusalOf, unexpected } from './client/refusals.ts'
+import { traced } from './headers.ts'
 import { type AttemptFacts, factsOf } from './money/call-facts.ts'
 import { worstCase } from './money/estimate.ts'
 import type { Reservation, WorstCase } from './money/purse.ts'
@@ -69,8 +70,9 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   } catch (thrown) {
     return { refusal: expected(thrown, call), canGoElsewhere: true }
   }
-  const { wire, foreign, hidesUsage, key, path, headers } = outgoing
+  const { wire, foreign, hidesUsage, key, path } = outgoing
   const facts = factsOf(parts.clock, call, route)
+  const headers = traced(outgoing.headers, run.contextOf?.({ number: call.number, startedAt: facts.startedAt }))
   let { body } = outgoing
   let finish: Finish
   try {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { Log } from '../log.ts'
 import { openModelDoor } from './model-door.ts'
 import type { CallFacts, Purse } from './money/purse.ts'
@@ -40,6 +41,8 @@ export interface GatewayRun {
   readonly purse: Purse
   /** What a client must show, in any of the places where formats put a key. */
   readonly token: string
+  /** What goes along with a call, so that the provider's spans lie below ours. */
+  contextOf?(call: Pick<CallFacts, 'number' | 'startedAt'>): TraceContext | undefined
   /** Told of every call, when it is over and its money is settled. */
   onCall?(call: CallFacts): void
   /** The client asks again by itself and cannot be told not to: a refusal that may pass is given as one that will not. */

@@ -1,3 +1,5 @@
+import type { TraceContext } from '../domain/trace-context.ts'
+
 /** Names and values in turn, as they go on the wire. */
 export type RawHeaders = readonly string[]
 
@@ -29,6 +31,14 @@ export function outgoing(raw: RawHeaders, authorization: Readonly<Record<string,
   headers.push('accept-encoding', 'identity')
   for (const name in authorization) if (authorizing.has(name) || !has(headers, name)) headers.push(name, authorization[name]!)
   return headers
+}
+
+/** With our own context in the place of one that the client brings: its calls are parts of the run, whatever it knows of that. */
+export function traced(headers: RawHeaders, context: TraceContext | undefined): RawHeaders {
+  if (!context) return headers
+  const { traceparent, tracestate } = context
+  const others = without(headers, (name) => name === 'traceparent' || name === 'tracestate')
+  return [...others, 'traceparent', traceparent, ...(tracestate === undefined ? [] : ['tracestate', tracestate])]
 }
 
 function has(headers: RawHeaders, name: string): boolean {

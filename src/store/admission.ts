@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Reason } from '../domain/task/task.ts'
 import type { Statements } from './at-once.ts'
 import { isChecking, isClosed, isDue, isServing, isToBePutOff, type Taker } from './cooldowns.ts'
 import type { Db } from './database.ts'
@@ -143,40 +142,3 @@ export async function admitTasks(
   const moved = new Set(rows.map((row) => row.task_id))
   return admitted.filter(({ task }) => moved.has(task))
 }
-
-/** What keeps a queued task from running at this moment; null if nothing does and its turn is about to come. */
-export async function whatItWaitsFor(
-  db: Db,
-  task: { agent: string; workspace: string; session_id: string; user_name: string; account: string },
-  limits: { running: number; perAgent: Readonly<Record<string, number>> } | undefined,
-): Promise<Reason | null> {
-  const { rows } = await sql<{
-    workspace: string | null
-    session: string | null
-    running: number
-    lane: number
-    is_halted: boolean
-    is_crowded: boolean
-    cooling: { agent: string; until: string; isChecking: boolean; why: string } | null
-  }>`
-    select exists (select 1 from pawl.halt where is_set) as is_halted,
-      coalesce(count(*) filter (where user_name = ${task.user_name}) >= (select slots from pawl.users where name = ${task.user_name}), false) as is_crowded,
-      (select jsonb_build_object('agent', c.agent, 'until', c.until, 'isChecking', ${isChecking}, 'why', c.why) from pawl.cooldowns c where c.account = ${task.account}) as cooling,
-      min(id) filter (where workspace = ${task.workspace}) as workspace, min(id) filter (where session_id = ${task.session_id}) as session,
-      count(*) as running, count(*) filter (where agent = ${task.agent}) as lane
-    from pawl.tasks where state = 'running'
-  `.execute(db)
-  const { workspace, session, running, lane, cooling, is_halted: isHalted, is_crowded: isCrowded } = rows[0]!
-  if (isHalted) return { kind: 'halted', detail: 'all agents were stopped; "pawl resume" lets the queue go on' }
-  if (cooling) return { kind: 'cooldown', detail: coolingDetail(cooling) }
-  if (session !== null) return { kind: 'session', detail: session }
-  if (workspace !== null) return { kind: 'workspace', detail: workspace }
-  if (isCrowded) return { kind: 'user_slots', detail: task.user_name }
-  const laneLimit = limits?.perAgent[task.agent] ?? Number.POSITIVE_INFINITY
-  return limits && (running >= limits.running || lane >= laneLimit) ? { kind: 'slot' } : null
-}
-
-const coolingDetail = ({ agent, until, isChecking, why }: { agent: string; until: string; isChecking: boolean; why: string }) =>
-  isChecking
-    ? `the account of ${agent} was at its limit; another task is trying whether that is over`
-    : `the account of ${agent} cools down until ${new Date(until).toISOString()}: ${why}`

@@ -17,6 +17,8 @@ export interface Database {
   readonly pool: pg.Pool
   /** Calls back for each NOTIFY on the channel and, with an empty text, whenever notifications may have been missed. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<void>
+  /** A connection for one piece of work that takes long or speaks COPY. Whoever asks for it ends it. */
+  alone(): Promise<pg.Client>
   /** Statements that every connection runs before its first use; replaces those set before. */
   setSessionStatements(statements: string[]): Promise<void>
   close(): Promise<void>
@@ -75,6 +77,13 @@ export async function openDatabase(options: {
     db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) }),
     pool,
     listen: listener.listen,
+    async alone() {
+      const client = new pg.Client({ ...config, keepAlive: true })
+      // What breaks is told to the statement that waits for it.
+      client.on('error', (error) => log.debug('a database connection broke', { error: error.message }))
+      await client.connect()
+      return client
+    },
     async setSessionStatements(next) {
       statements = next
     },

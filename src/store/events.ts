@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Event, NewEvent } from '../domain/event.ts'
 import type { Db, Tx } from './database.ts'
 import type { Booking } from './ledger.ts'
+import { isToldToListeners, toldToListeners } from './listeners.ts'
 import { andCommit } from './transactions.ts'
 
 /** An event on its way into the journal. `runNo` counts the events of one run, so that a batch sent twice is stored once. */
@@ -35,7 +36,11 @@ export interface Stored {
  * Numbers and stores entries. The head rows are locked in the order of their tasks, so writers of many tasks cannot deadlock, and the fence is read from
  * the locked row itself: a writer that waited for the lock while its run was taken away loses. `isLast` commits the transaction along with it.
  */
-export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isLast = false } = {}): Promise<Stored[]> {
+export async function appendEvents(
+  db: Db | Tx,
+  entries: readonly Entry[],
+  { isLast = false, onTold }: { isLast?: boolean; onTold?: (() => void) | undefined } = {},
+): Promise<Stored[]> {
   if (entries.length === 0) return []
   const payload = entries.map((entry, n) => ({
     n,
@@ -52,11 +57,12 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
   // Most batches book nothing, and keep the shorter plan.
   const books = entries.some((entry) => entry.booking !== undefined)
   const frees = entries.some((entry) => entry.frees !== undefined)
-  const { rows } = await sql<{ n: number; seq: number }>`
+  const tells = entries.some((entry) => isToldToListeners(entry.event.type))
+  const { rows } = await sql<{ n: number; seq: number; told?: boolean }>`
     with input as materialized (
       select * from jsonb_to_recordset(${jsonText(payload)}::jsonb) as i(n int, task text, run text, no int, fence int, type text, at timestamptz, data jsonb${books ? sql`, book jsonb` : sql``}${frees ? sql`, frees jsonb` : sql``})
     ), heads as materialized (
-      select h.task_id, h.seq, h.fence from pawl.journal_heads h where h.task_id = any(array(select task from input)) order by h.task_id for update
+      select h.task_id, h.seq, h.fence${tells ? sql`, h.told` : sql``} from pawl.journal_heads h where h.task_id = any(array(select task from input)) order by h.task_id for update
     ), fresh as materialized (
       select i.*, h.seq + row_number() over (partition by i.task order by i.n) as seq
       from input i join heads h on h.task_id = i.task
@@ -64,12 +70,12 @@ export async function appendEvents(db: Db | Tx, entries: readonly Entry[], { isL
         and (i.no is null or (select e.seq from pawl.events e where e.run_id = i.run and e.run_no = i.no) is null)
     ), moved as (
       update pawl.journal_heads h set seq = f.last from (select task, max(seq) as last from fresh group by task) f where h.task_id = f.task
-    )${books ? booked : sql``}${frees ? freed : sql``}
-    insert into pawl.events (task_id, seq, run_id, run_no, type, at, data)
-    select task, seq, run, no, type, at, data from fresh order by task, seq
-    returning seq, (select f.n from fresh f where f.task = events.task_id and f.seq = events.seq) as n ${isLast ? andCommit : sql``}`.execute(
-    db,
-  )
+    )${books ? booked : sql``}${frees ? freed : sql``}${tells ? toldToListeners : sql``}, stored as (
+      insert into pawl.events (task_id, seq, run_id, run_no, type, at, data)
+      select task, seq, run, no, type, at, data from fresh order by task, seq
+    )
+    select n, seq${tells ? sql`, exists (select from told) as told` : sql``} from fresh ${isLast ? andCommit : sql``}`.execute(db)
+  if (rows.some(({ told }) => told)) onTold?.()
   return rows.map((row) => ({ index: row.n, event: toEvent(entries[row.n]!, row.seq) })).sort((a, b) => a.index - b.index)
 }
 

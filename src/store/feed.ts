@@ -22,41 +22,74 @@ export async function currentSnapshot(db: Db): Promise<string> {
   return rows[0]!.now
 }
 
+/** An event with the agent of its task. */
+export interface FoundEvent {
+  readonly agent: string
+  readonly event: Event
+}
+
+export interface FeedPage {
+  readonly found: readonly FoundEvent[]
+  /** After them. */
+  readonly place: FeedPlace
+  readonly isLast: boolean
+}
+
+/** More is not taken into memory at once, but for a single event that is larger. */
+const mostBytes = 4 * 1024 * 1024
+
 /**
  * What became visible since a place, the events of each task in their order; and the place after them. An event that is visible was preceded by all earlier ones of its
- * task, because their transactions held the same row until they had committed.
+ * task, because their transactions held the same row until they had committed. With `until`: only what was visible in that snapshot.
  */
 export async function readFeed(
   db: Db,
   place: FeedPlace,
-  options: FeedFilter & { limit: number },
-): Promise<{ events: Event[]; place: FeedPlace; isLast: boolean }> {
+  options: FeedFilter & { limit: number; until?: string | undefined; maxBytes?: number | undefined },
+): Promise<FeedPage> {
   const { within } = place
-  const until = within?.until ?? (await currentSnapshot(db))
-  const { task, agent, types } = options
-  const { rows } = await sql<{ task_id: string; seq: number; type: string; at: Date; run_id: string | null; data: unknown }>`
-    select e.task_id, e.seq, e.type, e.at, e.run_id, e.data from pawl.events e
-    where e.xact >= pg_snapshot_xmin(${place.seen}::pg_snapshot)
-      and not pg_visible_in_snapshot(e.xact, ${place.seen}::pg_snapshot)
-      and pg_visible_in_snapshot(e.xact, ${until}::pg_snapshot)
-      ${within ? sql`and (e.task_id, e.seq) > (${within.task}, ${within.seq})` : sql``}
-      ${task === undefined ? sql`` : sql`and e.task_id = ${task}`}
-      ${types === undefined ? sql`` : sql`and e.type = any(${[...types]}::text[])`}
-      ${agent === undefined ? sql`` : sql`and exists (select from pawl.tasks t where t.id = e.task_id and t.agent = ${agent})`}
-    order by e.task_id, e.seq limit ${options.limit}
+  const until = within?.until ?? options.until ?? (await currentSnapshot(db))
+  const { task, agent, types, limit, maxBytes = mostBytes } = options
+  const { rows } = await sql<Row>`
+    with found as materialized (
+      select e.task_id, e.seq, e.type, e.at, e.run_id, e.data, t.agent from pawl.events e join pawl.tasks t on t.id = e.task_id
+      where e.xact >= pg_snapshot_xmin(${place.seen}::pg_snapshot)
+        and not pg_visible_in_snapshot(e.xact, ${place.seen}::pg_snapshot)
+        and pg_visible_in_snapshot(e.xact, ${until}::pg_snapshot)
+        ${within ? sql`and (e.task_id, e.seq) > (${within.task}, ${within.seq})` : sql``}
+        ${task === undefined ? sql`` : sql`and e.task_id = ${task}`}
+        ${types === undefined ? sql`` : sql`and e.type = any(${[...types]}::text[])`}
+        ${agent === undefined ? sql`` : sql`and t.agent = ${agent}`}
+      order by e.task_id, e.seq limit ${limit}
+    ), sized as (
+      select found.*, count(*) over () as total, sum(octet_length(data::text)) over (order by task_id, seq) - octet_length(data::text) as before from found
+    )
+    select * from sized where before < ${maxBytes} order by task_id, seq
   `.execute(db)
-  const events = rows.map(
-    (row) =>
-      ({
-        seq: row.seq,
-        at: row.at.toISOString(),
-        task: row.task_id,
-        ...(row.run_id === null ? {} : { run: row.run_id }),
-        type: row.type,
-        data: row.data,
-      }) as Event,
-  )
-  const last = events.at(-1)
-  if (events.length < options.limit || !last) return { events, place: { seen: until }, isLast: true }
-  return { events, place: { seen: place.seen, within: { until, task: last.task, seq: last.seq } }, isLast: false }
+  const found = rows.map((row) => ({ agent: row.agent, event: eventOf(row) }))
+  const last = found.at(-1)?.event
+  const total = rows[0]?.total ?? 0
+  if (!last || (total < limit && rows.length === total)) return { found, place: { seen: until }, isLast: true }
+  return { found, place: { seen: place.seen, within: { until, task: last.task, seq: last.seq } }, isLast: false }
 }
+
+interface Row {
+  readonly task_id: string
+  readonly seq: number
+  readonly type: string
+  readonly at: Date
+  readonly run_id: string | null
+  readonly data: unknown
+  readonly agent: string
+  readonly total: number
+}
+
+const eventOf = (row: Row) =>
+  ({
+    seq: row.seq,
+    at: row.at.toISOString(),
+    task: row.task_id,
+    ...(row.run_id === null ? {} : { run: row.run_id }),
+    type: row.type,
+    data: row.data,
+  }) as Event

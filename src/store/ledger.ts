@@ -184,6 +184,8 @@ export async function sumCosts(
     model: sql`coalesce(model, '')`,
     provider: sql`coalesce(provider, '')`,
     task: sql`task_id`,
+    // With everything below it; of what was deleted nobody knows where it stood.
+    tree: sql`coalesce((select t.root_id from pawl.tasks t where t.id = task_id), task_id)`,
     user: sql`user_name`,
     day: sql`to_char(at at time zone ${filter.timeZone}, 'YYYY-MM-DD')`,
   }[filter.by]

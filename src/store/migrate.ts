@@ -23,28 +23,7 @@ export async function migrate(client: pg.ClientBase, now: Date, list = migration
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [lockKey])
-    await client.query('create schema if not exists pawl')
-    await client.query(
-      'create table if not exists pawl.migrations (id integer primary key, name text not null, applied_at timestamptz not null)',
-    )
-    const { rows } = await client.query<{ id: number }>('select id from pawl.migrations order by id')
-    const applied = new Set(rows.map((row) => row.id))
-    const known = new Set(list.map((migration) => migration.id))
-    const newer = rows.filter((row) => !known.has(row.id))
-    if (newer.length > 0)
-      throw tooNew(`its schema has version ${Math.max(...newer.map((row) => row.id))}, this program knows ${Math.max(...known)}`)
-    let done = 0
-    for (const migration of list) {
-      if (applied.has(migration.id)) continue
-      await fp('schema.migrate.before')
-      await client.query(migration.sql)
-      await client.query('insert into pawl.migrations (id, name, applied_at) values ($1, $2, $3)', [
-        migration.id,
-        migration.name,
-        now,
-      ])
-      done++
-    }
+    const done = await migrateWithin(client, now, list)
     await client.query('commit')
     if (done > 0) await fp('schema.migrate.after')
     return done
@@ -52,6 +31,37 @@ export async function migrate(client: pg.ClientBase, now: Date, list = migration
     await client.query('rollback')
     throw error
   }
+}
+
+/** The same within a transaction that others commit. */
+export async function migrateWithin(client: pg.ClientBase, now: Date, list = migrations): Promise<number> {
+  await client.query('create schema if not exists pawl')
+  await client.query(
+    'create table if not exists pawl.migrations (id integer primary key, name text not null, applied_at timestamptz not null)',
+  )
+  const { rows } = await client.query<{ id: number }>('select id from pawl.migrations order by id')
+  const applied = new Set(rows.map((row) => row.id))
+  refuseNewer([...applied], list)
+  let done = 0
+  for (const migration of list) {
+    if (applied.has(migration.id)) continue
+    await fp('schema.migrate.before')
+    await client.query(migration.sql)
+    await client.query('insert into pawl.migrations (id, name, applied_at) values ($1, $2, $3)', [
+      migration.id,
+      migration.name,
+      now,
+    ])
+    done++
+  }
+  return done
+}
+
+/** A schema that has steps which this program does not know was written by a newer one. */
+export function refuseNewer(applied: readonly number[], list = migrations): void {
+  const known = new Set(list.map(({ id }) => id))
+  const newer = applied.filter((id) => !known.has(id))
+  if (newer.length > 0) throw tooNew(`its schema has version ${Math.max(...newer)}, this program knows ${Math.max(...known)}`)
 }
 
 /** pg-boss installs and migrates its own schema but starts on a newer one without a word. */

@@ -28,7 +28,7 @@ export async function insertOutbox(tx: Tx, items: readonly ToTell[]): Promise<nu
   const { rows } = await sql`
     insert into pawl.outbox (id, target, kind, task_id, run_id, event, body, state, next_at, last_error, created_at)
     select i.id, i.target, i.kind, t.id, i.run, i.event,
-      jsonb_build_object('data', i.data, 'question',
+      jsonb_build_object('data', i.data, 'traced', jsonb_build_object('root', t.root_id, 'trace', t.spec->'trace'), 'question',
         (select jsonb_build_object('id', q.id, 'text', left(q.text, 4000), 'options', to_jsonb(q.options)) from pawl.questions q where q.id = i.data->>'questionId'),
         'task', jsonb_build_object(
         'id', t.id, 'name', t.name, 'state', t.state, 'agent', t.agent, 'tags', to_jsonb(t.tags), 'workspace', t.workspace, 'session', t.session_id,
@@ -48,10 +48,18 @@ export async function insertOutbox(tx: Tx, items: readonly ToTell[]): Promise<nu
   return rows.length
 }
 
-/** What this worker is to send to a target now, oldest first. Of one task only the first that is not sent: order is kept. */
+/** Which rows are claimed together: those of one target, or of all the listeners whose key the worker has. */
+export type Line = { readonly target: string } | { readonly senderKey: string }
+
+const isOf = (line: Line) =>
+  'target' in line
+    ? sql`target = ${line.target}`
+    : sql`kind = 'a2a' and exists (select from pawl.task_listeners l where l.id = target and l.sender_key = ${line.senderKey})`
+
+/** What this worker is to send now, oldest first. Of one task and target only the first that is not sent: order is kept. */
 export async function claimOutbox(
   db: Db,
-  target: string,
+  line: Line,
   { worker, now, latest, limit }: { worker: string; now: Date; latest: Date; limit: number },
 ): Promise<OutboxRow[]> {
   // Nothing is ever put off beyond "latest": what waits longer was put off by a clock that has been set back since.
@@ -59,7 +67,7 @@ export async function claimOutbox(
     update pawl.outbox o set state = 'sending', attempts = attempts + 1, claimed_by = ${worker}
     where o.id in (
       select c.id from pawl.outbox c
-      where c.target = ${target} and c.state = 'pending' and (c.next_at <= ${now} or c.next_at > ${latest})
+      where ${isOf(line)} and c.state = 'pending' and (c.next_at <= ${now} or c.next_at > ${latest})
         and not exists (select from pawl.outbox e where e.target = c.target and e.task_id = c.task_id and e.no < c.no and e.state in ('pending', 'sending'))
       order by c.no limit ${limit} for update skip locked
     )
@@ -81,12 +89,12 @@ export async function releaseOutbox(db: Db, now: Date): Promise<number> {
 /** What a worker has claimed and does not send: it was never told that it had it, or could not even begin. */
 export async function releaseStrays(
   db: Db,
-  target: string,
+  line: Line,
   { worker, sending, now }: { worker: string; sending: readonly string[]; now: Date },
 ): Promise<void> {
   await sql`
     update pawl.outbox set state = 'pending', claimed_by = null, next_at = ${now}
-    where state = 'sending' and claimed_by = ${worker} and target = ${target} and id <> all(${[...sending]}::text[])
+    where state = 'sending' and claimed_by = ${worker} and ${isOf(line)} and id <> all(${[...sending]}::text[])
   `.execute(db)
 }
 
@@ -158,4 +166,13 @@ export async function countOutbox(db: Db): Promise<{ waiting: number; dead: numb
 export async function forgetSent(db: Db, before: Date): Promise<number> {
   const { rows } = await sql`delete from pawl.outbox where state = 'sent' and sent_at < ${before} returning id`.execute(db)
   return rows.length
+}
+
+/** What was meant for a browser or a listener that has gone meanwhile: nobody will ever send it. */
+export async function forgetOrphans(db: Db): Promise<void> {
+  await sql`
+    delete from pawl.outbox o where o.state in ('pending', 'dead')
+      and ((o.kind = 'push' and not exists (select from pawl.push_subscriptions s where 'browser ' || s.id = o.target))
+        or (o.kind = 'a2a' and not exists (select from pawl.task_listeners l where l.id = o.target)))
+  `.execute(db)
 }

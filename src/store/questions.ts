@@ -50,11 +50,13 @@ export async function questionsOfTask(db: Statements, task: string): Promise<Que
 
 export async function listQuestions(
   db: Db,
-  filter: { state?: string | undefined; task?: string | undefined },
+  filter: { state?: string | undefined; task?: string | undefined; since?: Date | undefined },
 ): Promise<QuestionRow[]> {
   let query = db.selectFrom('pawl.questions').selectAll().orderBy('asked_at').limit(500)
   if (filter.state !== undefined) query = query.where('state', '=', filter.state as QuestionRow['state'])
   if (filter.task !== undefined) query = query.where('task_id', '=', filter.task)
+  // One that nobody answered was over at its deadline.
+  if (filter.since !== undefined) query = query.where(sql<Date>`coalesce(answered_at, deadline, asked_at)`, '>=', filter.since)
   return query.execute()
 }
 

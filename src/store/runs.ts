@@ -4,6 +4,7 @@ import type { Profile } from '../domain/profile/profile.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
 import type { Statements } from './at-once.ts'
+import type { RunChanged } from './changes.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { RunRow, SessionRow, TaskRow } from './tables.ts'
@@ -106,6 +107,8 @@ export interface RunEnd {
   readonly costUsd?: number | undefined
   /** A digest of what the run came to; the same for runs that end the same way. */
   readonly fingerprint?: string | undefined
+  /** What it changed in its workspace; undefined if it never came so far. */
+  readonly changes?: RunChanged | undefined
 }
 
 /** Ends the run once, gives its lease back and takes the journal from its fence. False if it was ended before. */
@@ -113,7 +116,7 @@ export async function endRun(tx: Statements, run: { id: string; taskId: string }
   const { rows } = await sql`
     with ended as (
       update pawl.runs set state = 'ended', outcome = ${end.outcome}, category = ${end.category ?? null}, message = ${cleaned(end.message)}, text = ${cleaned(end.text)},
-        exit_code = ${end.exitCode ?? null}, signal = ${end.signal ?? null}, usage = ${end.usage ? jsonText(end.usage) : null}::jsonb, cost_usd = ${end.costUsd ?? null}, fingerprint = ${end.fingerprint ?? null}, ended_at = ${at}
+        exit_code = ${end.exitCode ?? null}, signal = ${end.signal ?? null}, usage = ${end.usage ? jsonText(end.usage) : null}::jsonb, cost_usd = ${end.costUsd ?? null}, fingerprint = ${end.fingerprint ?? null}, changes = ${end.changes?.state ?? null}, ended_at = ${at}
       where id = ${run.id} and state <> 'ended' returning id, task_id, fence
     ), freed as (
       delete from pawl.leases l using ended where l.run_id = ended.id

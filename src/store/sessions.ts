@@ -32,12 +32,12 @@ export async function insertSession(
     readonly agent: string
     readonly adapter: string
     readonly workspace: string
-    readonly vendorId: string
-    readonly adoptedFrom: string
+    readonly vendorId?: string | undefined
+    readonly adoptedFrom?: string | undefined
     readonly at: Date
   },
 ): Promise<void> {
-  const { id, agent, adapter, workspace, vendorId, adoptedFrom, at } = session
+  const { id, agent, adapter, workspace, vendorId = null, adoptedFrom = null, at } = session
   await sql`
     insert into pawl.sessions (id, agent, adapter, workspace, vendor_id, adopted_from, created_at, updated_at)
     values (${id}, ${agent}, ${adapter}, ${workspace}, ${vendorId}, ${adoptedFrom}, ${at}, ${at})
@@ -50,6 +50,9 @@ export interface SessionFigures extends SessionRow {
   readonly last_state: TaskState | null
   readonly last_change: Date
   readonly archived_bytes: number
+  readonly title: string | null
+  readonly open_questions: number
+  readonly cost_usd: number | null
 }
 
 export interface SessionFilter {
@@ -65,6 +68,9 @@ export async function listSessions(db: Db, filter: SessionFilter): Promise<Sessi
   const { rows } = await sql<SessionFigures>`
     select s.*, last.id as last_task, last.state as last_state, greatest(s.updated_at, last.updated_at) as last_change,
       (select count(*) from pawl.tasks t where t.session_id = s.id) as task_count,
+      (select coalesce(t.name, left(t.prompt, 200)) from pawl.tasks t where t.session_id = s.id order by t.created_at, t.id limit 1) as title,
+      (select count(*) from pawl.tasks t join pawl.questions q on q.task_id = t.id where t.session_id = s.id and q.state = 'pending') as open_questions,
+      (select sum(l.cost_usd)::float8 from pawl.tasks t join pawl.ledger l on l.task_id = t.id where t.session_id = s.id) as cost_usd,
       (select coalesce(sum(f.size), 0) from pawl.session_files f where f.session_id = s.id) as archived_bytes
     from pawl.sessions s
     left join lateral (select id, state, updated_at from pawl.tasks t where t.session_id = s.id order by t.created_at desc, t.id desc limit 1) last on true

@@ -8,8 +8,10 @@ import type { NewSchedule, ScheduleState, TaskTemplate, TickState, When } from '
 import type { AfterDeadline, TaskSpec } from '../domain/task/spec.ts'
 import type { Reason, TaskState, WorkspaceHow } from '../domain/task/task.ts'
 import type { TokenKind } from '../domain/token.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { KillUnit } from '../process/child.ts'
+import type { ChangesRow } from './changes.ts'
 import type { CheckRow } from './checks.ts'
 
 /** The rows as they lie in the database (migrations/ is their source). */
@@ -29,9 +31,12 @@ export interface Tables {
   'pawl.session_files': SessionFileRow
   'pawl.users': UserRow
   'pawl.outbox': OutboxRow
+  'pawl.push_subscriptions': PushRow
+  'pawl.task_listeners': ListenerRow
   'pawl.tokens': TokenRow
   'pawl.cooldowns': CooldownRow
   'pawl.checks': CheckRow
+  'pawl.run_changes': ChangesRow
   'pawl.schedules': ScheduleRow
   'pawl.schedule_ticks': TickRow
   'pawl.session_chunks': { file_id: number; start: number; length: number; bytes: Buffer }
@@ -47,6 +52,8 @@ export interface SessionRow {
   retell: boolean
   /** Where an adopted conversation came from, until its first run has said so. */
   adopted_from: string | null
+  /** A task of it was given files: only then is anything asked about them. */
+  has_attachments: boolean
   created_at: Date
   updated_at: Date
 }
@@ -213,6 +220,8 @@ export interface RunRow {
   cost_usd: number | null
   /** What this run came to, as a digest: runs that end the same way have the same. */
   fingerprint: string | null
+  /** Whether it changed its workspace; null if it has not ended, was lost, or ended before that was kept. */
+  changes: 'nothing' | 'files' | 'unknown' | null
   admitted_at: Date
   started_at: Date | null
   ended_at: Date | null
@@ -329,9 +338,43 @@ export interface OutboxRow {
   sent_at: Date | null
 }
 
+/** An address that a client wants told of one task. */
+export interface ListenerRow {
+  id: string
+  task_id: string
+  user_name: string
+  /** What the client calls it. */
+  name: string
+  url: string
+  /** The version of the protocol in whose words it is told. */
+  wire: string
+  /** What it wants to be shown. */
+  sealed: Buffer
+  sender_key: string
+  standing: Standing
+  token_id: string | null
+  created_at: Date
+}
+
+/** A browser that wants to be told. */
+export interface PushRow {
+  id: string
+  user_name: string
+  token_id: string | null
+  endpoint: string
+  p256dh: string
+  auth: string
+  sender_key: string
+  events: Notifiable[]
+  label: string
+  created_at: Date
+}
+
 /** What is told, as it was when the event was stored. */
 export interface OutboxBody {
   data: Record<string, unknown>
+  /** Whose trace it belongs to; left out of what was written before there were such. */
+  traced?: { root: string; trace: TraceContext | null } | undefined
   /** The one that the event is about. */
   question: { id: string; text: string; options: string[] } | null
   task: {

@@ -4,13 +4,13 @@ import type { AuditEntry } from '../domain/audit.ts'
 import { localUser } from '../domain/role.ts'
 import type { TaskSpec } from '../domain/task/spec.ts'
 import { isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task/task.ts'
-import { type LastAction, lastActionOf } from './actions.ts'
 import type { Statements } from './at-once.ts'
 import { auditInsert } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
+import { firstListeners } from './listeners.ts'
 import { countSubtasks } from './subtasks.ts'
-import type { Continuation, TaskResult, TaskRow } from './tables.ts'
+import type { Continuation, ListenerRow, TaskResult, TaskRow } from './tables.ts'
 
 export interface TaskToInsert {
   readonly id: string
@@ -44,6 +44,8 @@ export interface TaskToInsert {
   readonly user?: string | undefined
   readonly audit?: AuditEntry | undefined
   readonly idempotency?: { readonly key: string; readonly bodyHash: string } | undefined
+  /** Who is told of it from its first event on. */
+  readonly listeners?: readonly ListenerRow[] | undefined
 }
 
 /**
@@ -54,6 +56,7 @@ export interface TaskToInsert {
 export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
   const row = newRow(task)
   const { dependsOn = [], waitsFor = [] } = task
+  const files = task.spec?.attachments ?? []
   const made = { agent: task.agent.name, priority: task.priority, workspace: task.workspace }
   const first =
     row.state === 'queued'
@@ -63,8 +66,8 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
     with free as (
       select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
     ), session as (
-      insert into pawl.sessions (id, agent, adapter, workspace, created_at, updated_at)
-      select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${task.at}, ${task.at} from free where ${task.session.isNew}
+      insert into pawl.sessions (id, agent, adapter, workspace, has_attachments, created_at, updated_at)
+      select ${task.session.id}, ${task.agent.name}, ${task.agent.adapter}, ${task.workspace}, ${files.length > 0}, ${task.at}, ${task.at} from free where ${task.session.isNew}
     ), task as (
       insert into pawl.tasks (id, state, reason, agent, agent_config, account, name, spec, parent_id, root_id, depth, schedule_id, prompt, workspace, workspace_own, workspace_how, session_id, priority, rank, tags, extra_args, output_schema, continuation, attended, user_name, bound_to, created_at, updated_at)
       select ${task.id}, ${row.state}, ${row.reason ? jsonText(row.reason) : null}::jsonb, ${task.agent.name}, ${jsonText(task.agent)}::jsonb, ${row.account}, ${row.name === null ? null : storableText(row.name)}, ${jsonText(row.spec)}::jsonb, ${row.parent_id}, ${row.root_id}, ${row.depth}, ${row.schedule_id}, ${row.prompt}, ${task.workspace}, ${task.workspaceOwn}, ${task.workspaceHow ? jsonText(task.workspaceHow) : null}::jsonb, ${task.session.id},
@@ -75,14 +78,20 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
       select ${task.idempotency?.key ?? null}, ${task.idempotency?.bodyHash ?? ''}, id, ${task.at} from task where ${task.idempotency !== undefined}
     ), head as (
-      insert into pawl.journal_heads (task_id, seq) select id, 1 from task
+      insert into pawl.journal_heads (task_id, seq${task.listeners ? sql`, told` : sql``}) select id, 1${task.listeners ? sql`, ${task.listeners.map(({ id }) => id)}::text[]` : sql``} from task
     ), event as (
       insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}, ${task.at}, ${first.data}::jsonb from task
-    )${dependsOn.length === 0 ? sql`` : sql`, dependency as (insert into pawl.task_dependencies (task_id, depends_on_id) select id, unnest(${[...dependsOn]}::text[]) from task)`}${task.parent ? sql`, parent as (update pawl.tasks set has_subtasks = true where id = ${task.parent.id} and exists (select 1 from task))` : sql``}${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
+    )${dependsOn.length === 0 ? sql`` : sql`, dependency as (insert into pawl.task_dependencies (task_id, depends_on_id) select id, unnest(${[...dependsOn]}::text[]) from task)`}${task.parent ? sql`, parent as (update pawl.tasks set has_subtasks = true where id = ${task.parent.id} and exists (select 1 from task))` : sql``}${files.length === 0 ? sql`` : givenFiles(task.session, files)}${task.listeners ? firstListeners(task.listeners) : sql``}${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
     select id from task
   `.execute(db)
   return rows.length === 1 ? row : undefined
 }
+
+/** What the task holds on to, and that its session has any. */
+const givenFiles = (session: TaskToInsert['session'], files: readonly { sha256: string }[]) => sql`, attachment as (
+    insert into pawl.attachments (task_id, number, sha256)
+    select task.id, f.number, f.sha256 from task, unnest(${files.map(({ sha256 }) => sha256)}::text[]) with ordinality as f(sha256, number)
+  )${session.isNew ? sql`` : sql`, marked as (update pawl.sessions set has_attachments = true where id = ${session.id} and exists (select 1 from task))`}`
 
 function newRow(task: TaskToInsert): TaskRow {
   return {
@@ -286,32 +295,11 @@ export async function countByState(db: Db): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.state, row.count]))
 }
 
-export interface ListFilter {
-  readonly states?: readonly string[] | undefined
-  readonly agent?: string | undefined
-  readonly tag?: string | undefined
-  readonly text?: string | undefined
-  readonly session?: string | undefined
-  readonly parent?: string | undefined
-  readonly limit: number
-  readonly before?: { readonly at: Date; readonly id: string } | undefined
-}
-
-/** Newest first. Prompts and answers are cut: a list of a thousand tasks must stay small. */
-export async function listTasks(db: Db, filter: ListFilter): Promise<(TaskRow & { current: LastAction | null })[]> {
-  const { rows } = await sql<TaskRow & { current: LastAction | null }>`
-    select id, state, reason, resume_at, agent, name, left(prompt, 200) as prompt, workspace, session_id, parent_id, priority, tags, created_at, updated_at, ended_at,
-      case when result is null then null else jsonb_set(result, '{text}', to_jsonb(left(result->>'text', 500))) end as result,
-      case when state = 'running' then ${lastActionOf('pawl.tasks.id')} end as current
-    from pawl.tasks
-    where ${filter.states ? sql`state = any(${[...filter.states]}::text[])` : sql`true`}
-      and ${filter.agent === undefined ? sql`true` : sql`agent = ${filter.agent}`}
-      and ${filter.tag === undefined ? sql`true` : sql`${filter.tag} = any(tags)`}
-      and ${filter.text === undefined ? sql`true` : sql`(position(lower(${filter.text}) in lower(prompt)) > 0 or position(lower(${filter.text}) in lower(name)) > 0)`}
-      and ${filter.session === undefined ? sql`true` : sql`session_id = ${filter.session}`}
-      and ${filter.parent === undefined ? sql`true` : sql`parent_id = ${filter.parent}`}
-      and ${filter.before ? sql`(created_at, id) < (${filter.before.at}, ${filter.before.id})` : sql`true`}
-    order by created_at desc, id desc limit ${filter.limit}
+/** The folders of people in which tasks have worked lately, the last one first. */
+export async function recentWorkspaces(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ workspace: string }>`
+    select workspace from (select workspace, created_at from pawl.tasks where not workspace_own order by created_at desc, id desc limit 500) lately
+    group by workspace order by max(created_at) desc limit ${limit}
   `.execute(db)
-  return rows
+  return rows.map(({ workspace }) => workspace)
 }

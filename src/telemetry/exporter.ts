@@ -12,7 +12,7 @@ export interface Exporter {
 }
 
 const batchSize = 512
-const most = 4 * batchSize
+const most = 16 * batchSize
 const everyMs = 2_000
 const withinMs = 10_000
 const lastWithinMs = 2_000

@@ -27,17 +27,21 @@ export type Values = Readonly<Record<string, string | number | boolean | undefin
 
 /** What is not known is left out. */
 export const attributes = (values: Values): Attribute[] =>
-  Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: wrapped(value) }]))
+  Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: wrapped(key, value) }]))
 
-function wrapped(value: string | number | boolean): Attribute['value'] {
+/** Numbers with a fraction, also where it happens to be none: a name has one type. */
+const fractions = new Set(['gen_ai.response.time_to_first_chunk', 'pawl.cost_usd'])
+
+function wrapped(key: string, value: string | number | boolean): Attribute['value'] {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+  return Number.isInteger(value) && !fractions.has(key) ? { intValue: String(value) } : { doubleValue: value }
 }
 
 /** Ids come from ours, so that whoever knows a task finds its trace, and a span that is sent twice is one. */
 export const traceIdOf = (root: string) => digest(root, 32)
 export const spanIdOf = (name: string) => digest(name, 16)
+export const turnIdOf = (run: string) => spanIdOf(`${run} turn`)
 const digest = (text: string, length: number) => createHash('sha256').update(text).digest('hex').slice(0, length)
 
 export const nanos = (ms: number) => `${Math.round(ms * 1_000)}000`

@@ -6,8 +6,10 @@ import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../clock.ts'
 import type { CallFacts } from '../gateway/money/purse.ts'
 import { createLog, silentLog } from '../log.ts'
+import type { Db } from '../store/database.ts'
 import { otlpSettings } from './settings.ts'
-import { createTelemetry, type RunSpan } from './telemetry.ts'
+import { spanIdOf, traceIdOf } from './span.ts'
+import { createTelemetry, type SpannedRun } from './telemetry.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {
@@ -44,15 +46,12 @@ interface SpanJson {
   status?: { code: number }
 }
 
-const run: RunSpan = {
+const run: SpannedRun = {
   run: 'r_1',
   task: 't_2',
   root: 't_1',
   session: 's_1',
   agent: 'claude',
-  startedAtMs: 1_000,
-  endedAtMs: 3_500,
-  outcome: 'succeeded',
 }
 const call: CallFacts = {
   number: 1,
@@ -78,11 +77,11 @@ const call: CallFacts = {
 }
 
 const start = (said: Record<string, string>, log = silentLog) =>
-  createTelemetry({ said, version: '1.2.3', clock: systemClock, log })
+  createTelemetry({ said, version: '1.2.3', clock: systemClock, log, db: {} as Db, providerOf: () => undefined })
 
 const valuesOf = (pairs: Pair[]) => Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-test('a run and its calls are one trace, with the names that the conventions give and nothing of what was said', async () => {
+test('a call is part of the turn of its run, with the names that the conventions give and nothing of what was said', async () => {
   const { got, url } = await collector()
   const telemetry = start({
     OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/`,
@@ -90,7 +89,6 @@ test('a run and its calls are one trace, with the names that the conventions giv
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
   })!
   telemetry.call(run, call)
-  telemetry.run(run)
   await telemetry.stop()
   expect(got).toHaveLength(1)
   expect(got[0]).toMatchObject({
@@ -103,10 +101,14 @@ test('a run and its calls are one trace, with the names that the conventions giv
     'service.version': '1.2.3',
     'deployment.environment': 'test',
   })
-  const [chat, whole] = sent!.scopeSpans[0]!.spans
-  expect(whole!.traceId).toMatch(/^[0-9a-f]{32}$/)
-  expect(whole).toMatchObject({ name: 'invoke_agent claude', startTimeUnixNano: '1000000000', endTimeUnixNano: '3500000000' })
-  expect(chat).toMatchObject({ name: 'chat claude-sonnet-4-5', traceId: whole!.traceId, parentSpanId: whole!.spanId })
+  const [chat] = sent!.scopeSpans[0]!.spans
+  expect(chat).toMatchObject({
+    name: 'chat claude-sonnet-4-5',
+    traceId: traceIdOf('t_1'),
+    parentSpanId: spanIdOf('r_1 turn'),
+    startTimeUnixNano: '1200000000',
+    endTimeUnixNano: '2100000000',
+  })
   expect(chat!.status).toBeUndefined()
   expect(valuesOf(chat!.attributes)).toMatchObject({
     'gen_ai.operation.name': 'chat',

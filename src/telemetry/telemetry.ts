@@ -1,17 +1,43 @@
 import type { Clock } from '../clock.ts'
+import type { ResolvedAgent } from '../domain/agent-config.ts'
+import { messageOf } from '../domain/error.ts'
+import type { Event } from '../domain/event.ts'
+import { isEnded } from '../domain/task/task.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { CallFacts } from '../gateway/money/purse.ts'
-import { conventionalName } from '../gateway/wires/conventional-name.ts'
 import type { Log } from '../log.ts'
+import type { Db } from '../store/database.ts'
+import { readRunTold, readTaskTold } from '../store/spans.ts'
 import { createExporter } from './exporter.ts'
 import { otlpSettings } from './settings.ts'
-import { attributes, nanos, type Span, spanIdOf, traceIdOf } from './span.ts'
+import { callSpan, runSpans, taskSpan } from './spans.ts'
+import { traceOf } from './trace.ts'
 
-/** Tells whoever collects OpenTelemetry spans what runs do and which models they call. Sends no prompt, no answer and no tool input. */
-export interface Telemetry {
-  run(run: RunSpan): void
-  call(run: SpannedRun, call: CallFacts): void
+/** Tells whoever collects OpenTelemetry spans what tasks, runs, turns and tools do and which models they call. Sends no prompt, no answer and no tool input. */
+export interface Telemetry extends Pick<Listener, 'turn' | 'call'> {
+  /** Hears of everything that is stored, and tells of what has ended with it. */
+  stored(events: readonly Event[]): void
   stop(): Promise<void>
 }
+
+/** Whoever is told of runs that have ended and calls that are over. */
+export interface Listener {
+  run(run: RunSpan): void
+  turn(turn: TurnSpan): void
+  call(run: SpannedRun, call: CallFacts): void
+}
+
+export const tellAll = (listeners: readonly Partial<Listener>[]): Listener => ({
+  run(run) {
+    for (const listener of listeners) listener.run?.(run)
+  },
+  turn(turn) {
+    for (const listener of listeners) listener.turn?.(turn)
+  },
+  call(run, call) {
+    for (const listener of listeners) listener.call?.(run, call)
+  },
+})
 
 /** Whose span it is. A task and everything below it is one trace. */
 export interface SpannedRun {
@@ -20,6 +46,8 @@ export interface SpannedRun {
   readonly root: string
   readonly session: string
   readonly agent: string
+  /** What the topmost task was asked for in. */
+  readonly trace?: TraceContext | undefined
 }
 
 export interface RunSpan extends SpannedRun {
@@ -33,88 +61,76 @@ export interface RunSpan extends SpannedRun {
   readonly costUsd?: number | undefined
 }
 
+/** From the moment that the agent was told what to do until it rested. */
+export interface TurnSpan {
+  readonly run: string
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+}
+
+/** Turns whose run has not ended in this process; one that was lost never does. */
+const mostTurns = 1_000
+
 /** Undefined where nobody wants it. `said` are the variables that OpenTelemetry knows, as far as they are set. */
 export function createTelemetry(options: {
   said: Readonly<Record<string, string>>
   version: string
+  db: Db
+  /** Who made the format in which an agent asks for its model, as the conventions call it. */
+  providerOf: (agent: ResolvedAgent) => string | undefined
   clock: Clock
   log: Log
 }): Telemetry | undefined {
-  const settings = otlpSettings(options.said, options.log)
+  const { db, log, providerOf } = options
+  const settings = otlpSettings(options.said, log)
   if (!settings) return undefined
   const exporter = createExporter({ ...options, settings })
+  const turns = new Map<string, TurnSpan>()
+  let telling: Promise<void> = Promise.resolve()
+
+  const tell = async (event: Event): Promise<void> => {
+    const atMs = Date.parse(event.at)
+    if (event.type === 'run.ended' && event.run !== undefined) {
+      const told = await readRunTold(db, event.run)
+      const seen = turns.get(event.run)
+      turns.delete(event.run)
+      for (const span of told && traceOf(told).isSampled ? runSpans(told, atMs, providerOf(told.config), seen) : [])
+        exporter.send(span)
+    } else {
+      const told = await readTaskTold(db, event.task)
+      if (told && isEnded(told.state) && traceOf(told).isSampled) exporter.send(taskSpan(told, atMs))
+    }
+  }
   return {
-    run: (run) => exporter.send(runSpan(run)),
-    call: (run, call) => exporter.send(callSpan(run, call)),
-    stop: exporter.stop,
+    turn(turn) {
+      turns.set(turn.run, turn)
+      for (const oldest of turns.size > mostTurns ? turns.keys() : []) {
+        turns.delete(oldest)
+        break
+      }
+    },
+    call(run, call) {
+      if (traceOf(run).isSampled) exporter.send(callSpan(run, call))
+    },
+    stored(events) {
+      for (const event of events)
+        if (ends.has(event.type))
+          telling = telling
+            .then(() => tell(event))
+            .catch((error: unknown) => log.warn('spans were not made', { task: event.task, error: messageOf(error) }))
+    },
+    async stop() {
+      await telling
+      await exporter.stop()
+    },
   }
 }
 
-function runSpan(run: RunSpan): Span {
-  const isWell = ['succeeded', 'partial', 'blocked'].includes(run.outcome)
-  return {
-    traceId: traceIdOf(run.root),
-    spanId: spanIdOf(run.run),
-    name: `invoke_agent ${run.agent}`,
-    kind: 1,
-    startTimeUnixNano: nanos(run.startedAtMs),
-    endTimeUnixNano: nanos(run.endedAtMs),
-    attributes: attributes({
-      ...common(run, 'invoke_agent'),
-      'gen_ai.request.model': run.model,
-      'gen_ai.usage.input_tokens': run.inputTokens,
-      'gen_ai.usage.output_tokens': run.outputTokens,
-      'pawl.outcome': run.outcome,
-      'pawl.cost_usd': run.costUsd,
-      'error.type': isWell ? undefined : (run.category ?? run.outcome),
-    }),
-    ...(isWell ? {} : { status: { code: 2 as const } }),
-  }
-}
-
-function callSpan(run: SpannedRun, call: CallFacts): Span {
-  const { route, usage, refusal } = call
-  const startedMs = call.startedAt.getTime()
-  const failed = refusal?.kind ?? (call.status === undefined ? 'no_answer' : undefined)
-  return {
-    traceId: traceIdOf(run.root),
-    // A call that was held, or that another provider was asked for in the end, was made more than once.
-    spanId: spanIdOf(`${run.run} ${call.number} ${startedMs}`),
-    parentSpanId: spanIdOf(run.run),
-    name: `chat ${route.target}`,
-    kind: 3,
-    startTimeUnixNano: nanos(startedMs),
-    endTimeUnixNano: nanos(startedMs + call.durationMs),
-    attributes: attributes({
-      ...common(run, 'chat'),
-      'gen_ai.provider.name': conventionalName[route.provider.wire] ?? route.provider.name,
-      'gen_ai.request.model': call.asked,
-      'gen_ai.response.model': route.target,
-      'gen_ai.request.stream': call.streamed,
-      'server.address': hostOf(route.provider.baseUrl),
-      'gen_ai.response.time_to_first_chunk': call.firstMs === undefined ? undefined : call.firstMs / 1_000,
-      // The conventions count what came from the cache, or went into it, as input too.
-      'gen_ai.usage.input_tokens': usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-      'gen_ai.usage.output_tokens': usage?.outputTokens,
-      'gen_ai.usage.cache_read.input_tokens': usage?.cacheReadTokens,
-      'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWriteTokens,
-      'gen_ai.usage.reasoning.output_tokens': usage?.reasoningTokens,
-      'http.response.status_code': call.status,
-      'pawl.provider': route.provider.name,
-      'pawl.call': call.number,
-      'pawl.translated': call.translated,
-      'error.type': failed,
-    }),
-    ...(failed === undefined ? {} : { status: { code: 2 as const } }),
-  }
-}
-
-const common = (run: SpannedRun, operation: string) => ({
-  'gen_ai.operation.name': operation,
-  'gen_ai.agent.name': run.agent,
-  'gen_ai.conversation.id': run.session,
-  'pawl.task': run.task,
-  'pawl.run': run.run,
-})
-
-const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : undefined)
+const ends: ReadonlySet<string> = new Set([
+  'run.ended',
+  'task.completed',
+  'task.failed',
+  'task.timed_out',
+  'task.cancelled',
+  'task.over_budget',
+])

@@ -6,7 +6,7 @@
  */
 export const bridgeSource = String.raw`
 const http = require('node:http')
-const { PAWL_DOOR_URL: door, PAWL_DOOR_TOKEN: token } = process.env
+const { PAWL_DOOR_URL: door, PAWL_DOOR_TOKEN: token, PAWL_DOOR_PATH: path = '/mcp' } = process.env
 if (!door || !token) {
   console.error('PAWL_DOOR_URL and PAWL_DOOR_TOKEN are not set: this program runs only inside a run of Pawl.')
   process.exit(1)
@@ -29,7 +29,7 @@ function headersOf(message) {
 
 function post(text, headers) {
   return new Promise((resolve, reject) => {
-    const request = http.request(door + '/mcp', { method: 'POST', headers, agent }, (response) => {
+    const request = http.request(door + path, { method: 'POST', headers, agent }, (response) => {
       let body = ''
       response.setEncoding('utf8')
       response.on('data', (part) => { body += part })

@@ -27,12 +27,30 @@ export interface Protocol {
 }
 
 /** Speaks MCP in every revision that the SDK knows: those that begin with `initialize`, and those that describe themselves in each request. */
-export function createProtocol(verbs: ToolVerbs, { log, more }: { log: Log; more: readonly Tool[] }): Protocol {
+export function createProtocol(
+  verbs: ToolVerbs,
+  { log, more, onListed }: { log: Log; more: readonly Tool[]; onListed?: (() => void) | undefined },
+): Protocol {
   const tools = [...always, ...(verbs.subtasks?.mayCreate ? subtaskTools(verbs.subtasks) : []), ...more]
+  const { exchange } = createExchange(
+    (headers, signal) => createServer(verbs, { log, tools: renamed(tools, headers), signal }),
+    log,
+  )
+  return {
+    async exchange(message, headers, signal) {
+      const answer = await exchange(message, headers, signal)
+      if (methodOf(message) === 'tools/list') onListed?.()
+      return answer
+    },
+  }
+}
+
+/** Answers messages one by one, each by a server of its own: nothing is kept between them. */
+export function createExchange(serverFor: (headers: IncomingHttpHeaders, signal: AbortSignal) => Server, log: Log): Protocol {
   const onerror = (error: Error) => log.debug('the tool server refused a message', { error: error.message })
   return {
     async exchange(message, headers, signal) {
-      const serverOf = () => createServer(verbs, { log, tools: renamed(tools, headers), signal })
+      const serverOf = () => serverFor(headers, signal)
       const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers: forSdk(headers) })
       // A stream that stays open would outlive the run. Nothing that could be subscribed to ever changes here.
       if (methodOf(message) === 'subscriptions/listen') return methodNotFound(message)

@@ -6,7 +6,9 @@ import type { Tool, ToolVerbs } from './tool.ts'
 
 export interface ToolServer {
   /** Answers one HTTP request whose sender is already known to be the agent. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  handle(request: IncomingMessage, response: ServerResponse, server?: string): Promise<void>
+  /** Resolves when all that it offers is known, or will not be soon. Undefined: it is. */
+  readonly settled?: Promise<unknown> | undefined
   /** Refuses every message that has not arrived whole, tells what takes long to wind down, and resolves when the calls under way have been answered. Closing twice is fine. */
   close(): Promise<void>
 }
@@ -15,6 +17,8 @@ export interface ToolServerOptions {
   readonly log?: Log
   /** Offered besides those that every run has. */
   readonly more?: readonly Tool[]
+  /** Called whenever somebody has been told which tools there are. */
+  readonly onListed?: (() => void) | undefined
 }
 
 const maxBodyBytes = 1024 * 1024
@@ -26,7 +30,14 @@ const maxDrainedBytes = 8 * maxBodyBytes
  * and it never streams: whoever calls a tool waits for its whole answer.
  */
 export function createToolServer(verbs: ToolVerbs, options: ToolServerOptions = {}): ToolServer {
-  const { log = silentLog, more = [] } = options
+  const { log = silentLog, more = [], onListed } = options
+  // Loaded by whoever calls first: most runs call no tool, and the start of Pawl is not to wait for it.
+  const load = () => import('./protocol.ts').then(({ createProtocol }) => createProtocol(verbs, { log, more, onListed }))
+  return serveProtocol(load, log)
+}
+
+/** The same for whatever else answers messages of MCP one by one. */
+export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServer {
   const closing = new AbortController()
   const underWay = new Set<Promise<Answer>>()
   let protocol: Promise<Protocol> | undefined
@@ -41,15 +52,15 @@ export function createToolServer(verbs: ToolVerbs, options: ToolServerOptions = 
     if (message === undefined) return refusal(400, -32700, 'The message is not JSON.')
     // Batches are no part of the protocol since 2025-06-18, and nobody sends them.
     if (Array.isArray(message)) return refusal(400, -32600, 'Send one message per request.')
-    // Loaded by whoever calls first: most runs call no tool, and the start of Pawl is not to wait for it.
-    protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(verbs, { log, more }))
+    protocol ??= load()
     const exchange = protocol.then(({ exchange }) => exchange(message, request.headers, AbortSignal.any([closing.signal, gone])))
     underWay.add(exchange)
     return exchange.finally(() => underWay.delete(exchange))
   }
 
   return {
-    async handle(request, response) {
+    async handle(request, response, server) {
+      if (server !== undefined) return unknownServer(request, response, server)
       const gone = new AbortController()
       response.once('close', () => response.writableEnded || gone.abort())
       const { status, headers, body } = await answer(request, gone.signal).catch((error: unknown) => {
@@ -66,6 +77,13 @@ export function createToolServer(verbs: ToolVerbs, options: ToolServerOptions = 
       await Promise.allSettled(underWay)
     },
   }
+}
+
+/** Nobody of that name is served here. */
+async function unknownServer(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
+  await readText(request)
+  const { status, body } = refusal(404, -32000, `There is no server of tools "${name}" in this run.`)
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
 }
 
 function refusal(status: number, code: number, message: string): Answer {

@@ -148,7 +148,7 @@ export function adapterContract<Options>(adapter: Adapter<Options>, cases: Adapt
       const left = processIdentity(Number(await readFile(file, 'utf8')))
       expect(isAlive(left)).toBe(true)
       await child.stop({ graceMs: 0 })
-      expect(isAlive(left)).toBe(false)
+      await expect.poll(() => isAlive(left), { timeout: 2_000 }).toBe(false)
     }, 10_000)
 
     test('does not mind a program that never reads its prompt', async () => {
@@ -235,6 +235,7 @@ export async function converse<Options>(
 ) {
   const events: AgentEvent[] = []
   const asked: QuestionAsked[] = []
+  const grown: string[] = []
   const conversation = adapter.open(child, spec)
   let isOver = false
   const verdict: Verdict = await conversation.turn({
@@ -252,10 +253,14 @@ export async function converse<Options>(
       return undefined
     },
     permit: async () => ({ allow: true }),
+    grow(_, piece) {
+      expectStorable(piece)
+      grown.push(piece)
+    },
   })
   isOver = true
   expectStorable(verdict)
-  return { verdict, events, asked, conversation }
+  return { verdict, events, asked, grown, conversation }
 }
 
 /** Neither NUL nor half a surrogate pair goes into the database, as a key or as a value. */

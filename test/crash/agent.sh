@@ -1,6 +1,6 @@
 #!/bin/sh
 # An agent for crash tests. Holds a lock while it lives and leaves marks with monotonic time, so that two at once are seen from outside.
-#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | model | stall-once | slow SECONDS | ticking
+#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | model | stall-once | files | slow SECONDS | ticking
 mark() {
   read -r up _ < /proc/uptime
   printf '%s %s %s\n' "$1" "$PAWL_RUN_ID" "$up" >> marks
@@ -85,6 +85,7 @@ case $1 in
     ;;
   needed) echo working; sleep 1; echo 'done' ;;
   needed-fails) sleep 1; echo 'cannot' >&2; exit 3 ;;
+  files) cp "$PAWL_ATTACHMENTS"/* "$PAWL_ARTIFACTS"/; sleep 0.1; echo 'done' ;;
   slow) echo working; sleep "$2"; echo 'done' ;;
   ticking) while [ ! -e finish ]; do mark tick; echo "tick of $PAWL_RUN_ID"; sleep 0.5; done; echo 'done' ;;
   *) echo working; sleep 0.1; echo 'done' ;;

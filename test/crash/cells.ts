@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import type { Client } from '../../src/client/index.ts'
 import { accountOf } from '../../src/domain/account.ts'
 import { PawlError } from '../../src/domain/error.ts'
+import { a2aPoints, playA2A } from './a2a.ts'
 import { changedSince, findViolations, tasksAtRest } from './check.ts'
 import type { Arm } from './daemon.ts'
 import { chain, deleteThroughCrash } from './dependents.ts'
 import { failpoints, skipsOf, splitByKind } from './failpoints.ts'
+import { playFiles } from './files.ts'
 import { CrashHome, firedFile, pause } from './home.ts'
+import { listenThroughCrash } from './listener.ts'
+import { mcpPoints, playMcp } from './mcp.ts'
 import { tellThroughCrash } from './outbox.ts'
 import { recheck } from './proof.ts'
 import { playDeadline, playEscalation, playGrant } from './questions.ts'
@@ -25,12 +29,14 @@ export interface Cell {
   readonly kinds: readonly Kind[]
   /** How often the place is passed before. */
   readonly skip: number
+  /** Through which protocol its task is asked for; the API if left out. */
+  readonly over?: 'a2a' | 'mcp' | undefined
 }
 
 /** Before a commit nothing is stored, so there it makes no difference whether the database dies along with the daemon. */
 const victimsAt = (point: string) => victims.filter((victim) => victim !== 'both' || !point.endsWith('.before'))
 
-export const cells: readonly Cell[] = Object.entries(failpoints).flatMap(([point, reach]) =>
+const ofApi: readonly Cell[] = Object.entries(failpoints).flatMap(([point, reach]) =>
   victimsAt(point).flatMap((victim): Cell[] => {
     const cell = { name: `${point}/${victim}`, point, victim, kinds: [], skip: 0 }
     if ('way' in reach) return [cell]
@@ -49,6 +55,20 @@ export const cells: readonly Cell[] = Object.entries(failpoints).flatMap(([point
   }),
 )
 
+/** The store is the same for all; what is another here is who asks, and what they hear. */
+const ofProtocols: readonly Cell[] = Object.entries({ a2a: a2aPoints, mcp: mcpPoints }).flatMap(([over, points]) =>
+  points.map(([point, skip]) => ({
+    name: `${over}/${point}/daemon${skip === 0 ? '' : `/${skip}`}`,
+    point,
+    victim: 'daemon' as const,
+    kinds: [],
+    skip,
+    over: over as 'a2a' | 'mcp',
+  })),
+)
+
+export const cells: readonly Cell[] = [...ofApi, ...ofProtocols]
+
 let count = 0
 /** Unique in a home that serves many cells. */
 export const nextTag = () => `c${process.pid}-${++count}`
@@ -59,7 +79,11 @@ export async function runCell(cell: Cell, home: CrashHome): Promise<string[]> {
   const before = home.fired.length
   const startsBefore = home.starts
   const reach = failpoints[cell.point]!
-  const told = 'way' in reach ? await ways[reach.way](home, cell, tag) : await playAll(home, cell, tag)
+  const told = cell.over
+    ? await { a2a: playA2A, mcp: playMcp }[cell.over](home, { name: cell.point, victim: cell.victim, skip: cell.skip }, tag)
+    : 'way' in reach
+      ? await ways[reach.way](home, cell, tag)
+      : await playAll(home, cell, tag)
   await home.settled()
   const wrong = await findViolations(home, told, tag)
   if (!home.fired.slice(before).includes(cell.point)) wrong.push(`the failpoint ${cell.point} was never reached`)
@@ -145,8 +169,13 @@ const ways: Record<
     if (priority !== 5) throw new Error(`C1: a confirmed change was lost: the priority of ${made[1].id} is ${priority}`)
     return finish(home, made)
   },
+  files: (home, cell, tag) => playFiles(home, { name: cell.point, victim: cell.victim, skip: 0 }, tag),
   async outbox(home, cell, tag) {
     await tellThroughCrash(home, { name: cell.point, victim: cell.victim, skip: 0 }, tag)
+    return []
+  },
+  async listener(home, cell, tag) {
+    await listenThroughCrash(home, { name: cell.point, victim: cell.victim, skip: 0 }, tag)
     return []
   },
   async deadline(home, cell, tag) {
@@ -189,7 +218,7 @@ const ways: Record<
   async wake_now(home, cell, tag) {
     const { first, late } = await putOff(home, tag)
     await home.arm({ name: cell.point, victim: cell.victim, skip: 0 })
-    await once(home, (client) => client.wakeTask(late.id))
+    await once(home, (client) => client.resumeTask(late.id))
     await finish(home, [late])
     await untilFree(home)
     return [first, late]

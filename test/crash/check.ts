@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Event } from '../../src/domain/event.ts'
 import { isEnded } from '../../src/domain/task/task.ts'
 import type { TaskView } from '../../src/domain/view.ts'
+import { wrongWithChanges } from './changes.ts'
 import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
 import { wrongWithBill } from './model-bill.ts'
@@ -28,6 +29,7 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     for (const sentence of wrongWithMoney(task, events)) say(sentence)
     if (acknowledged.kind === 'model') for (const sentence of await wrongWithBill(home, task, events)) say(sentence)
     for (const sentence of await wrongWithProof(home, acknowledged)) say(sentence)
+    for (const sentence of await wrongWithChanges(home, task)) say(sentence)
     await checkConversation(home, { acknowledged, task, events }, say)
   }
   wrong.push(...checkKeys(home))

@@ -3,6 +3,7 @@
  * Takes more failpoints over IPC, and ends when its test ends.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -69,6 +70,8 @@ process.on('disconnect', () => void daemon.stop())
 process.on('SIGTERM', () => void daemon.stop())
 if (!process.connected) void daemon.stop()
 tell({ ready: daemon.url ?? '' })
+// A daemon that is killed leaves nothing of what was compiled for it, and here nearly all are.
+flushCompileCache()
 if (role === 'oneshot')
   await daemon.runtime.createTask(newTask({ kind: kind as Kind, tag: 'oneshot' }), { by: 'test', idempotencyKey: 'oneshot' })
 await daemon.stopped

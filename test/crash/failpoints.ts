@@ -26,6 +26,8 @@ export type Reach =
         | 'escalation'
         | 'grant'
         | 'recheck'
+        | 'files'
+        | 'listener'
     }
 
 const by = (...tasks: Kind[]): Reach => ({ tasks })
@@ -134,11 +136,42 @@ export const failpoints: Readonly<Record<string, Reach>> = {
   'outbox.settle.after': { way: 'outbox' },
   'outbox.retry.before': { way: 'outbox' },
   'outbox.retry.after': { way: 'outbox' },
+  'listener.set.before': { way: 'listener' },
+  'listener.set.after': { way: 'listener' },
+  'listener.remove.before': { way: 'listener' },
+  'listener.remove.after': { way: 'listener' },
+  'listener.send': { way: 'listener' },
+  'listener.sent': { way: 'listener' },
+  'upload.add.before': { way: 'files' },
+  'upload.add.after': { way: 'files' },
+  'artifact.add.before': { way: 'files' },
+  'artifact.add.after': { way: 'files' },
+  'files.sweep.before': { way: 'files' },
+  'files.sweep.after': { way: 'files' },
   'heartbeat.before': { way: 'beat' },
   'heartbeat.after': { way: 'beat' },
   'worker.bury': { way: 'recovery' },
   'shutdown.drain': { way: 'shutdown' },
 }
+
+/** Those of commands that need no daemon, which the matrix has nobody to kill for: test/e2e/backup.test.ts and test/upgrade/export.test.ts end the command itself at each of them. */
+export const commandFailpoints: readonly string[] = [
+  'backup.begun',
+  'backup.part',
+  'backup.written',
+  'backup.renamed',
+  'restore.marked',
+  'restore.copied',
+  'restore.commit.before',
+  'restore.commit.after',
+  'import.row.before',
+  'import.row.after',
+  'import.task.before',
+  'import.task.after',
+]
+
+/** Those that matter where somebody else has been asked already: test/a2a-remote/pawl-to-pawl.test.ts ends the daemon at each of them, and looks there. */
+export const remoteFailpoints: readonly string[] = ['session.learn.before', 'session.learn.after']
 
 /** Points where several moves are made: there each kind of task is a cell of its own, because each makes another move. */
 export const splitByKind: ReadonlySet<string> = new Set(['run.settle.before', 'run.settle.after'])

@@ -59,6 +59,7 @@ export type Kind =
   | 'checked'
   | 'spend'
   | 'model'
+  | 'files'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -197,7 +198,7 @@ async function tryAgain(home: CrashHome, id: string): Promise<boolean> {
   }
 }
 
-async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskView) => Promise<boolean>): Promise<void> {
+export async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskView) => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + restWithinMs
   for (;;) {
     const task = await home.ask((client) => client.getTask(made.id))

@@ -106,7 +106,7 @@ test('runs given up because the database hung for longer than a lease go back to
 })
 
 test('PAWL_FAILPOINT names a place and what happens there', { timeout: 60_000 }, async () => {
-  const other = new CrashHome()
+  const other = new CrashHome({ fresh: true })
   try {
     other.environment.PAWL_FAILPOINT = 'schema.migrate.before=kill'
     await expect(other.start()).rejects.toThrow('SIGKILL')

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { json, pawl } from './pawl.ts'
 
 /** Proof of done as a user sees it, without a daemon. */
@@ -16,7 +16,7 @@ describe('checks', () => {
     const settings = [
       'agents:',
       '  helper: { adapter: custom, command: [sh, -c, "echo made > made.txt; echo All done."] }',
-      '  careful: { adapter: custom, command: [cat], checks: ["false"] }',
+      '  careful: { adapter: custom, command: [cat], checks: ["echo it is broken; false"] }',
     ]
     await writeFile(join(home.path, 'config.yaml'), `${settings.join('\n')}\n`)
   })
@@ -60,11 +60,21 @@ describe('checks', () => {
     const failed = await run('run', '--json', '--agent', 'careful', 'do it')
     expect(failed.code).toBe(5)
     expect(json(failed)).toMatchObject({
-      task: { state: 'failed', reason: { kind: 'checks_failed', detail: 'The check "false" (exit code 1) did not pass.' } },
+      task: {
+        state: 'failed',
+        reason: { kind: 'checks_failed', detail: 'The check "echo it is broken; false" (exit code 1) did not pass.' },
+      },
       result: { verified: false },
     })
     expect(await run('verify', 'last')).toMatchObject({ code: 5, stdout: expect.stringContaining('did not pass') })
+    const printed = { code: 0, stdout: 'it is broken\n' }
+    expect([await run('verify', 'last', '--output'), await run('verify', 'last', '--output', '1')]).toMatchObject([
+      printed,
+      printed,
+    ])
+    expect(await run('verify', 'last', '--output', '2')).toMatchObject({ stderr: expect.stringContaining('no check number 2') })
     expect(await run('run', '--agent', 'careful', '--no-checks', 'do it')).toMatchObject({ code: 0 })
+    expect(await run('verify', 'last', '--output')).toMatchObject({ stderr: expect.stringContaining('No check of task') })
     expect(await run('verify', 'last')).toMatchObject({
       code: 5,
       stdout: expect.stringContaining('No check of this task was run'),
@@ -74,6 +84,7 @@ describe('checks', () => {
   it('are refused in a sentence where they make no sense', async () => {
     expect(await run('run', '--check-attempts', '2', 'x')).toMatchObject({ code: 2 })
     expect(await run('verify')).toMatchObject({ code: 2 })
+    expect(await run('verify', 'last', '--output', 'x')).toMatchObject({ code: 2 })
     expect(await run('verify', '--from', 'nowhere.json')).toMatchObject({ code: 2 })
   })
 })

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ModelView } from '../../src/domain/model-view.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { listening } from '../gateway/stage.ts'
 import { json, pawl } from './pawl.ts'
 

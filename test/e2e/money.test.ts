@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CostView } from '../../src/domain/money/cost-view.ts'
 import type { TaskView } from '../../src/domain/view.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { json, pawl, serve } from './pawl.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>
@@ -42,7 +42,7 @@ it('a run over its budget ends the command with 4 and says how to go on, and its
   const waited = await run('wait', 'last')
   expect(waited.code).toBe(0)
 
-  const costs = json<CostView>(await run('cost', '--json'))
+  const costs = json<CostView>(await run('costs', '--json'))
   expect(costs).toMatchObject({
     by: 'agent',
     caps: { dayUsd: 100 },
@@ -54,10 +54,10 @@ it('a run over its budget ends the command with 4 and says how to go on, and its
 
 it('what has no known price is named, and times are read as people write them', async () => {
   expect((await run('run', '--agent', 'counter', 'go')).code).toBe(0)
-  const costs = await run('cost', '--since', '2d', '--by', 'model')
+  const costs = await run('costs', '--since', '2d', '--by', 'model')
   expect(costs.stdout).toMatch(/odd-model +unknown +1000 +0 +100/)
   expect(costs.stderr).toContain('Of unknown price, and counted as the dearest commonly used: odd-model.')
-  expect((await run('cost', '--since', 'yesterday')).stderr).toContain('--since must be how long ago')
-  const later = await run('cost', '--since', '2020-01-01', '--until', '2020-02-01')
+  expect((await run('costs', '--since', 'yesterday')).stderr).toContain('--since must be how long ago')
+  const later = await run('costs', '--since', '2020-01-01', '--until', '2020-02-01')
   expect(later).toMatchObject({ code: 0, stdout: '' })
 }, 120_000)

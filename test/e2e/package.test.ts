@@ -1,12 +1,22 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startModelServer } from '../model-server/server.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+
+/** What the authors of adapters and of clients use. */
+const adapter = `import { type Adapter, canOnly, type Turn } from 'pawl/agent'
+import { type Client, createClient } from 'pawl/client'
+export const can = canOnly('resume', 'images')
+export const nameOf = (adapter: Adapter): string => adapter.name
+export const promptOf = (turn: Turn): string => turn.prompt
+export const client: Client = createClient({ url: 'http://127.0.0.1:7295', token: 'x' })
+`
 
 /** The package as a user installs it: packed, and put into a folder that knows nothing of this checkout. */
 describe('the packed package', () => {
@@ -25,8 +35,17 @@ describe('the packed package', () => {
     folder = await mkdtemp(join(tmpdir(), 'pawl-package-'))
     home = join(folder, 'home')
     for (const name of [home, join(folder, 'work')]) await mkdir(name)
-    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+    // Building takes away what was built before, and other tests have daemons that serve it.
+    const sources = join(folder, 'sources')
+    const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
       cwd: root,
+      encoding: 'utf8',
+    })
+    for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
+      await cp(join(root, file), join(sources, file))
+    await symlink(join(root, 'node_modules'), join(sources, 'node_modules'))
+    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: sources,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     })
@@ -72,6 +91,30 @@ describe('the packed package', () => {
     })
     expect(printed.trim()).toBe('completed')
   }, 60_000)
+
+  it('runs the examples, which fit the types that come with it', async () => {
+    const work = join(folder, 'examples')
+    await cp(join(root, 'examples'), work, { recursive: true })
+    const node = (file: string) =>
+      execFileSync(process.execPath, [file], { cwd: work, env: env(), encoding: 'utf8', stdio: 'pipe' })
+    expect(node('report.js')).toMatch(/^completed .*pawl-demo\.md/s)
+    expect(node('answering.ts')).toBe('what is here completed\nnote.txt 4\ntrue\ninvalid\n')
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext']
+    const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+    const check = (file: string) =>
+      execFileSync(join(root, 'node_modules/.bin/tsc'), [...options, ...types, file], {
+        cwd: work,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      })
+    check('answering.ts')
+    // They would say so if they did not fit.
+    const source = await readFile(join(work, 'answering.ts'), 'utf8')
+    await writeFile(join(work, 'wrong.ts'), source.replace("name: 'what is here'", 'name: 7'))
+    expect(() => check('wrong.ts')).toThrow()
+    await writeFile(join(work, 'adapter.ts'), adapter)
+    check('adapter.ts')
+  }, 120_000)
 
   it('says in one sentence what to do on a Node that is too old', () => {
     const check = `require(${JSON.stringify(join(folder, 'node_modules/pawl/bin/node.js'))}).isNewEnough('20.20.2')`

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { until } from '../engine/home.ts'
+import { until } from '../engine/until.ts'
 
 const compileCache = join(tmpdir(), 'node-compile-cache')
 const bin = resolve(import.meta.dirname, '../../bin/pawl')

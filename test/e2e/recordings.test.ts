@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RecordingView, ReplayReport } from '../../src/domain/recording-view.ts'
-import { until } from '../engine/home.ts'
+import { until } from '../engine/until.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { json, pawl, serve, startPawl } from './pawl.ts'
 

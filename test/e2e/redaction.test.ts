@@ -6,7 +6,8 @@ import type { TaskView } from '../../src/domain/view.ts'
 import { silentLog } from '../../src/log.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
-import { makeHome, until } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { until } from '../engine/until.ts'
 import { pawl, serve } from './pawl.ts'
 
 /** None of them looks like a key, so that only knowing them helps. */

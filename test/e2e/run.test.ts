@@ -3,7 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeHome, until } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { until } from '../engine/until.ts'
 import { json, pawl, serve, startPawl } from './pawl.ts'
 
 /** One-shots and commands without a daemon, as a user types them. */
@@ -180,6 +181,12 @@ describe('pawl without a daemon', () => {
       const { rows } = json<{ rows: { name: string; level: string; fix?: string }[] }>(ended)
       expect(rows.find((row) => row.name === 'agent missing')).toMatchObject({ level: 'fail', fix: expect.any(String) })
       expect(rows.find((row) => row.name === 'agent helper')).toMatchObject({ level: 'ok' })
+      // Programs that Pawl knows and nobody has installed or asked for are no trouble.
+      expect(rows.find((row) => row.name === 'other agents')).toMatchObject({
+        level: 'note',
+        detail: expect.stringContaining('aider'),
+      })
+      expect(rows.map(({ name }) => name)).not.toContain('agent aider')
     })
 
     it('names line and column of a broken settings file', async () => {

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeHome, until } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { until } from '../engine/until.ts'
 import { type Ended, json, pawl, serve } from './pawl.ts'
 
 const vendorId = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
@@ -43,19 +44,19 @@ describe('sessions without a daemon', () => {
   const run = (...args: string[]) => pawl(user.home, args, { cwd: user.folder })
 
   it('are adopted from the program itself, and it is said how to go on', async () => {
-    const adopted = await run('session', 'adopt', vendorId)
+    const adopted = await run('sessions', 'adopt', vendorId)
     const id = adopted.stdout.trim()
     expect([adopted.code, id]).toEqual([0, expect.stringMatching(/^s_[0-9a-z]{18}$/)])
     expect(adopted.stderr).toContain(`pawl run --session ${id} "…"`)
     expect(await readFile(join(user.home, conversation), 'utf8')).toBe('{"type":"user"}\n')
     expect(await readFile(join(user.home, 'sessions', id, conversation), 'utf8')).toBe('{"type":"user"}\n')
-    expect(json(await run('session', 'show', id.slice(-6), '--json'))).toMatchObject({
+    expect(json(await run('sessions', 'show', id.slice(-6), '--json'))).toMatchObject({
       ...{ id, agent: 'claude', adapter: 'claude-code', vendorId, workspace: user.folder },
-      ...{ taskCount: 0, lastTask: null, archivedBytes: 16, tasks: [] },
+      ...{ taskCount: 0, lastTask: null, archivedBytes: 16, tasks: [], title: null, openQuestions: 0, costUsd: null },
     })
-    const listed = await run('session', 'ls')
+    const listed = await run('sessions', 'ls')
     expect(listed.stdout).toMatch(new RegExp(`^${id} +claude +0 +- +16 B .*${user.folder}$`, 'm'))
-    expect(json(await run('session', 'stop', id, '--json'))).toEqual({ session: id, stopped: null })
+    expect(json(await run('sessions', 'stop', id, '--json'))).toEqual({ session: id, stopped: null })
   })
 
   it.each([
@@ -66,7 +67,7 @@ describe('sessions without a daemon', () => {
     ['an agent whose program keeps none', [vendorId, '--agent', 'counter'], 1, 'keeps no conversations'],
     ['a workspace that is not there', [vendorId, '--workspace', 'nowhere'], 2, 'nowhere does not exist'],
   ])('are not adopted from %s', async (_, args, code, says) => {
-    const ended = await run('session', 'adopt', ...args)
+    const ended = await run('sessions', 'adopt', ...args)
     expect([ended.code, ended.stdout]).toEqual([code, ''])
     expect(ended.stderr).toContain(says)
     expect(ended.stderr).not.toMatch(/\n\s+at /)
@@ -90,7 +91,7 @@ describe('sessions without a daemon', () => {
     const anew = await on('--reset-session')
     expect(anew.resumed).toBe(false)
     expect(anew.types).toContain('session.reset')
-    expect(json<{ taskCount: number }>(await run('session', 'show', session, '--json')).taskCount).toBe(3)
+    expect(json<{ taskCount: number }>(await run('sessions', 'show', session, '--json')).taskCount).toBe(3)
     expect(json<{ items: unknown[] }>(await run('ls', '--session', session, '--json')).items).toHaveLength(3)
     expect((await run('task', 'show', 'last')).stdout).toMatch(new RegExp(`^session +${session}$`, 'm'))
   })
@@ -110,7 +111,7 @@ describe('sessions with a daemon', () => {
     const user = await makeUser()
     const daemon = await serve(user.home)
     const run = (...args: string[]) => pawl(user.home, args, { cwd: user.folder })
-    const id = (await run('session', 'adopt', vendorId, '--agent', 'claude')).stdout.trim()
+    const id = (await run('sessions', 'adopt', vendorId, '--agent', 'claude')).stdout.trim()
     const ask = async (path: string, body?: object) => {
       const headers = { authorization: `Bearer ${daemon.token}`, 'content-type': 'application/json' }
       const post = body && { method: 'POST', body: JSON.stringify(body) }
@@ -122,15 +123,15 @@ describe('sessions with a daemon', () => {
       404,
       { code: 'not_found', detail: expect.stringContaining('.claude/projects/*/') },
     ])
-    expect((await run('session', 'adopt', unknownId)).stderr).toContain('looked for')
+    expect((await run('sessions', 'adopt', unknownId)).stderr).toContain('looked for')
 
     const task = (await run('run', '--detach', '--agent', 'patient', 'x')).stdout.trim()
     const shown = async () => json<{ state: string; session: string }>(await run('task', 'show', task, '--json'))
     await until(async () => (await shown()).state === 'running')
     const { session } = await shown()
-    expect(json(await run('session', 'stop', session, '--now', '--json'))).toMatchObject({ session, stopped: { id: task } })
+    expect(json(await run('sessions', 'stop', session, '--now', '--json'))).toMatchObject({ session, stopped: { id: task } })
     await until(async () => (await shown()).state === 'cancelled')
-    expect((await run('session', 'stop', session)).stderr).toContain(`Nothing runs on session ${session}.`)
+    expect((await run('sessions', 'stop', session)).stderr).toContain(`Nothing runs on session ${session}.`)
 
     const { rows } = json<{ rows: { name: string; detail: string }[] }>(await run('doctor', '--json'))
     expect(rows.find((row) => row.name === 'daemon')?.detail).toContain(daemon.url)

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TaskSummary, TaskView } from '../../src/domain/view.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { json, pawl } from './pawl.ts'
 
 const splitter = `prompt=$(cat)

@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeHome, until } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { until } from '../engine/until.ts'
 import { json, pawl } from './pawl.ts'
 
 const bin = resolve(import.meta.dirname, '../../bin/pawl')

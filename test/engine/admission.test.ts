@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import { openRuntime } from '../../src/daemon.ts'
+import { createDispatch } from '../../src/engine/dispatch.ts'
 import { silentLog } from '../../src/log.ts'
-import { whatItWaitsFor } from '../../src/store/admission.ts'
+import { openStore } from '../../src/store/open.ts'
 import { findTask } from '../../src/store/tasks.ts'
+import { whatTheyWaitFor } from '../../src/store/waiting.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
 import { makeParts } from './store.ts'
 
@@ -48,6 +50,23 @@ describe('admission', () => {
     await daemon.stop()
     expect([high, first, second, low]).toEqual([high, first, second, low].toSorted((a, b) => a - b))
   })
+
+  it('is not held up by tokens of runs that were cancelled before they were admitted', async () => {
+    const daemon = await engine({ running: 1 })
+    const { database, close } = await openStore({ home: home.path, url: undefined, log: silentLog })
+    const dispatch = createDispatch({ database, worker: 'test', shared: true, log: silentLog })
+    await dispatch.start()
+    const stale = Array.from({ length: 40 }, (_, n) => `r_gone${n}`)
+    await database.db.transaction().execute((tx) => dispatch.enqueue(tx, stale))
+    await dispatch.stop()
+    await close()
+    const agentConfig = commandAgent(['/bin/true'])
+    const { task } = await daemon.runtime.createTask({ prompt: 'x', agentConfig }, { by: 'test' })
+    // Only a look every five seconds would come to it after minutes.
+    await eventsUntil(daemon, task.id, isResting, 20_000)
+    expect((await daemon.runtime.getTask(task.id)).state).toBe('completed')
+    await daemon.stop()
+  }, 40_000)
 
   it('lets 199 lanes run while one lane of 200 is full', async () => {
     const full = Array.from({ length: 50 }, () => ({ agent: 'full', command: 'sleep 1000' }))
@@ -109,7 +128,7 @@ it('a queued task can tell that it waits for a slot, of all or of its agent', as
   const { db, addTask, addWorker, admit } = await makeParts()
   const [running, queued] = [await addTask(), await addTask()]
   const waits = async (limits: { running: number; perAgent: Record<string, number> }) =>
-    whatItWaitsFor(db, (await findTask(db, queued.id))!, limits)
+    whatTheyWaitFor(db, [(await findTask(db, queued.id))!], limits).then(([why]) => why)
   expect(await waits({ running: 1, perAgent: {} })).toBeNull()
   await admit(running, 1, await addWorker())
   expect(await waits({ running: 1, perAgent: {} })).toEqual({ kind: 'slot' })

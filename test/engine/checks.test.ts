@@ -326,6 +326,12 @@ describe('pawl verify', () => {
     expect(await again()).toMatchObject({ proof: 'verified', items: [{}, {}, { run: null, exitCode: 0 }] })
     expect(await daemon.runtime.verifyTask(task.id)).toMatchObject({ verified: true, tree: { isSame: true } })
     expect(await daemon.runtime.getTask(task.id)).toMatchObject({ state: 'completed', proof: 'verified' })
+    // What the last one printed was written over what the one before did.
+    const printed = (number: number) => daemon.runtime.readCheckOutput(task.id, number)
+    expect(await printed(1)).toEqual({ number: 1, output: 'good\n', leftOut: 0 })
+    expect(await printed(2)).toEqual({ number: 2, output: null, leftOut: 0 })
+    expect(await printed(3)).toEqual({ number: 3, output: 'good again\n', leftOut: 0 })
+    await expect(printed(4)).rejects.toThrow(`Task ${task.id} has no check number 4`)
   })
 
   it('follows no link that the agent left, and writes nowhere but in its copy', async () => {

@@ -1,26 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { adapters } from '../../src/agents/index.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { silentLog } from '../../src/log.ts'
-import { giveDatabase } from './ready-database.ts'
 
-/** A home of its own for one test file, with a real database in it. */
-export async function makeHome(prefix = 'pawl-test-'): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), prefix))
-  const dropDatabase = await giveDatabase(path)
-  return {
-    path,
-    async remove() {
-      await rm(path, { recursive: true, force: true })
-      dropDatabase()
-    },
-  }
-}
+export { makeHome } from './ready-database.ts'
+export { until } from './until.ts'
 
 export const loadTestConfig = (home: string, env: Record<string, string> = {}): Promise<Config> =>
   loadConfig({ adapters, cwd: home, env: { HOME: home, PATH: process.env.PATH, ...env }, flags: { home } })
@@ -71,20 +57,6 @@ export async function eventsUntil(
     clearTimeout(timer)
   }
   throw new Error(`the awaited event did not come within ${timeoutMs} ms; seen: ${seen.map((event) => event.type).join(' ')}`)
-}
-
-/** Waits until a condition holds, looking often. For facts outside the journal, such as a file or a process. */
-export async function until<T>(
-  look: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 20_000,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const found = await look()
-    if (found) return found
-    if (performance.now() > deadline) throw new Error(`the awaited condition did not hold within ${timeoutMs} ms: ${look}`)
-    await new Promise((again) => setTimeout(again, 10))
-  }
 }
 
 export const isResting = (event: Event) =>

@@ -95,3 +95,14 @@ it('two transactions that wait for each other are both done, one after the other
   for (const { id } of [one, other])
     expect((await journal.read(id, { after: 1, limit: 10 })).map(({ data }) => data)).toEqual([{ text: `from ${id}` }])
 })
+
+it('a flood of small events is stored in a time that grows with it, not with its square', async () => {
+  const { journal, addTask } = await makeParts()
+  const { id } = await addTask()
+  const count = 20_000
+  for (let index = 0; index < count; index++)
+    void journal.append({ task: id, at: new Date(), event: say(`${index} `.repeat(30)) })
+  await journal.flush()
+  const last = await journal.read(id, { after: count - 1, limit: 10 })
+  expect(last).toMatchObject([{ seq: count }, { seq: count + 1, data: { text: expect.stringContaining(`${count - 1} `) } }])
+})

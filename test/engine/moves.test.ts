@@ -17,7 +17,7 @@ describe('the table of moves', () => {
   const id = 't_000000000000000001'
 
   beforeAll(async () => {
-    home = await makeHome()
+    home = await makeHome(undefined, { bare: true })
     store = await openStore({ home: home.path, url: undefined, log: silentLog })
     await migrateStore(store.database, { now: at, queueVersion: queueSchemaVersion })
     const session = { id: 's_000000000000000001', isNew: true }

@@ -34,7 +34,7 @@ it('every event that is stored and wanted is delivered at least once, in the ord
     bus,
     clock: systemClock,
     log,
-    alongside: outboxWriter(targets, bus),
+    alongside: outboxWriter(() => targets, bus),
     onBroken: () => undefined,
   })
   const worker = await addWorker()
@@ -61,7 +61,17 @@ it('every event that is stored and wanted is delivered at least once, in the ord
     now: () => Date.now() + skew,
   }
   let skew = 0
-  const delivery = createDelivery({ db, journal, bus, clock: hasty, log, worker, targets, sender, lastRound: false })
+  const delivery = createDelivery({
+    db,
+    journal,
+    bus,
+    clock: hasty,
+    log,
+    worker,
+    targets: () => targets,
+    sender,
+    lastRound: false,
+  })
   await delivery.start()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {

@@ -12,21 +12,36 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { silentLog } from '../../src/log.ts'
-import { openEmbedded } from '../../src/store/embedded/server.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
 
+/** A home of its own for one test file, with a real database in it. */
+export async function makeHome(
+  prefix = 'pawl-test-',
+  options: { bare?: boolean } = {},
+): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), prefix))
+  const dropDatabase = await giveDatabase(path, options)
+  return {
+    path,
+    async remove() {
+      await rm(path, { recursive: true, force: true })
+      dropDatabase()
+    },
+  }
+}
+
 /**
- * Gives a home its database, as the first start would have made it: a copy, because making one costs a test seconds where the disk is busy. It lies in memory where there is room, since
- * no test cuts the power; a killed process loses nothing there either. Answers what removes it.
+ * Gives a home its database, as the first start would have made it, with its schema: a copy, because making one costs a test seconds where the disk is busy. It lies in memory where there is room, since
+ * no test cuts the power; a killed process loses nothing there either. `bare` has no schema yet, as a restore wants it. Answers what removes it.
  */
-export async function giveDatabase(home: string): Promise<() => void> {
-  const made = await pattern()
+export async function giveDatabase(home: string, options: { bare?: boolean } = {}): Promise<() => void> {
+  const made = await pattern(options.bare ? 'bare' : 'ready')
   const folder = mkdtempSync(join(memory() ?? home, prefix))
   await run('cp', ['-a', made, join(folder, 'data')])
   symlinkSync(folder, join(home, 'postgres'))
@@ -55,36 +70,48 @@ function tidy(): void {
   }
 }
 
-let known: Promise<string> | undefined
+const known = new Map<Form, Promise<string>>()
+export type Form = 'ready' | 'bare'
 
 /** Made once per version of the bundled server and of what we set in it, and kept. */
-function pattern(): Promise<string> {
-  known ??= (async () => {
-    tidy()
-    const sources = ['cluster.ts', 'settings.ts', 'holder.ts'].map((name) =>
-      readFileSync(join(root, 'src/store/embedded', name), 'utf8'),
-    )
-    const bundled = readFileSync(join(root, 'package.json'), 'utf8')
-    const digest = createHash('sha256')
-      .update(JSON.stringify([bundled, sources]))
-      .digest('hex')
-      .slice(0, 16)
-    const kept = join(root, 'node_modules/.cache/pawl-test', `database-${digest}-${process.getuid?.() ?? 0}`)
-    if (existsSync(kept)) return kept
-    const home = mkdtempSync(join(tmpdir(), 'pawl-pattern-'))
-    await (await openEmbedded({ home, log: silentLog })).release()
-    mkdirSync(resolve(kept, '..'), { recursive: true })
-    const draft = mkdtempSync(`${kept}-`)
-    await run('cp', ['-a', join(home, 'postgres/data'), join(draft, 'data')])
-    rmSync(home, { recursive: true, force: true })
-    try {
-      renameSync(join(draft, 'data'), kept)
-    } catch (error) {
-      // Another test file was quicker.
-      if (!existsSync(kept)) throw error
-    }
-    rmSync(draft, { recursive: true, force: true })
-    return kept
-  })()
-  return known
+function pattern(form: Form): Promise<string> {
+  const made = known.get(form) ?? make(form)
+  known.set(form, made)
+  return made
+}
+
+async function make(form: Form): Promise<string> {
+  tidy()
+  const store = join(root, 'src/store')
+  const migrations = readdirSync(join(store, 'migrations')).toSorted()
+  const files = [
+    'embedded/cluster.ts',
+    'embedded/settings.ts',
+    'embedded/holder.ts',
+    ...migrations.map((name) => `migrations/${name}`),
+  ]
+  const sources = files.map((name) => readFileSync(join(store, name), 'utf8'))
+  const bundled = readFileSync(join(root, 'package.json'), 'utf8')
+  const digest = createHash('sha256')
+    .update(JSON.stringify([bundled, sources]))
+    .digest('hex')
+    .slice(0, 16)
+  const kept = join(root, 'node_modules/.cache/pawl-test', `database-${form}-${digest}-${process.getuid?.() ?? 0}`)
+  if (existsSync(kept)) return kept
+  const home = mkdtempSync(join(tmpdir(), 'pawl-pattern-'))
+  // Loaded by the first test file of all: the others need nothing of Pawl to have a home.
+  const { makeDatabase } = await import('./make-database.ts')
+  await makeDatabase(home, form)
+  mkdirSync(resolve(kept, '..'), { recursive: true })
+  const draft = mkdtempSync(`${kept}-`)
+  await run('cp', ['-a', join(home, 'postgres/data'), join(draft, 'data')])
+  rmSync(home, { recursive: true, force: true })
+  try {
+    renameSync(join(draft, 'data'), kept)
+  } catch (error) {
+    // Another test file was quicker.
+    if (!existsSync(kept)) throw error
+  }
+  rmSync(draft, { recursive: true, force: true })
+  return kept
 }

@@ -154,7 +154,7 @@ describe('a run', () => {
       names.filter(
         (name) =>
           !/_?proxy$|^NODE_USE_ENV_PROXY$/i.test(name) &&
-          !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|DOOR_URL|DOOR_TOKEN|API_URL|API_TOKEN|QUESTION_FILE|KILL_UNIT)|CLAUDOMATOR_(API_URL|TASK_ID|QUESTION_FILE))$/.test(
+          !/^(GIVEN|HOME|LANG|PATH|PWD|OLDPWD|SHLVL|TERM|TMPDIR|_|PAWL_(TASK_ID|RUN_ID|ARTIFACTS|DOOR_URL|DOOR_TOKEN|API_URL|API_TOKEN|QUESTION_FILE|KILL_UNIT)|CLAUDOMATOR_(API_URL|TASK_ID|QUESTION_FILE))$/.test(
             name,
           ),
       ),
@@ -202,6 +202,37 @@ describe('a run', () => {
     await daemon.runtime.answerQuestion(question.id, 'b', { by: 'test' })
     await until(async () => (await daemon.runtime.getTask(id)).state === 'completed')
     expect((await daemon.runtime.getTask(id)).result?.text).toMatch(/\[You asked earlier\][\s\S]*Which\?[\s\S]*b/)
+  })
+
+  it('tells a command of our tools by a file whose place is a setting, without the token in it', async () => {
+    const client = `const { readFileSync } = require("node:fs");
+const file = process.argv[1] || process.env.HOME + "/.agent/servers.json";
+const raw = readFileSync(file, "utf8");
+const { pawl } = JSON.parse(raw.replace(/[$][{](\\w+)[}]/g, (_, name) => process.env[name])).mcpServers;
+const headers = { ...pawl.headers, "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" };
+const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+fetch(pawl.url, { method: "POST", headers, body }).then(async (answer) => {
+  console.log(raw.includes(process.env.PAWL_DOOR_TOKEN) ? "told the token" : "told no token", await answer.text())
+})`
+    for (const [mcp, args] of [
+      [{ path: '.agent/servers.json' }, ''],
+      [{ flag: '--mcp-config' }, ' "$(echo "$0" | cut -d= -f2)"'],
+    ] as const) {
+      const command = ['sh', '-c', `node -e '${client}'${args}`]
+      const { task } = await finish('', { options: { command, mcp } })
+      expect(task.result?.text).toMatch(/^told no token .*"name":"ask_user"/)
+    }
+  })
+
+  it('says once that the program of a preset is newer than the one that was tried', async () => {
+    const options = { command: ['/bin/sh', '-c', 'cat'], versionArgs: ['-c', 'echo 99.0.0'] }
+    const agent = { preset: 'qwen-code', options }
+    const told = async () =>
+      (await finish('', agent)).events.flatMap(({ type, data }) =>
+        type === 'run.noted' && data.code === 'newer_than_tried' ? data.detail : [],
+      )
+    expect(await told()).toEqual([expect.stringMatching(/^Qwen Code 99\.0\.0 is newer than /)])
+    expect(await told()).toEqual([])
   })
 
   it('refuses the door to whoever has no token, and unknown requests by name', async () => {

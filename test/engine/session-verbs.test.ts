@@ -100,7 +100,7 @@ describe('a session', () => {
   })
 
   it('that is not there is refused in a sentence', async () => {
-    const sentence = 'There is no session s_000000000000000000; "pawl session ls" lists those there are.'
+    const sentence = 'There is no session s_000000000000000000; "pawl sessions ls" lists those there are.'
     await expect(daemon.runtime.getSession('s_000000000000000000')).rejects.toThrow(sentence)
     await expect(daemon.runtime.stopSession('s_000000000000000000', { by: 'test', now: false })).rejects.toThrow(sentence)
     await expect(create('true', { session: 's_000000000000000000' })).rejects.toThrow(sentence)

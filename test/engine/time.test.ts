@@ -82,7 +82,7 @@ describe('time', () => {
     await pass(20_000, 1_000)
     for (const task of [before, after]) {
       const events = await finish(task)
-      expect(events.map((event) => event.type).filter((type) => !type.startsWith('agent.'))).toEqual([
+      expect(events.map((event) => event.type).filter((type) => !/^(agent|workspace)\./.test(type))).toEqual([
         'task.queued',
         'run.admitted',
         'run.started',

@@ -74,7 +74,10 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     expect(events.find((event) => event.type === 'run.noted' && event.data.code === 'workspace_conflict')?.data).toMatchObject({
       detail: told,
     })
-    expect(events.find((event) => event.type === 'workspace.changed')?.data).toEqual({ summary: '2 changed, 2 new', files: 4 })
+    expect(events.find((event) => event.type === 'workspace.changed')?.data).toEqual({
+      summary: '3 changed, 2 new (+3 -3)',
+      files: 5,
+    })
     expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('agent\n')
     expect(await readFile(join(workspace, 'b.txt'), 'utf8')).toBe('owner')
     expect(await readFile(join(workspace, 'c.txt'), 'utf8')).toBe('agent\n')
@@ -85,7 +88,7 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     const workspace = await folder('plain', { one: '1', two: '2', three: '3' })
     const { id } = await create(workspace, 'echo x > one; echo y > four; rm two')
     const { events } = await finished(id)
-    expect(events.find((event) => event.type === 'workspace.changed')?.data.summary).toBe('1 changed, 1 new, 1 removed')
+    expect(events.find((event) => event.type === 'workspace.changed')?.data.summary).toBe('1 changed, 1 new, 1 removed (+2 -2)')
     expect((await readdir(copies())).filter((name) => name.startsWith(id))).toEqual([])
   })
 

@@ -13,6 +13,7 @@
  *   session: id               names the conversation (jsonl)
  *   result: text | {result,error,costUsd,usage}   the final record in jsonl, a line in text
  *   ask: {text,options}       asks through the door and prints {type:'asked',id}
+ *   mcp: {server,tool,input,file?}   calls a tool of a server that a file of its home names, and says what came back; without tool, what there is
  *   sleep: ms                 waits
  *   hang: true                waits for ever
  *   flood: bytes              that many bytes in lines of 100, with back-pressure
@@ -47,6 +48,7 @@ const play = {
   result: (given) =>
     typeof given === 'string' ? emit({ type: 'result', result: given }, given) : emit({ type: 'result', ...given }, given.result),
   ask,
+  mcp,
   sleep,
   hang: () => new Promise(() => setInterval(() => undefined, 1_000_000)),
   flood,
@@ -140,6 +142,27 @@ async function ask({ text, options = [] }) {
   if (response.status !== 202) throw new Error(`the door answered ${response.status}: ${await response.text()}`)
   const { id } = await response.json()
   await emit({ type: 'asked', id }, `asked ${id}`)
+}
+
+/** As a program does that is told of its servers by a file in which variables stand. */
+async function mcp({ server, tool, input = {}, file = '.agent/mcp.json' }) {
+  const written = readFileSync(`${process.env.HOME}/${file}`, 'utf8')
+  const { mcpServers } = JSON.parse(written.replaceAll(/\$\{(\w+)\}/g, (_, name) => process.env[name]))
+  const { url, headers } = mcpServers[server]
+  const send = async (method, params) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    return response.json()
+  }
+  const clientInfo = { name: 'fake-agent', version: '1' }
+  const hello = await send('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  const reply = hello.error ? hello : await (tool ? send('tools/call', { name: tool, arguments: input }) : send('tools/list', {}))
+  const said = reply.result?.tools?.map(({ name }) => name).join(' ') ?? reply.result?.content?.map(({ text }) => text).join('\n')
+  const line = `${server}: ${said ?? `error: ${reply.error?.message}`}`
+  await emit({ type: 'text', text: line }, line)
 }
 
 /** flock(1) holds the lock as long as our end of its pipe is open: the kernel lets go whatever way we die. */

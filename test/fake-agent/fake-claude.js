@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Speaks Claude Code's stream-json on stdin and stdout, without a model. A prompt that is a JSON list is played step by step, any other
- * is answered with its length and its beginning. Each step is an object with one key:
+ * is answered with its length and its beginning, unless FAKE_PLAYS names a file with the steps for prompts that have a text in them:
+ * {"text": steps}. Each step is an object with one key:
  *
  *   say: text               the agent says it
  *   line: object            a line exactly as given; lines: several, in one piece
@@ -13,6 +14,9 @@
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
  *   call: {name,arguments}  calls a tool of Pawl at the door; says what came back
+ *   write: {file,text}      writes a file
+ *   spend: {usd,usage}      what the turn will have cost and used
+ *   fail: text              ends the turn with this failure
  *   next: steps             these are played at the next prompt, whatever it says, also by another process with the same home
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -58,10 +62,17 @@ async function turn(prompt) {
   const left = takeNext()
   const steps = left
     ? left
-    : prompt.startsWith('[{')
-      ? JSON.parse(prompt)
-      : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
+    : playOf(prompt)
+      ? playOf(prompt)
+      : prompt.startsWith('[{')
+        ? JSON.parse(prompt)
+        : [{ say: `${Buffer.byteLength(prompt)} bytes: ${prompt.slice(0, 200)}` }]
   let said = ''
+  let failure
+  let spent = {
+    usd: 0.25,
+    usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 1, cache_creation_input_tokens: 2 },
+  }
   let later
   let isInterrupted = false
   void interrupted.promise.then(() => {
@@ -77,6 +88,9 @@ async function turn(prompt) {
     if (name === 'exit') process.exit(given)
     if (name === 'sayArgs') say(JSON.stringify(process.argv.slice(2)))
     if (name === 'call') say(await call(given))
+    if (name === 'write') writeFileSync(given.file, given.text)
+    if (name === 'spend') spent = given
+    if (name === 'fail') failure = given
     if (name === 'next') writeFileSync(nextFile, JSON.stringify(given))
     if (name === 'hang') await interrupted.promise
     if (name === 'ask') say(JSON.stringify(await request(given)))
@@ -100,12 +114,14 @@ async function turn(prompt) {
   print({
     type: 'result',
     subtype: isInterrupted ? 'error_during_execution' : 'success',
-    is_error: isInterrupted,
-    ...(isInterrupted ? { errors: ['[ede_diagnostic] result_type=user'], terminal_reason: 'aborted_tools' } : { result: said }),
+    is_error: isInterrupted || failure !== undefined,
+    ...(isInterrupted
+      ? { errors: ['[ede_diagnostic] result_type=user'], terminal_reason: 'aborted_tools' }
+      : { result: failure ?? said }),
     session_id: session,
     num_turns: steps.length,
-    total_cost_usd: turns * 0.25,
-    usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 1, cache_creation_input_tokens: 2 },
+    total_cost_usd: turns * spent.usd,
+    usage: spent.usage,
   })
   if (later) await afterwards(later)
 
@@ -113,6 +129,12 @@ async function turn(prompt) {
     said = text
     print({ type: 'assistant', message: { content: [{ type: 'text', text }] } })
   }
+}
+
+function playOf(prompt) {
+  const { FAKE_PLAYS: file } = process.env
+  if (!file) return undefined
+  return Object.entries(JSON.parse(readFileSync(file, 'utf8'))).find(([text]) => prompt.includes(text))?.[1]
 }
 
 function takeNext() {

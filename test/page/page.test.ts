@@ -1,4 +1,6 @@
+import type { BrowserContextOptions, Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { screenPaths } from './screen-paths.ts'
 import { expectAccessible, type Stage, script, startStage } from './stage.ts'
 
 let stage: Stage
@@ -26,8 +28,74 @@ describe('the page', () => {
     await tab.page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
     expect(tab.page.url()).not.toContain('code')
     expect(tab.wrong).toEqual([])
+
+    // As on a phone: no cookie, the address that "pawl sign-in" printed, and its button.
+    await tab.context.clearCookies()
+    const { path } = await stage.client.createSignInCode()
+    await tab.go(path)
+    await expectAccessible(tab.page)
+    await tab.page.getByRole('button', { name: 'Sign in' }).click()
+    await tab.page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
+    expect(tab.page.url()).not.toContain('code')
     await tab.close()
   })
+
+  test('an address that is not for this browser, or that does not exist, is a page of its own; a program gets a problem', async () => {
+    const tab = await stage.open('/nowhere')
+    const { page } = tab
+    await page.getByRole('heading', { name: 'There is no such screen.' }).waitFor()
+    await expectAccessible(page)
+    // An API that refuses says so in words, with the way back.
+    await tab.go('/api/v1/tasks/t_1m7hb3qaj340h1e843')
+    await page.getByText(/There is no task/).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Go to what needs you now' }).click()
+    await page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
+    const { origin } = new URL(page.url())
+    const asked = await fetch(`${origin}/nowhere`, { headers: { accept: '*/*' } })
+    expect([asked.status, asked.headers.get('content-type')]).toEqual([401, 'application/problem+json'])
+
+    // A link on a page of somebody else: nothing is shown until a person goes on from ours.
+    await page.route('https://elsewhere.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<a href="${origin}/tasks?state=failed">look</a>` }),
+    )
+    await page.goto('https://elsewhere.example/')
+    await page.getByRole('link', { name: 'look' }).click()
+    await page.getByRole('link', { name: 'Open /tasks all the same' }).click()
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+    expect(new URL(page.url()).search).toContain('failed')
+
+    // Who is not signed in is asked to, and comes to where they wanted to go.
+    await tab.context.clearCookies()
+    await tab.go('/docs')
+    await page.getByText('This browser is not signed in.').waitFor()
+    const { code } = await stage.client.createSignInCode()
+    await page.getByLabel('Code').fill(code)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'The API' }).waitFor()
+    await tab.close()
+  }, 60_000)
+
+  test.each<[string, BrowserContextOptions]>([
+    ['at a desk', { viewport: { width: 1280, height: 800 } }],
+    ['on a phone', { viewport: { width: 360, height: 740 } }],
+    ['in the dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }],
+  ])(
+    'the page of the API can be read %s',
+    async (_, device) => {
+      // Opened by its address, as from a bookmark.
+      const tab = await stage.open('/docs', device)
+      const { page } = tab
+      const operation = page.locator('[id="post-/api/v1/tasks"]')
+      await operation.locator('summary').click()
+      await operation.getByText('Durable when it is answered.').waitFor()
+      await expectAccessible(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+      expect(tab.wrong).toEqual([])
+      await tab.close()
+    },
+    40_000,
+  )
 
   test('shows a question within moments of its being asked, and one click answers it', async () => {
     const tab = await stage.open()
@@ -40,19 +108,50 @@ describe('the page', () => {
     await tab.close()
   })
 
-  test('answers by keyboard alone: to the inbox, and the number of an option', async () => {
-    const task = await add(script(question, { speak: 'Thank you.' }))
-    await expect.poll(async () => (await stage.client.getTask(task.id)).state, { timeout: 20_000 }).toBe('blocked')
+  test('needs no mouse: a task is written, started, answered in the inbox, and accepted', async () => {
     const tab = await stage.open()
-    await tab.page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
-    await tab.page.keyboard.press('g')
-    await tab.page.keyboard.press('i')
-    await tab.page.getByRole('heading', { name: 'Inbox' }).waitFor()
-    await tab.page.getByText('Which colour?').first().waitFor()
-    await tab.page.keyboard.press('1')
-    await expect.poll(async () => (await stage.client.getTask(task.id)).questions[0]?.answer).toBe('Red')
+    const { page } = tab
+    const { keyboard } = page
+    const tabTo = async (field: Locator) => {
+      for (let n = 0; n < 60 && !(await field.evaluate((found) => found === document.activeElement)); n++)
+        await keyboard.press('Tab')
+    }
+    await page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
+    await keyboard.press('g')
+    await keyboard.press('w')
+    await page.getByRole('heading', { name: 'New task' }).waitFor()
+    await tabTo(page.getByLabel('What is to be done'))
+    await keyboard.insertText(script(question, { speak: 'Thank you.' }))
+    await tabTo(page.getByLabel(/^Workspace/))
+    await keyboard.type(stage.workspace)
+    await tabTo(page.getByText('Proof and review'))
+    await keyboard.press('Enter')
+    await tabTo(page.getByLabel('I look at the work'))
+    await keyboard.press('Space')
+    await keyboard.press('Control+Enter')
+    await page.waitForURL(/\/tasks\/t_/)
+    const id = new URL(page.url()).pathname.split('/').at(-1)!
+    const stateOf = async () => (await stage.client.getTask(id)).state
+    await expect.poll(stateOf, { timeout: 20_000 }).toBe('blocked')
+    await keyboard.press('g')
+    await keyboard.press('i')
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.getByRole('article', { name: 'Which colour?' }).waitFor()
+    await keyboard.press('1')
+    await expect.poll(async () => (await stage.client.getTask(id)).questions[0]?.answer).toBe('Red')
+    await expect.poll(stateOf, { timeout: 20_000 }).toBe('review')
+    await keyboard.press('g')
+    await keyboard.press('n')
+    const link = page.getByRole('link', { name: /Which colour/ }).first()
+    await link.waitFor()
+    await tabTo(link)
+    await keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Accept' }).waitFor()
+    await keyboard.press('a')
+    await expect.poll(stateOf).toBe('completed')
+    expect(tab.wrong).toEqual([])
     await tab.close()
-  })
+  }, 60_000)
 
   test('follows a task live, in two tabs alike, and loses nothing when the daemon restarts', async () => {
     const task = await add(script({ speak: 'first words' }, question, { speak: 'last words' }))
@@ -65,8 +164,9 @@ describe('the page', () => {
         .getByText(/completed/)
         .first()
         .waitFor()
-      // Each run of it begins with them.
-      expect(await page.getByRole('log').getByText('first words').count()).toBe(2)
+      // Each run of it begins with them; without the rest, both are in sight.
+      await page.getByRole('button', { name: 'Messages' }).click()
+      await expect.poll(() => page.getByRole('log').getByText('first words').count(), { timeout: 10_000 }).toBe(2)
       await page.getByText('live', { exact: true }).waitFor()
     }
     for (const tab of tabs) await tab.close()
@@ -116,6 +216,78 @@ describe('the page', () => {
     await tab.page.getByRole('button', { name: 'Remove it for good' }).click()
     await tab.page.getByText('Nothing is scheduled.').waitFor()
     expect(await stage.client.listSchedules()).toEqual([])
+    await tab.close()
+  }, 60_000)
+
+  test('edits a schedule: shows when it would come, says what is refused, and takes the change back', async () => {
+    const { id } = await stage.client.createSchedule({
+      name: 'weekly',
+      when: { kind: 'cron', expression: '0 7 * * 1', timeZone: 'Europe/Berlin' },
+      task: { prompt: 'Look for flaky tests.', agent: 'fake', workspace: stage.workspace },
+      ...{ session: 'new', overlap: 'skip', catchUp: 'one', jitterMs: 0 },
+    })
+    const before = await stage.client.getSchedule(id)
+    const tab = await stage.open('/schedules')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const form = page.getByRole('form', { name: 'Edit the schedule' })
+    await form
+      .getByText(/07:00 .*Europe\/Berlin/)
+      .first()
+      .waitFor()
+    await form.getByLabel('Minute, hour').fill('0 8 * * 1-5')
+    await form
+      .getByText(/08:00 .*Europe\/Berlin/)
+      .first()
+      .waitFor()
+    await form.getByLabel('Whose clocks count').fill('Europe/Nowhere')
+    await form.getByText(/Europe\/Nowhere/).waitFor()
+    await form.getByRole('button', { name: 'Keep' }).click()
+    await form
+      .getByRole('alert')
+      .last()
+      .getByText(/Europe\/Nowhere/)
+      .waitFor()
+    expect(await stage.client.getSchedule(id)).toEqual(before)
+
+    await form.getByLabel('Whose clocks count').fill('Europe/Paris')
+    await form.getByLabel('Name').fill('mornings')
+    await form.getByLabel('If the last one').selectOption('queue')
+    await form.getByLabel('After a time without').selectOption('none')
+    await form.getByLabel('up to so much later').fill('5m')
+    await form.getByLabel('goes on with the same conversation').check()
+    await form.getByLabel('What is to be done').fill('Look for slow tests.')
+    await form.getByRole('combobox', { name: /^Agent/ }).selectOption('demo')
+    await form.getByLabel('Profile').selectOption('strict')
+    await expectAccessible(page)
+    await form.getByRole('button', { name: 'Keep' }).click()
+    await page.getByRole('heading', { name: 'mornings' }).waitFor()
+    const changed = {
+      ...{ name: 'mornings', when: { kind: 'cron', expression: '0 8 * * 1-5', timeZone: 'Europe/Paris' }, overlap: 'queue' },
+      ...{
+        catchUp: 'none',
+        jitterMs: 300_000,
+        session: 'keep',
+        prompt: 'Look for slow tests.',
+        agent: 'demo',
+        profile: 'strict',
+      },
+    }
+    expect(await stage.client.getSchedule(id)).toMatchObject({ ...changed, workspace: stage.workspace })
+
+    // Another kind of time, and back.
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await form.getByRole('combobox', { name: /^When/ }).selectOption('idle')
+    await form.getByLabel('After how much rest').fill('45m')
+    await form.getByLabel('Whose rest').selectOption('session')
+    await form.getByRole('button', { name: 'Keep' }).click()
+    await page.getByText('It was changed.').waitFor()
+    expect((await stage.client.getSchedule(id)).when).toEqual({ kind: 'idle', idleMs: 2_700_000, of: 'session' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => page.getByText('It was changed.').count()).toBe(0)
+    expect(await stage.client.getSchedule(id)).toMatchObject(changed)
+    expect(tab.wrong).toEqual([])
+    await stage.client.removeSchedule(id)
     await tab.close()
   }, 60_000)
 
@@ -177,7 +349,8 @@ describe('the page', () => {
       const task = await add(script({ speak: '# Head\n\ntext `code` [link](https://example.org)' }, question))
       await expect.poll(async () => (await stage.client.getTask(task.id)).state, { timeout: 20_000 }).toBe('blocked')
       const tab = await stage.open('/', device)
-      for (const path of ['/', '/tasks', '/new', '/inbox', '/agents', '/schedules', '/costs', '/settings', `/tasks/${task.id}`]) {
+      const paths = [...(await screenPaths()), '/tasks?view=board', '/sessions/new?agent=fake']
+      for (const path of paths.map((path) => path.replace('$task', task.id).replace('$session', task.session))) {
         await tab.go(path)
         await tab.page.getByRole('heading', { level: 1 }).waitFor()
         await expect.poll(() => tab.page.getByText('Loading…').count()).toBe(0)

@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { expect } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { json, pawl, type Running, serve } from '../e2e/pawl.ts'
+import { makeHome } from '../engine/ready-database.ts'
 
 const fakeAgent = resolve(import.meta.dirname, '../fake-agent/fake-agent.js')
 
@@ -15,10 +16,14 @@ export interface Stage {
   readonly workspace: string
   /** The same verbs as the page has, for what a test does behind its back. */
   readonly client: Client
+  /** The same for whoever has another token. */
+  clientOf(token: string): Client
   /** A browser that has signed in; `width` and so on as a device has them. What goes wrong in it fails the test that closes it. */
   open(path?: string, device?: BrowserContextOptions): Promise<Tab>
   /** Ends the daemon and starts it again on the same port. */
   restart(): Promise<void>
+  /** Ends the daemon, does something without it, and starts it again on the same port. */
+  away(act: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -35,8 +40,9 @@ export interface Tab {
 /** A prompt that the fake agent takes for its script. */
 export const script = (...steps: Record<string, unknown>[]) => JSON.stringify(steps)
 
-export async function startStage(settings = ''): Promise<Stage> {
-  const home = await mkdtemp(join(tmpdir(), 'pawl-page-'))
+/** `settings` are further agents, then whatever else the file of settings holds, or all of it if they begin with `agents:`; `env` is what the daemon finds in its environment. */
+export async function startStage(settings = '', env: Record<string, string> = {}): Promise<Stage> {
+  const { path: home, remove } = await makeHome('pawl-page-')
   const workspace = await mkdtemp(join(tmpdir(), 'pawl-page-ws-'))
   // The walls show an agent its workspace and nothing of this repository; in place, so that nothing has to be copied.
   await chmod(workspace, 0o777)
@@ -46,8 +52,8 @@ export async function startStage(settings = ''): Promise<Stage> {
     adapter: custom
     command: [${process.execPath}, fake-agent.mjs]
 `
-  await writeFile(join(home, 'config.yaml'), `${agents}${settings}`, { mode: 0o600 })
-  let daemon: Running & { url: string; token: string } = await serve(home)
+  await writeFile(join(home, 'config.yaml'), settings.startsWith('agents:') ? settings : `${agents}${settings}`, { mode: 0o600 })
+  let daemon: Running & { url: string; token: string } = await serve(home, { env })
   const connect = () => createClient({ url: daemon.url, token: daemon.token })
   let client = connect()
   const browser: Browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
@@ -55,12 +61,20 @@ export async function startStage(settings = ''): Promise<Stage> {
     daemon.process.kill('SIGTERM')
     await daemon.ended
   }
+  const away = async (act: () => Promise<void>) => {
+    const port = new URL(daemon.url).port
+    await end()
+    await act()
+    daemon = await serve(home, { port, env })
+    client = connect()
+  }
   return {
     home,
     workspace,
     get client() {
       return client
     },
+    clientOf: (token) => createClient({ url: daemon.url, token }),
     async open(path = '/', device = { viewport: { width: 1280, height: 800 } }) {
       const context = await browser.newContext(device)
       const page = await context.newPage()
@@ -79,16 +93,12 @@ export async function startStage(settings = ''): Promise<Stage> {
       if (path !== '/') await go(path)
       return { page, context, wrong, go, close: () => context.close() }
     },
-    async restart() {
-      const port = new URL(daemon.url).port
-      await end()
-      daemon = await serve(home, { port })
-      client = connect()
-    },
+    restart: () => away(async () => undefined),
+    away,
     async stop() {
       await browser.close()
       await end()
-      await rm(home, { recursive: true, force: true })
+      await remove()
       await rm(workspace, { recursive: true, force: true })
     },
   }

@@ -178,7 +178,7 @@ test('every route names the right it needs', () => {
 
 test('users, tokens, secrets, the audit and stopping are for admins; nothing that writes is for those who only read', () => {
   const nouns = new Set(routes.filter(({ right }) => right === 'administer').map(({ path }) => path.split('/')[3]!))
-  for (const noun of ['audit', 'resume', 'secrets', 'shutdown', 'stop-all', 'tokens', 'users'])
+  for (const noun of ['audit', 'backups', 'config', 'doctor', 'resume', 'secrets', 'shutdown', 'stop-all', 'tokens', 'users'])
     expect(
       routes.filter(({ path, right }) => path.split('/')[3] === noun && right !== 'administer'),
       noun,
@@ -189,7 +189,9 @@ test('users, tokens, secrets, the audit and stopping are for admins; nothing tha
     'GET /sign-in',
     'POST /sign-in',
     'GET /open',
+    'GET /plain.css',
     'GET /',
+    'GET /docs.css',
   ])
   const written = routes.filter(({ right, method }) => method !== 'GET' && (right === 'read' || right === 'read_task'))
   // It only says what would be decided.

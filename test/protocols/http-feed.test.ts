@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { serve } from '../e2e/pawl.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>
 let daemon: Awaited<ReturnType<typeof serve>>

@@ -50,12 +50,12 @@ test('the page for a code spends nothing, runs nothing and loads nothing', async
     const page = await exchange(peer.port, request(`GET /sign-in?code=${once}`, [host(), 'Sec-Fetch-Site: none']))
     expect(page.status).toBe(200)
     expect(page.text).toMatch(
-      /content-security-policy: default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'/i,
+      /content-security-policy: default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'/i,
     )
     expect(page.text).toMatch(/cache-control: no-store/i)
-    expect(page.text).toMatch(/referrer-policy: no-referrer/i)
+    expect(page.text).toMatch(/referrer-policy: same-origin/i)
     expect(page.text).toContain(`<form method="post" action="/sign-in">`)
-    expect(page.text).not.toMatch(/<script|<style|<img|<link|https?:|set-cookie/i)
+    expect(page.text).not.toMatch(/<script|<style|<img|<link(?! rel="stylesheet" href="\/plain.css">)|https?:|set-cookie/i)
   }
   for (const hostile of ['%22%3E%3Cscript%3E', 'x%00', '..%2F', 'x'.repeat(200)])
     expect((await exchange(peer.port, request(`GET /sign-in?code=${hostile}`, [host()]))).status).toBe(400)
@@ -106,6 +106,9 @@ test('a cookie alone opens nothing: it takes what only our own page sends', asyn
   const reading: [string[], number][] = [
     [[], 401],
     [['Sec-Fetch-Site: none'], 401],
+    // An address that somebody typed: no page can make a browser say so.
+    [['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate'], 200],
+    [['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate'], 403],
     [['Sec-Fetch-Site: same-site'], 403],
     [['Sec-Fetch-Site: cross-site'], 403],
     [['Sec-Fetch-Site: same-origin'], 200],

@@ -66,7 +66,7 @@ test.each(programs)('a conversation begun in $agent itself goes on in a session'
   const entry = { adapter: program.adapter, model: program.model, command: file, baseUrl: base }
   await writeFile(join(home, 'config.yaml'), JSON.stringify({ agents: { [program.agent]: entry }, prices }))
   const ask = (...words: string[]) => pawl(home, words, { cwd: folder, env: { [program.keyName]: key } })
-  const adopted = await ask('session', 'adopt', vendorId)
+  const adopted = await ask('sessions', 'adopt', vendorId)
   expect([adopted.code, adopted.stderr]).toEqual([0, expect.stringContaining('pawl run --session s_')])
   const ended = await ask('run', '--session', adopted.stdout.trim(), 'and to Pawl')
   expect(ended.stderr).toContain(`goes on with session ${vendorId} of the agent program`)

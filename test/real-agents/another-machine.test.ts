@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { type Machine, type Program, programs, startMachine } from './peer.ts'
 
 type Home = Awaited<ReturnType<typeof makeHome>>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import { descendantsOf } from '../../src/process/identity.ts'
-import { until } from '../engine/home.ts'
+import { until } from '../engine/until.ts'
 import { type Machine, type Program, programs, type Ran, startMachine } from './peer.ts'
 
 let machine: Machine

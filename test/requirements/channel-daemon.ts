@@ -11,7 +11,12 @@ export const channelDaemon = {
   },
   'S3-4': { means: 'A message is acknowledged only when its reply is safe; until then it comes again.', open: 'later: channels' },
   'S3-5': { means: 'One session per counterpart, kept over restarts.', open: 'later: channels' },
-  'S3-6': { means: 'The text parts of a message are joined.', open: 9 },
+  'S3-6': {
+    means: 'The text parts of a message are joined.',
+    shown: [
+      'test/a2a/server.test.ts > the text parts of a message are joined, and one without text is answered and starts nothing',
+    ],
+  },
 
   // Running the program
   'S3-7': {

@@ -91,7 +91,13 @@ export const cliExecutor = {
       'src/cli/molecule.test.ts > the file of a workspace is checked, shown and names the agent that works',
     ],
   },
-  'S0-13': { means: 'A preset is data: command, args, where prompt, model and system prompt go, login, MCP.', open: 7 },
+  'S0-13': {
+    means: 'A preset is data: command, args, where prompt, model and system prompt go, login, MCP.',
+    shown: [
+      'src/agents/custom/agent.test.ts > everything else that can be declared has its place: fixed, resume, base, model; variables and files beside them',
+      'test/engine/run.test.ts > tells a command of our tools by a file whose place is a setting, without the token in it',
+    ],
+  },
   'S0-14': {
     means: 'The codex preset with the flags of the first system.',
     notOurs: 'C-22: those flags belong to another program; W0-20 and C-16 say how codex is really driven',
@@ -202,7 +208,12 @@ export const cliExecutor = {
   },
 
   // The turn
-  'S0-31': { means: 'A message without text gets the fixed sentence as its reply; no task, no run, no memory.', open: 9 },
+  'S0-31': {
+    means: 'A message without text gets the fixed sentence as its reply; no task, no run, no memory.',
+    shown: [
+      'test/a2a/server.test.ts > the text parts of a message are joined, and one without text is answered and starts nothing',
+    ],
+  },
   'S0-32': {
     means: 'A task keeps the text as it was asked; whatever is put around it belongs to the run.',
     shown: [
@@ -396,7 +407,10 @@ export const cliExecutor = {
     shown: ['test/engine/admission.test.ts > runs tasks of one workspace one after another and those of two at once'],
   },
   'W0-18': { means: 'Delegation results are used up only when the run that saw them has settled.', open: 'later: teams' },
-  'W0-19': { means: 'A failure reaches other agents as a failed task, never as ordinary text.', open: 9 },
+  'W0-19': {
+    means: 'A failure reaches other agents as a failed task, never as ordinary text.',
+    shown: ['test/a2a/server.test.ts > an agent that fails is a failed task, and never an answer'],
+  },
   'W0-20': {
     means: 'codex is started with flags its probed version really has.',
     shown: [
@@ -417,5 +431,13 @@ export const cliExecutor = {
       'test/e2e/run.test.ts > doctor names an agent whose program is missing, with the cure, and ends with 1',
     ],
   },
-  'W0-24': { means: 'A2A tasks and push notifications survive a restart; only what works is advertised.', open: 9 },
+  'W0-24': {
+    means: 'A2A tasks and push notifications survive a restart; only what works is advertised.',
+    shown: [
+      'test/a2a/server.test.ts > streams and tasks outlive a daemon that is killed',
+      'test/a2a/server.test.ts > cards are signed with a key of the home, say little to strangers, and more to whoever came in',
+      'test/engine/listeners.test.ts > one that fails is tried again under the same id, holds up no other listener, and is told in order',
+      'test/crash/matrix.test.ts > $name',
+    ],
+  },
 } as const satisfies Record<string, Requirement>

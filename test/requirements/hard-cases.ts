@@ -52,8 +52,20 @@ export const hardCases = {
       'test/e2e/without-bubblewrap.test.ts > the demo works, for it is our own program, and doctor says that walls are not enforced',
     ],
   },
-  'H-9': { means: 'Every limit and preset can be seen and changed, with checks and hints.', open: 8 },
-  'H-10': { means: 'A stuck or silently failing agent is on the first screen.', open: 8 },
+  'H-9': {
+    means: 'Every limit and preset can be seen and changed, with checks and hints.',
+    shown: [
+      'test/page/settings.test.ts > every limit is seen with where it comes from, changed with checks and hints, in force at once, and undone; the command line does the same',
+      'test/engine/settings.test.ts > what would not work is refused and nothing is written: %j',
+    ],
+  },
+  'H-10': {
+    means: 'A stuck or silently failing agent is on the first screen.',
+    shown: [
+      'test/page/board.test.ts > the first screen shows what runs, waits and ended today, whenever it was made, and an agent that fails with what to do next',
+      'test/engine/board.test.ts > an agent whose runs fail one after the other is not well until one succeeds, and a task that says nothing is stuck',
+    ],
+  },
   'H-11': {
     means: 'Resuming keeps every restriction.',
     shown: [

@@ -151,7 +151,15 @@ export const sdkExecutor = {
       'test/contracts/real-program.ts > is told a conversation of which neither files nor archive are left',
     ],
   },
-  'W1-4': { means: 'A probe blocks nothing, spends no model call, and its finding counts.', open: 5 },
+  'W1-4': {
+    means: 'A probe blocks nothing, spends no model call, and its finding counts.',
+    shown: [
+      'test/engine/sick-program.test.ts > asking a program that hangs keeps nobody waiting',
+      'test/engine/sick-program.test.ts > no second try is spent on a program that crashed and is found not to be well, and its agent is shown with what to do',
+      'test/engine/board.test.ts > what asking the program showed after one failure counts at once, until a run succeeds',
+      'test/contracts/adapter.ts > probes in good time and never throws',
+    ],
+  },
   'W1-5': {
     means: 'A silent program is ended; waiting tasks are counted and visible.',
     shown: [

@@ -9,7 +9,8 @@ import { silentLog } from '../../src/log.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
 import { pawl, serve } from '../e2e/pawl.ts'
-import { makeHome, until } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { until } from '../engine/until.ts'
 import { type Receiver, startReceiver } from '../receiver/receiver.ts'
 import { watchArgumentLists } from './argument-lists.ts'
 import { leakyAgent } from './leaky-agent.ts'
@@ -258,9 +259,9 @@ describe('20 canaries', () => {
     expect(hits).toEqual([])
   })
 
-  it('lie in a home that nobody else may read: files 0600, folders 0700', () => {
+  it('lie in a home that nobody else may read: folders 0700, and files for their owner alone', () => {
     const open = entriesBelow(home.path).filter(
-      ({ isOurs, isFolder, mode }) => isOurs && (isFolder ? mode !== 0o700 : (mode & 0o677) !== 0o600),
+      ({ isOurs, isFolder, mode }) => isOurs && (isFolder ? mode !== 0o700 : (mode & 0o077) !== 0),
     )
     expect(open.map(({ path, mode }) => `${path} ${mode.toString(8)}`)).toEqual([])
   })

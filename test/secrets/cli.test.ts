@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SecretView } from '../../src/domain/secret.ts'
 import { json, pawl, serve } from '../e2e/pawl.ts'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>
 beforeAll(async () => {

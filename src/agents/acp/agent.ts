@@ -8,7 +8,17 @@ import type { Habits } from './habits.ts'
 import { AcpOptions } from './options.ts'
 import { probeAcp } from './probe.ts'
 
-const abilities: readonly Ability[] = ['resume', 'askPermission', 'askQuestion', 'warm', 'usage', 'mcp', 'systemPrompt', 'model']
+const abilities: readonly Ability[] = [
+  'resume',
+  'askPermission',
+  'askQuestion',
+  'warm',
+  'usage',
+  'mcp',
+  'systemPrompt',
+  'model',
+  'images',
+]
 
 /** Any program that speaks the Agent Client Protocol, by its command line. What it can do it says itself when it is started. */
 export const acp: Adapter<AcpOptions> = {
@@ -35,6 +45,8 @@ function habitsOf({ options, systemPrompt }: LaunchSpec<AcpOptions>): Habits {
   return {
     title: wordsOf(options)[0],
     load: options.load,
+    // Nobody knows of it, and one that has asked already is not waited for.
+    connectsLate: true,
     authenticate: () => options.authMethod,
     mode: () => options.mode,
     model: (spec) => (options.modelFlag || options.modelVariable ? undefined : spec.model),

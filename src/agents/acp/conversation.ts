@@ -83,15 +83,18 @@ export function openAcp(child: Child, spec: LaunchSpec, habits: Habits): Convers
       if ('failed' in opening) return opening.failed
       opened = opening.opened
     }
-    const { sessionId, isNew } = opened
+    const { sessionId, isNew, images } = opened
     await hearing.session(sessionId)
+    if (!hasPrompted && habits.connectsLate && spec.tools) await spec.door?.listed?.()
     // Nothing is begun for a turn that was given up meanwhile.
     if (turn.signal.aborted) return { gone: true }
     prompted()
     const preface = isNew && !hasPrompted ? habits.preface?.(spec) : undefined
     hasPrompted = true
-    const say = (text: string) => rpc.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
-    let reply = await say(preface === undefined ? turn.prompt : `${preface}\n\n${turn.prompt}`)
+    const say = (text: string, beside: readonly object[] = []) =>
+      rpc.request('session/prompt', { sessionId, prompt: [...beside, { type: 'text', text }] })
+    const seen = images ? await imageBlocks(turn) : []
+    let reply = await say(preface === undefined ? turn.prompt : `${preface}\n\n${turn.prompt}`, seen)
     for (let told = 0; told < maxTold && gaveUp(reply, hearing) && reasons.length > 0 && !turn.signal.aborted; told++) {
       await hearing.pause()
       reply = await say(`<permission_denied>\n${reasons.splice(0).join('\n')}\n</permission_denied>`)
@@ -186,3 +189,8 @@ export function openAcp(child: Child, spec: LaunchSpec, habits: Habits): Convers
 const gaveUp = (reply: Reply, hearing: Hearing) =>
   'result' in reply &&
   (reply.result.stopReason === 'cancelled' || (reply.result.stopReason === 'end_turn' && hearing.answer() === ''))
+
+const imageBlocks = ({ images = [] }: Turn) =>
+  Promise.all(
+    images.map(async ({ type, read }) => ({ type: 'image', mimeType: type, data: Buffer.from(await read()).toString('base64') })),
+  )

@@ -17,6 +17,8 @@ export interface Habits {
   model?(spec: LaunchSpec): string | undefined
   /** Our tools and others, as it wants them in `session/new`; by default the door's over HTTP where it offers that, else by a command. */
   mcpServers?(spec: LaunchSpec, can: { readonly http: boolean; readonly sse: boolean }): readonly Fields[]
+  /** It connects to our tools beside everything else, and a prompt that comes before them goes to its model without them. */
+  readonly connectsLate?: boolean | undefined
   /** What only this program reads of `session/new`, as its `_meta`. */
   meta?(spec: LaunchSpec): Fields | undefined
   /** To be put before the first prompt of a new conversation: what the program has no other place for. */

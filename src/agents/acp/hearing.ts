@@ -2,6 +2,7 @@ import type { Turn } from '../../agent.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { type Fields, fields, list, text } from '../fields.ts'
+import { createPlan } from '../plan.ts'
 import { createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { asideOf } from './asides.ts'
@@ -64,7 +65,7 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
     return now
   }
   const unknown = createUnknownLines({ ...turn, emit })
-  const { complete, ...speech } = createSpeech(emit, unknown.flush)
+  const { complete, ...speech } = createSpeech({ emit, grow: turn.grow }, unknown.flush)
   const complaints = createTextKeeper(16_384)
   const plain = habits.stderr ?? ((lines: string) => lines)
   const stderr = createTextFlow({
@@ -76,7 +77,7 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
   })
   const calls = new Map<string, Call & { isTold: boolean }>()
   const terminals = new Map<string, TextKeeper>()
-  let plan = ''
+  const tellPlan = createPlan(emit)
   let used: Usage | undefined
   let retries = 0
 
@@ -119,15 +120,13 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
 
   async function takePlan(update: Fields): Promise<void> {
     await complete()
-    const lines = list(update.entries).map((entry) => {
-      const { content, status } = fields(entry) ?? {}
-      return `- [${status === 'completed' ? 'x' : status === 'in_progress' ? '>' : ' '}] ${text(content) ?? ''}`
-    })
-    const now = lines.join('\n')
-    if (now === '' || now === plan) return
-    plan = now
     await unknown.flush()
-    await sendPieces(`Plan:\n${now}`, (piece) => emit({ type: 'agent.thinking', data: { text: piece } }))
+    await tellPlan(
+      list(update.entries).map((entry) => {
+        const { content, status } = fields(entry) ?? {}
+        return { text: text(content) ?? '', status }
+      }),
+    )
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { LaunchSpec } from '../../agent.ts'
 import { bridgeSource } from '../../tools/bridge.ts'
+import { doorServers } from '../door-servers.ts'
 import { type Fields, fields, list, text } from '../fields.ts'
 import type { JsonRpc, Reply, RpcError } from '../json-rpc.ts'
 import type { Habits } from './habits.ts'
@@ -18,6 +19,8 @@ export interface Offered {
   readonly close: boolean
   readonly http: boolean
   readonly sse: boolean
+  /** Takes images with a prompt. */
+  readonly images: boolean
   readonly methods: readonly string[]
 }
 
@@ -25,6 +28,7 @@ export interface Opened {
   readonly sessionId: string
   readonly isNew: boolean
   readonly model: string | undefined
+  readonly images: boolean
 }
 
 /** A conversation was opened, or why not: a reply that was no result, or a conversation that cannot be gone on with. */
@@ -85,7 +89,7 @@ export async function openSession(
       model: habits.model?.(spec),
     })
     if (chosen && !('result' in chosen)) return { failed: chosen }
-    return { opened: { sessionId, isNew, model: habits.model?.(spec) ?? spec.model } }
+    return { opened: { sessionId, isNew, model: habits.model?.(spec) ?? spec.model, images: offered.images } }
   }
 }
 
@@ -101,6 +105,7 @@ function readOffer(result: Fields): Offered {
     close: fields(session.close) !== undefined,
     http: mcp.http === true,
     sse: mcp.sse === true,
+    images: fields(can.promptCapabilities)?.image === true,
     methods: list(result.authMethods).flatMap((method) => text(fields(method)?.id) ?? []),
   }
 }
@@ -123,13 +128,16 @@ function mcpServers(spec: LaunchSpec, habits: Habits, offered: Offered): readonl
   if (habits.mcpServers) return habits.mcpServers(spec, offered)
   if (!spec.tools || !spec.door) return []
   const { url, token } = spec.door
-  if (offered.http)
-    return [{ type: 'http', name: 'pawl', url: `${url}/mcp`, headers: [{ name: 'Authorization', value: `Bearer ${token}` }] }]
-  const env = [
-    { name: 'PAWL_DOOR_URL', value: url },
-    { name: 'PAWL_DOOR_TOKEN', value: token },
-  ]
-  return [{ name: 'pawl', command: process.execPath, args: ['-e', bridgeSource], env }]
+  const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
+  if (offered.http) return doorServers(spec).map(({ name, path }) => ({ type: 'http', name, url: `${url}${path}`, headers }))
+  return doorServers(spec).map(({ name, path }) => {
+    const env = [
+      { name: 'PAWL_DOOR_URL', value: url },
+      { name: 'PAWL_DOOR_TOKEN', value: token },
+      ...(name === 'pawl' ? [] : [{ name: 'PAWL_DOOR_PATH', value: path }]),
+    ]
+    return { name, command: process.execPath, args: ['-e', bridgeSource], env }
+  })
 }
 
 /** The modes by which the program can be told how to work: as such, or as one of its settings. */

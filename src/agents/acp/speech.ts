@@ -1,5 +1,5 @@
 import type { Turn } from '../../agent.ts'
-import { createTextKeeper, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
+import { clean, createTextKeeper, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
 
 export type Voice = 'agent.message' | 'agent.thinking'
 
@@ -18,7 +18,7 @@ export interface Speech {
   soFar(): string
 }
 
-export function createSpeech(emit: Turn['emit'], flush: () => Promise<void>): Speech {
+export function createSpeech({ emit, grow }: Pick<Turn, 'emit' | 'grow'>, flush: () => Promise<void>): Speech {
   const spoken = createTextKeeper()
   let last = createTextKeeper()
   let failure: TextKeeper | undefined
@@ -56,6 +56,7 @@ export function createSpeech(emit: Turn['emit'], flush: () => Promise<void>): Sp
       current ??= { voice, id, held: '' }
       current.held += piece
       if (voice === 'agent.message') keep(piece)
+      grow?.(voice === 'agent.message' ? 'message' : 'thinking', clean(piece))
       if (current.held.length >= pieceChars) await send()
     },
     notAnswered() {

@@ -29,6 +29,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
     'skills',
     'subagents',
     'nativeToolsOff',
+    'images',
   ),
   builtin: { name: 'claude', options: ClaudeCodeOptions.parse({}) },
   sessions,

@@ -20,6 +20,7 @@ test('a bare run speaks the protocol, reads no settings that an agent could have
       '--output-format=stream-json',
       '--input-format=stream-json',
       '--verbose',
+      '--include-partial-messages',
       '--permission-prompt-tool=stdio',
       '--setting-sources=',
       ...neverLater,
@@ -74,6 +75,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     '--output-format=stream-json',
     '--input-format=stream-json',
     '--verbose',
+    '--include-partial-messages',
     '--model=claude-sonnet-4-5',
     '--max-budget-usd=1.50',
     '--permission-prompt-tool=stdio',
@@ -109,9 +111,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     mcpServers: {
       pawl: {
         type: 'http',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the program itself puts the variables in
         url: '${PAWL_DOOR_URL}/mcp',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the program itself puts the variables in
         headers: { Authorization: 'Bearer ${PAWL_DOOR_TOKEN}' },
       },
     },

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { doorServers } from '../door-servers.ts'
 import { withRepositoryInstructions } from '../repository.ts'
 import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
 import { nativeTools } from './native-tools.ts'
@@ -30,6 +31,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     '--output-format=stream-json',
     '--input-format=stream-json',
     '--verbose',
+    ...(options.partialMessages ? ['--include-partial-messages'] : []),
     ...flag('--model', model?.name),
     ...budget(spec),
     '--permission-prompt-tool=stdio',
@@ -115,12 +117,13 @@ function settings(spec: LaunchSpec<ClaudeCodeOptions>): string[] {
 }
 
 /** The program itself puts the variables in, so that the token stands in no file. */
-function tools({ tools, home }: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
-  if (!tools) return []
+function tools(spec: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
+  const servers = doorServers(spec)
+  if (servers.length === 0) return []
   const headers = { Authorization: `Bearer ${variable('PAWL_DOOR_TOKEN')}` }
-  const pawl = { type: 'http', url: `${variable('PAWL_DOOR_URL')}/mcp`, headers }
-  files[mcpFile] = JSON.stringify({ mcpServers: { pawl } })
-  return flag('--mcp-config', posix.join(home, mcpFile))
+  const entries = servers.map(({ name, path }) => [name, { type: 'http', url: `${variable('PAWL_DOOR_URL')}${path}`, headers }])
+  files[mcpFile] = JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+  return flag('--mcp-config', posix.join(spec.home, mcpFile))
 }
 const variable = (name: string) => `$\{${name}}`
 

@@ -237,6 +237,23 @@ test('a turn without a result counts what its messages used, each once, those of
   })
 })
 
+test('a tool that a subagent used names the call that started it', async () => {
+  const used = (id: string, more: object) => ({
+    line: { type: 'assistant', message: { content: [{ type: 'tool_use', id, name: 'Read', input: {} }] }, ...more },
+  })
+  const { take } = await open()
+  const { events } = await take([
+    used('c1', { parent_tool_use_id: null }),
+    used('c2', { parent_tool_use_id: 'c1' }),
+    { say: 'done' },
+  ])
+  const calls = events.filter(({ type }) => type === 'agent.tool_called')
+  expect(calls.map(({ data }) => data)).toEqual([
+    { callId: 'c1', tool: 'Read', input: {} },
+    { callId: 'c2', tool: 'Read', input: {}, parent: 'c1' },
+  ])
+})
+
 test('a process that ends between two turns is found ended', async () => {
   const { take, child } = await open()
   await take('one')

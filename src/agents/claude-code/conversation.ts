@@ -83,7 +83,10 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
     isIdle = false
     ended ??= read()
     try {
-      send({ type: 'user', message: { role: 'user', content: [{ type: 'text', text: turn.prompt }] } })
+      send({
+        type: 'user',
+        message: { role: 'user', content: [...(await imageBlocks(turn)), { type: 'text', text: turn.prompt }] },
+      })
       let end: Result | Exit | 'stopped' | undefined = await Promise.race([hearing.over, ended, stopped.promise])
       if (end === 'stopped') {
         interrupt()
@@ -137,3 +140,12 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
     },
   }
 }
+
+/** Images come before the words about them. */
+const imageBlocks = ({ images = [] }: Turn) =>
+  Promise.all(
+    images.map(async ({ type, read }) => ({
+      type: 'image',
+      source: { type: 'base64', media_type: type, data: Buffer.from(await read()).toString('base64') },
+    })),
+  )

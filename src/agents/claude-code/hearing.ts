@@ -70,6 +70,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
     async line(line) {
       if (isOver || line.text.trim() === '') return
       const heard = translate(line)
+      if (heard.grown) return turn.grow?.(heard.grown.voice, heard.grown.piece)
       if (heard.session !== undefined && heard.session !== session) {
         session = heard.session
         await record({ type: 'agent.session', data: { vendorId: session } })

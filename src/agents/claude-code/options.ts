@@ -21,6 +21,12 @@ export const ClaudeCodeOptions = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether the agent is told to read the CLAUDE.md or AGENTS.md of the repository.'),
+  partialMessages: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether the program tells what the model is saying while it says it, for those who watch; the raw log grows by it.',
+    ),
   args: z.array(Argument).default([]).describe('More arguments, after the generated ones.'),
   permissionMode: z
     .never({

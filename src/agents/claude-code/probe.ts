@@ -1,8 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { messageOf } from '../../domain/error.ts'
-import { which } from '../../process/which.ts'
+import { probeFound } from '../found-program.ts'
 import { readVersion } from '../version.ts'
 import { login, readCredentials } from './login.ts'
 import type { ClaudeCodeOptions } from './options.ts'
@@ -13,15 +12,10 @@ const installIt = `Install it (${install})`
 /** A key may also come with the agent's configuration, so a missing login alone makes nobody unhealthy. */
 export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace): Promise<AgentHealth> {
   const { command } = options
-  try {
-    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
-      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
-    }
-    const found = which(command, place)
-    if ('missing' in found) return missing(command, found)
+  return probeFound(command, place, `${installIt}, or correct the agent's command in pawl.yaml.`, async (file) => {
     // What npm and the installer put on the search path is a link; the walls show the place where the program really lies.
-    const program = await realpath(found.file)
-    const answer = await readVersion(program, ['--version'], place, found.file)
+    const program = await realpath(file)
+    const answer = await readVersion(program, ['--version'], place, file)
     if ('unasked' in answer) {
       const { detail, ...state } = await loginState(command, program, place)
       return { installed: true, program, healthy: true, ...state, detail: `${detail}; ${answer.unasked}` }
@@ -37,20 +31,7 @@ export async function probeClaude(options: ClaudeCodeOptions, place: ProbePlace)
       return { installed: true, program, version, healthy: false, detail, fix: `Run "${command} update".` }
     }
     return { installed: true, program, version, healthy: true, ...(await loginState(command, program, place)) }
-  } catch (thrown) {
-    return { installed: false, healthy: false, detail: `${command} could not be checked: ${messageOf(thrown)}.` }
-  }
-}
-
-function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
-  if (found.missing === 'not_executable') {
-    const detail = `${found.looked} is there but cannot be executed.`
-    return { installed: false, healthy: false, detail, fix: `Make it executable: chmod +x ${found.looked}` }
-  }
-  const detail = command.includes('/')
-    ? `${found.looked} does not exist.`
-    : `${command} is not on the search path ${found.looked}.`
-  return { installed: false, healthy: false, detail, fix: `${installIt}, or correct the agent's command in pawl.yaml.` }
+  })
 }
 
 async function loginState(

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../domain/event.ts'
+import type { Voice } from '../../domain/growing.ts'
 import type { Line } from '../../process/lines.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
@@ -21,6 +22,8 @@ export interface Heard {
   readonly resetsAt?: Date | undefined
   /** How many commands the agent left running. */
   readonly background?: number
+  /** A piece of what the agent is saying; the whole comes in a line of its own. */
+  readonly grown?: { readonly voice: Voice; readonly piece: string }
 }
 
 /** A message comes as a line per block, and each of them says again what all of it used. */
@@ -56,6 +59,8 @@ export function translate(line: Line): Heard {
       return fromResult(message)
     case 'control_request':
       return fromRequest(message)
+    case 'stream_event':
+      return fromStream(message)
     case 'rate_limit_event':
       return { events: [], resetsAt: resetOf(message.rate_limit_info) }
     default:
@@ -72,7 +77,6 @@ const unknown: Heard = { events: [], isUnknown: true }
 
 /** Kinds of lines that tell a reader nothing which another line does not tell as well. */
 const dull = new Set([
-  'stream_event',
   'control_response',
   'control_cancel_request',
   'keep_alive',
@@ -130,11 +134,20 @@ function fromAssistant(line: Fields): Heard {
     } else if (type === 'thinking') {
       const text = isOwn ? textOf(block.thinking) : ''
       for (const piece of textPieces(text ?? '')) events.push({ type: 'agent.thinking', data: { text: piece } })
-    } else if (type.endsWith('tool_use')) events.push(called(block))
+    } else if (type.endsWith('tool_use')) events.push(called(block, line))
     else if (type.endsWith('tool_result')) events.push(returned(block))
     else if (type !== 'redacted_thinking') isUnknown = true
   }
   return { events, ...(said !== '' && { said }), ...(isUnknown && { isUnknown }), call: callOf(message, isOwn) }
+}
+
+/** The pieces of what `assistant` tells whole. */
+function fromStream(line: Fields): Heard {
+  const event = isMain(line) ? fieldsOf(line.event) : undefined
+  const delta = event?.type === 'content_block_delta' ? fieldsOf(event.delta) : undefined
+  const voice = delta?.type === 'text_delta' ? 'message' : delta?.type === 'thinking_delta' ? 'thinking' : undefined
+  const piece = voice && textOf(voice === 'message' ? delta?.text : delta?.thinking)
+  return voice && piece ? { events: [], grown: { voice, piece: clean(piece) } } : nothing
 }
 
 function callOf(message: Fields | undefined, isOwn: boolean): ModelCall | undefined {
@@ -205,9 +218,10 @@ function fromRequest(line: Fields): Heard {
   return { events: [], request: { id, subtype: textOf(fields?.subtype) ?? '', fields: fields ?? {} } }
 }
 
-function called(block: Fields): AgentEvent {
+function called(block: Fields, line: Fields): AgentEvent {
   const tool = cut(textOf(block.name) ?? 'unknown', 1024)
-  return { type: 'agent.tool_called', data: { callId: idOf(block.id), tool, input: harmless(block.input ?? null) } }
+  const parent = isMain(line) ? {} : { parent: idOf(line.parent_tool_use_id) }
+  return { type: 'agent.tool_called', data: { callId: idOf(block.id), tool, input: harmless(block.input ?? null), ...parent } }
 }
 
 function returned(block: Fields): AgentEvent {

@@ -27,6 +27,7 @@ export const codex: Adapter<CodexOptions> = {
     'ownLogin',
     'model',
     'skills',
+    'images',
   ),
   builtin: { name: 'codex', options: CodexOptions.parse({}) },
   sessions: sessionFiles,

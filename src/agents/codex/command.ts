@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { doorServers, toolTimeoutMs } from '../door-servers.ts'
 import { emptyDatabases } from './databases.ts'
 import { checkTools } from './disabled-tools.ts'
 import type { CodexOptions } from './options.ts'
@@ -48,21 +49,22 @@ function argumentsOf(spec: LaunchSpec<CodexOptions>, transport: Transport): stri
   const more = [...toolArgs(spec), ...modelArgs(spec), ...spec.options.args, ...spec.extraArgs]
   if (transport === 'app-server') return ['app-server', ...more]
   const schema = spec.outputSchema ? ['--output-schema', posix.join(spec.home, schemaFile)] : []
-  const all = ['--json', '--skip-git-repo-check', ...schema, ...more]
+  // A program that goes on with a conversation takes none; their files are named in the prompt.
+  const images = spec.resume === undefined ? (spec.images ?? []).map((path) => `--image=${path}`) : []
+  const all = [...images, '--json', '--skip-git-repo-check', ...schema, ...more]
   return spec.resume === undefined ? ['exec', ...all, '-'] : ['exec', 'resume', ...all, spec.resume, '-']
 }
 
-/** The door's address is known inside the walls only, where it is put in; its tools are ours and need no approval. */
-const toolArgs = ({ tools }: LaunchSpec<CodexOptions>) =>
-  tools
-    ? [
-        ...['-c', 'mcp_servers.pawl.url="{{PAWL_DOOR_URL}}/mcp"'],
-        ...['-c', 'mcp_servers.pawl.bearer_token_env_var="PAWL_DOOR_TOKEN"'],
-        ...['-c', 'mcp_servers.pawl.default_tools_approval_mode="approve"'],
-        // The longest of our tools takes ten minutes, and the program must not give up before.
-        ...['-c', 'mcp_servers.pawl.tool_timeout_sec=660'],
-      ]
-    : []
+/** The door's address is known inside the walls only, where it is put in; what is served there is decided about there, and needs no approval. */
+const toolArgs = (spec: LaunchSpec<CodexOptions>) =>
+  doorServers(spec).flatMap(({ name, path }) => [
+    ...['-c', `mcp_servers.${name}.url="{{PAWL_DOOR_URL}}${path}"`],
+    ...['-c', `mcp_servers.${name}.bearer_token_env_var="PAWL_DOOR_TOKEN"`],
+    ...['-c', `mcp_servers.${name}.default_tools_approval_mode="approve"`],
+    // A server of the user's may have to be started first.
+    ...(name === 'pawl' ? [] : ['-c', `mcp_servers.${name}.startup_timeout_sec=120`]),
+    ...['-c', `mcp_servers.${name}.tool_timeout_sec=${toolTimeoutMs / 1_000}`],
+  ])
 
 /** The same is true of a model that is served at the door; elsewhere the address stands in the file alone. */
 const modelArgs = ({ baseUrl }: LaunchSpec<CodexOptions>) =>
@@ -104,7 +106,10 @@ const takenSettings = [
 /** An extra argument may add, never take the walls, the permissions or the way to the model out of our hands. */
 function checkExtra(argument: string, spec: LaunchSpec<CodexOptions>): void {
   const [name = ''] = argument.replace(/^(-c|--config)=?\s*/, '').split('=')
-  const isTaken = takenFlags.includes(argument.split('=')[0] ?? '') || takenSettings.some((setting) => setting.test(name.trim()))
+  const isTaken =
+    takenFlags.includes(argument.split('=')[0] ?? '') ||
+    takenSettings.some((setting) => setting.test(name.trim())) ||
+    doorServers(spec).some((server) => name.trim().startsWith(`mcp_servers.${server.name}.`))
   if (isTaken || isAgainstRules(spec, argument, name.trim()))
     throw invalid(`The argument ${name} cannot be given to Codex: Pawl itself decides it. Remove it from the agent's args.`)
 }

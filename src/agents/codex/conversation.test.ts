@@ -194,6 +194,22 @@ test('thinking, searching and a shortened history are told once each', async () 
   ])
 })
 
+test('what it means to do is told as a list whenever that changes, and not for the agents that it started', async () => {
+  const plan = (...steps: [string, string][]) => ({ turnId: 't1', plan: steps.map(([step, status]) => ({ step, status })) })
+  const { events } = await play([
+    ...begins,
+    says('turn/plan/updated', { explanation: null, ...plan(['look\naround', 'inProgress'], ['mend it', 'pending']) }),
+    says('turn/plan/updated', { threadId: 'another', ...plan(['something else', 'pending']) }),
+    says('turn/plan/updated', plan(['look around', 'inProgress'], ['mend it', 'pending'])),
+    says('turn/plan/updated', plan(['look around', 'completed'], ['mend it', 'inProgress'])),
+    ...done,
+  ])
+  expect(events.slice(1, -1)).toEqual([
+    { type: 'agent.thinking', data: { text: 'Plan:\n- [>] look around\n- [ ] mend it' } },
+    { type: 'agent.thinking', data: { text: 'Plan:\n- [x] look around\n- [>] mend it' } },
+  ])
+})
+
 test('the final answer is the last message that is no comment', async () => {
   const { verdict } = await play([
     ...begins,

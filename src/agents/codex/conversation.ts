@@ -100,7 +100,10 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
     if (turn.signal.aborted) return { gone: true }
     const begun = await server.request('turn/start', {
       threadId,
-      input: [{ type: 'text', text: turn.prompt, text_elements: [] }],
+      input: [
+        ...(turn.images ?? []).map(({ path }) => ({ type: 'localImage', path })),
+        { type: 'text', text: turn.prompt, text_elements: [] },
+      ],
       ...(spec.outputSchema && { outputSchema: spec.outputSchema }),
     })
     if (!('result' in begun)) return begun

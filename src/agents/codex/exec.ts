@@ -87,8 +87,10 @@ function listen(turn: Turn) {
       case 'item.completed':
         await unknown.flush()
         return translator.item(event.item, event.type === 'item.started' ? 'started' : 'completed')
-      case 'turn.started':
       case 'item.updated':
+        // What else is updated is told of when it is over.
+        return fields(event.item)?.type === 'todo_list' ? translator.item(event.item, 'started') : true
+      case 'turn.started':
         return true
       case 'error': {
         const message = text(event.message)

@@ -1,9 +1,10 @@
 import type { Turn } from '../../agent.ts'
 import { fields, text } from '../fields.ts'
 import type { Params } from '../json-rpc.ts'
-import type { TextKeeper } from '../text.ts'
+import { clean, type TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { hearComplaints } from './complaints.ts'
+import { readSteps } from './items.ts'
 import { createTranslator } from './translate.ts'
 import type { UsageMeter } from './usage.ts'
 import type { Failure } from './verdict.ts'
@@ -95,8 +96,11 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
         case 'item/completed':
           return item(params, 'completed', line)
         case messageDelta:
-          if (isOurs(params)) translator.delta(text(params.itemId) ?? '', text(params.delta) ?? '')
-          return
+          if (!isOurs(params)) return
+          translator.delta(text(params.itemId) ?? '', text(params.delta) ?? '')
+          return turn.grow?.('message', clean(text(params.delta) ?? ''))
+        case 'item/reasoning/summaryTextDelta':
+          return isOurs(params) ? turn.grow?.('thinking', clean(text(params.delta) ?? '')) : undefined
         case 'thread/tokenUsage/updated': {
           const thread = text(params.threadId) ?? ''
           // Before the turn has begun, it is what earlier turns used.
@@ -111,6 +115,9 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
         case 'account/rateLimits/updated':
           resetsAt = fullAgainAt(params.rateLimits) ?? resetsAt
           return
+        case 'turn/plan/updated':
+          await unknown.flush()
+          return isOurs(params) ? translator.plan(readSteps(params.plan)) : undefined
         case 'thread/compacted':
           await unknown.flush()
           return isOurs(params) ? translator.compacted() : undefined
@@ -208,6 +215,5 @@ const harmlessMethods = new Set([
   'thread/status/changed',
   'turn/diff/updated',
   'turn/moderationMetadata',
-  'turn/plan/updated',
   'warning',
 ])

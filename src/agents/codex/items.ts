@@ -1,5 +1,6 @@
-import { type Fields, fields, text } from '../fields.ts'
+import { type Fields, fields, list, text } from '../fields.ts'
 import { isShallow } from '../json.ts'
+import type { Step } from '../plan.ts'
 import { cut, pieceChars } from '../text.ts'
 
 /** One thing of a turn, as both transports tell it: app-server in camelCase, exec in snake_case. */
@@ -7,6 +8,7 @@ export type Item =
   | { readonly kind: 'message'; readonly text: string; readonly isFinal: boolean }
   | { readonly kind: 'thinking'; readonly text: string }
   | { readonly kind: 'tool'; readonly call: ToolCall }
+  | { readonly kind: 'plan'; readonly steps: readonly Step[] }
   | { readonly kind: 'compaction' }
   /** A warning: exec tells of it as if it were a thing of the turn. */
   | { readonly kind: 'nothing' }
@@ -27,6 +29,7 @@ export function readItem(value: unknown): Item | undefined {
   if (name === 'agentMessage') return { kind: 'message', text: text(raw.text) ?? '', isFinal: raw.phase !== 'commentary' }
   if (name === 'reasoning') return { kind: 'thinking', text: thought(raw) }
   if (name === 'plan') return { kind: 'thinking', text: text(raw.text) ?? '' }
+  if (name === 'todoList') return { kind: 'plan', steps: readSteps(raw.items) }
   if (name === 'contextCompaction') return { kind: 'compaction' }
   if (silent.has(name)) return { kind: 'nothing' }
   const read = tools.get(name)
@@ -55,7 +58,6 @@ const silent = new Set([
   'subAgentActivity',
   'enteredReviewMode',
   'exitedReviewMode',
-  'todoList',
   'error',
 ])
 
@@ -90,11 +92,18 @@ const readers: Record<string, (raw: Fields) => { tool: string; input: Fields; ou
 const tools = new Map(Object.entries(readers))
 
 const snakeNames = new Map(
-  ['agentMessage', 'contextCompaction', ...silent, ...tools.keys()].map((name) => [
+  ['agentMessage', 'contextCompaction', 'todoList', ...silent, ...tools.keys()].map((name) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     name,
   ]),
 )
+
+/** app-server has words for how far a step is, exec only says whether it is done. */
+export const readSteps = (value: unknown): Step[] =>
+  list(value).map((one) => {
+    const { step, text: said, status, completed } = fields(one) ?? {}
+    return { text: text(step ?? said) ?? '', status: completed === true ? 'completed' : status }
+  })
 
 function thought(raw: Fields): string {
   const parts = [raw.summary, raw.content].find((list) => Array.isArray(list) && list.length > 0)

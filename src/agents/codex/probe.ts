@@ -2,23 +2,16 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { arch, platform } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { messageOf } from '../../domain/error.ts'
-import { which } from '../../process/which.ts'
+import { probeFound } from '../found-program.ts'
 import { readVersion } from '../version.ts'
 import type { CodexOptions } from './options.ts'
 import { login } from './session-files.ts'
 import { chooseTransport, install, isTooOld, oldestVersion } from './transport.ts'
 
 export async function probeCodex(options: CodexOptions, place: ProbePlace): Promise<AgentHealth> {
-  try {
-    const { command } = options
-    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined) {
-      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
-    }
-    const found = which(command, place)
-    if ('missing' in found) return missing(command, found)
-    const program = await nativeProgram(found.file)
-    const answer = await readVersion(program, ['--version'], place, found.file)
+  return probeFound(options.command, place, install, async (file) => {
+    const program = await nativeProgram(file)
+    const answer = await readVersion(program, ['--version'], place, file)
     if ('fault' in answer) {
       const detail = `${program} --version: ${answer.fault}`
       return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
@@ -35,25 +28,7 @@ export async function probeCodex(options: CodexOptions, place: ProbePlace): Prom
     return loggedIn === false
       ? { ...known, healthy: true, detail: `${detail}; not logged in`, fix: 'codex login' }
       : { ...known, healthy: true, detail }
-  } catch (thrown) {
-    return {
-      installed: false,
-      healthy: false,
-      detail: `${options.command} could not be checked: ${messageOf(thrown)}.`,
-      fix: install,
-    }
-  }
-}
-
-function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
-  if (found.missing === 'not_executable') {
-    const detail = `${found.looked} is there but cannot be executed.`
-    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
-  }
-  const detail = command.includes('/')
-    ? `${found.looked} does not exist.`
-    : `${command} is not on the search path ${found.looked}.`
-  return { installed: false, healthy: false, detail, fix: install }
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Turn } from '../../agent.ts'
 import { fields, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
+import { createPlan, type Step } from '../plan.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
 import { readItem } from './items.ts'
 
@@ -12,6 +13,8 @@ export interface Translator {
   delta(itemId: string, piece: string): void
   /** What a tool is doing that has not returned yet. */
   inputOf(callId: string): unknown
+  /** What the agent means to do. */
+  plan(steps: readonly Step[]): Promise<void>
   retrying(message: string, details?: string): Promise<void>
   compacted(): Promise<void>
   /** The last message; while there is no end yet, all that was said. */
@@ -23,6 +26,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
   const spoken = createTextKeeper()
   const unfinished = new Map<string, string>()
   const begun = new Map<string, unknown>()
+  const plan = createPlan(emit)
   let last = ''
   let final: string | undefined
   let retries = 0
@@ -57,6 +61,9 @@ export function createTranslator(emit: Turn['emit']): Translator {
             await sendPieces(item.text, (piece) => emit({ type: 'agent.thinking', data: { text: piece } }))
           }
           break
+        case 'plan':
+          if (own) await plan(item.steps)
+          break
         case 'compaction':
           if (isOver && own) await tellCompacted()
           break
@@ -80,6 +87,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
       const before = unfinished.get(itemId) ?? ''
       if (before.length < pieceChars) unfinished.set(itemId, before + clean(piece))
     },
+    plan,
     async retrying(message, details) {
       const [, attempt, of] = /(\d{1,9})\/(\d{1,9})/.exec(message) ?? []
       retries++

@@ -86,6 +86,7 @@ test('everything else that can be declared has its place: fixed, resume, base, m
     sessionId: { pattern: 'session: (\\S+)', stream: 'stderr' },
     resume: ['resume', '{session}'],
     homeFiles: { '.agent/settings.json': '{}' },
+    mcp: { flag: '--servers', content: '{}' },
   })
   const spec = {
     options,
@@ -96,6 +97,7 @@ test('everything else that can be declared has its place: fixed, resume, base, m
     baseUrl: 'http://m',
     ...place,
     extraArgs: [],
+    tools: true,
   }
   expect(custom.command(spec)).toEqual({
     file: 'agent',
@@ -106,12 +108,19 @@ test('everything else that can be declared has its place: fixed, resume, base, m
       '--json',
       'large',
       '--rules=/h/.pawl-system-prompt.md',
+      '--servers=/h/.pawl-mcp.json',
       '--fast',
       '--message-file=/h/.pawl-prompt.txt',
     ],
     env: { AGENT_MODEL: 'large', AGENT_URL: 'http://m' },
-    files: { '.agent/settings.json': '{}', '.pawl-system-prompt.md': 'be kind', '.pawl-prompt.txt': 'hello' },
+    files: {
+      '.agent/settings.json': '{}',
+      '.pawl-system-prompt.md': 'be kind',
+      '.pawl-mcp.json': '{}',
+      '.pawl-prompt.txt': 'hello',
+    },
   })
+  expect(custom.command({ ...spec, tools: false }).args).not.toContain('--servers=/h/.pawl-mcp.json')
   const seeded = custom.options.parse({ command: 'agent', systemPromptVia: 'file', systemPromptPath: '.agent/AGENTS.md' })
   expect(custom.command({ ...spec, options: seeded, model: undefined, resume: undefined })).toEqual({
     file: 'agent',
@@ -167,6 +176,10 @@ test.each([
   [{ command: 'agent', resume: ['--continue'], sessionId: { pattern: '(x)', stream: 'stderr' } }, 'resume'],
   [{ command: 'agent', sessionFiles: ['.agent/{session}.jsonl'] }, 'sessionFiles'],
   [{ command: 'agent', versionPattern: '(x)' }, 'versionPattern'],
+  [{ command: 'agent', retries: true }, 'retries'],
+  [{ command: 'agent', mcp: {} }, 'mcp'],
+  [{ command: 'agent', mcp: { flag: '--mcp', path: 'mcp.json' } }, 'mcp'],
+  [{ command: 'agent', mcp: { path: 'a.json' }, homeFiles: { 'a.json': '{}' } }, 'mcp'],
   [{ command: 'agent', keys: ['not a name'] }, 'keys.0'],
 ])('the options %o are refused at %s', (options, where) => {
   const refused = custom.options.safeParse(options)
@@ -278,6 +291,18 @@ test('text may lie in every item of a list, and only where other fields say so',
   const paths = { text: 'content.*.text', textWhere: { type: 'assistant' } }
   const steps = [said('assistant', 'one', 'two'), said('tool', 'not mine'), said('assistant', 'three')]
   expect((await play(steps, { output: 'jsonl', map: paths }, 'jsonl')).verdict.text).toBe('one\ntwo\nthree')
+})
+
+test('what is being said is told piece by piece: an unfinished line, or what is declared as a piece', async () => {
+  const text = await play([{ write: 'one ' }, { sleep: 300 }, { write: 'two\nthree ' }, { sleep: 300 }, { write: 'four\n' }])
+  expect(text.grown).toEqual(['one ', 'three '])
+  expect(text.verdict.text).toBe('one two\nthree four')
+  const piece = (text: string) => ({ write: `${JSON.stringify({ type: 'delta', piece: text })}\n` })
+  const steps = [piece('he'), piece('llo'), { speak: 'hello' }]
+  const paths = { text: 'text', partial: 'piece', partialWhere: { type: 'delta' } }
+  const lines = await play(steps, { output: 'jsonl', map: paths }, 'jsonl')
+  expect(lines.grown).toEqual(['he', 'llo'])
+  expect(lines.events).toEqual([{ type: 'agent.message', data: { text: 'hello' } }])
 })
 
 test('the id of a conversation is found in the declared stream alone, in any case, and told at once', async () => {

@@ -35,4 +35,5 @@ const abilitiesOf = (options: CustomOptions): Ability[] => [
   ...(options.resume ? (['resume'] as const) : []),
   ...(options.modelFlag || options.modelArg || options.modelVariable || options.wire ? (['model'] as const) : []),
   ...(options.systemPromptFlag || options.systemPromptVia ? (['systemPrompt'] as const) : []),
+  ...(options.mcp ? (['mcp'] as const) : []),
 ]

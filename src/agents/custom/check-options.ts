@@ -1,14 +1,20 @@
 import type { z } from 'zod'
+import { checkProgram } from '../program-options.ts'
 import type { CustomOptions } from './options.ts'
 
 /** What no single option shows: those that need each other, and those that contradict each other. */
 export function checkOptions(options: CustomOptions, refuse: z.RefinementCtx): void {
   const say = (path: string, message: string) => refuse.addIssue({ code: 'custom', path: [path], message })
   if (options.command[0] === '') say('command', 'the program has no name')
+  checkProgram(options, refuse)
   checkPrompt(options, say)
   checkOutput(options, say)
   checkSystemPrompt(options, say)
   checkSessions(options, say)
+  const { mcp, homeFiles = {} } = options
+  if (mcp && (mcp.flag === undefined) === (mcp.path === undefined))
+    say('mcp', 'mcp needs either flag, which names the file, or path, where the program looks for it')
+  if (mcp?.path !== undefined && Object.hasOwn(homeFiles, mcp.path)) say('mcp', `${mcp.path} is one of homeFiles; name it once`)
   if (options.versionPattern !== undefined && !options.versionArgs)
     say('versionPattern', 'versionPattern is used with versionArgs only')
   if ([options.modelFlag, options.modelArg || undefined].filter((way) => way !== undefined).length > 1)
@@ -29,6 +35,8 @@ function checkOutput({ output, map, sessionId }: CustomOptions, say: Say): void 
   if (output === 'jsonl' && !map?.text && !map?.result)
     say('map', 'output: jsonl needs map.text or map.result, which say where the answer lies in a line')
   if (map?.textWhere && !map.text) say('map', 'map.textWhere says when map.text counts; name map.text')
+  if (map?.partialWhere && !map.partial) say('map', 'map.partialWhere says when map.partial counts; name map.partial')
+  if (output === 'json' && map?.partial) say('map', 'map.partial is for output: jsonl, which is read while the program writes')
   if (map?.session && sessionId) say('sessionId', 'the id is found by map.session or by sessionId, not both')
   if (output !== 'text' && sessionId?.stream === 'stdout')
     say('sessionId', `with output: ${output} an id on stdout is named by map.session`)

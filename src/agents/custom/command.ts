@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { type Fields, fields } from '../fields.ts'
 import { wordsOf } from '../program-options.ts'
 import { idForm, withSession } from '../program-sessions.ts'
 import type { CustomOptions } from './options.ts'
@@ -11,24 +12,27 @@ type Spec = LaunchSpec<CustomOptions>
 const maxArgumentBytes = 100 * 1024
 const promptFile = '.pawl-prompt.txt'
 const systemPromptFile = '.pawl-system-prompt.md'
+const serversFile = '.pawl-mcp.json'
 
-/** Fixed arguments, the conversation to go on with, base arguments, model, system prompt, extra arguments, and the prompt last. */
+/** Fixed arguments, the conversation to go on with, base arguments, model, system prompt, our tools, extra arguments, and the prompt last. */
 export function customCommand(spec: Spec): Command {
   const { options } = spec
   const [file = '', ...fixed] = wordsOf(options)
   const systemPrompt = systemPromptOf(spec)
+  const tools = toolsOf(spec)
   const args = [
     ...fixed,
     ...resumeArgs(spec),
     ...options.baseArgs,
     ...modelArgs(spec),
     ...systemPrompt.args,
+    ...tools.args,
     ...options.args,
     ...spec.extraArgs,
   ]
   for (const arg of args) checkNul('an argument', arg)
   const prompt = promptOf(spec)
-  const files = { ...options.homeFiles, ...systemPrompt.files, ...prompt.files }
+  const files = { ...options.homeFiles, ...systemPrompt.files, ...tools.files, ...prompt.files }
   return { file, args: [...args, ...prompt.args], env: variablesOf(spec), ...(Object.keys(files).length > 0 ? { files } : {}) }
 }
 
@@ -94,6 +98,28 @@ function systemPromptOf({ options, systemPrompt, home }: Spec): Part {
   return { args: flagged(flag, systemPrompt, 'system prompt') }
 }
 
+function toolsOf({ options: { mcp }, tools, home, servers = [] }: Spec): Part {
+  if (!mcp || !tools) return { args: [] }
+  const place = mcp.path ?? serversFile
+  const args = mcp.flag === undefined ? [] : flagged(mcp.flag, posix.join(home, place), 'file of servers')
+  return { args, files: { [place]: withServers(mcp.content, servers) } }
+}
+
+/** The user's own servers beside ours, each written as ours is. A file that is no JSON, or names ours nowhere, cannot be added to. */
+function withServers(content: string, servers: readonly string[]): string {
+  if (servers.length === 0) return content
+  const file = parseFields(content)
+  const [key, listed] = Object.entries(file ?? {}).find(([, value]) => fields(value)?.pawl !== undefined) ?? []
+  if (file === undefined || key === undefined)
+    throw new PawlError(
+      'unsupported',
+      'Pawl cannot add your servers of tools to "mcp.content", which names no server "pawl" in JSON: set "mcpServers: none" of the agent, or write the file so.',
+    )
+  const ours = JSON.stringify(fields(listed)?.pawl)
+  const added = servers.map((name) => [name, JSON.parse(ours.replaceAll(/\/mcp(?=")/g, `/mcp/${name}`))])
+  return JSON.stringify({ ...file, [key]: { ...fields(listed), ...Object.fromEntries(added) } })
+}
+
 const variablesOf = ({ options, model, baseUrl }: Spec): Record<string, string> => ({
   ...(options.modelVariable && model !== undefined ? { [options.modelVariable]: model } : {}),
   ...(options.baseUrlVariable && baseUrl !== undefined ? { [options.baseUrlVariable]: baseUrl } : {}),
@@ -126,4 +152,13 @@ function checkArgument(what: string, value: string): void {
 
 function checkNul(what: string, value: string): void {
   if (value.includes('\0')) throw invalid(`A command line cannot carry a NUL character, and ${what} holds one; remove it.`)
+}
+
+function parseFields(text: string): Fields | undefined {
+  try {
+    return fields(JSON.parse(text))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }

@@ -52,6 +52,7 @@ export function readJsonl(turn: Turn, map: Mapping): Output {
       hasResult = true
       result.add(clean(mapped.result))
     }
+    if (mapped.partial) turn.grow?.('message', clean(mapped.partial))
     if (mapped.text) {
       printed.add(`${clean(mapped.text)}\n`)
       await sendPieces(mapped.text, (text) => turn.emit({ type: 'agent.message', data: { text } }))

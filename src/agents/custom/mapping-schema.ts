@@ -11,6 +11,10 @@ export const Mapping = z.strictObject({
     .record(Path, z.string())
     .optional()
     .describe('What other fields must hold for that, like {type: assistant}: what tools say is not what the agent says.'),
+  partial: Path.optional().describe(
+    'A piece of what the agent is saying, for those who watch; the whole comes at `text`, in jsonl.',
+  ),
+  partialWhere: z.record(Path, z.string()).optional().describe('What other fields must hold for that, like {type: delta}.'),
   result: Path.optional().describe(
     'The final answer, in jsonl. Once named, a run without it is not a success; the first one counts.',
   ),

@@ -5,6 +5,7 @@ import type { Mapping } from './mapping-schema.ts'
 /** What one JSON value says, by the declared paths. Undefined: the value has nothing there that could be meant. */
 export interface Mapped {
   readonly text: string | undefined
+  readonly partial: string | undefined
   readonly result: string | undefined
   readonly session: string | undefined
   readonly error: string | undefined
@@ -16,6 +17,7 @@ export interface Mapped {
 export function mapValue(value: unknown, map: Mapping): Mapped {
   return {
     text: holds(value, map.textWhere) ? textsAt(value, map.text) : undefined,
+    partial: holds(value, map.partialWhere) ? asText(at(value, map.partial)) : undefined,
     result: asText(at(value, map.result)),
     session: asId(at(value, map.session)),
     error: asError(at(value, map.error)),

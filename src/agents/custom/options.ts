@@ -12,6 +12,17 @@ const Pattern = z
     'must be a regular expression with one group in round brackets, which is what is meant',
   )
 
+/** As most programs write it. Each puts in the variables by itself, so that no token lies in a file. */
+export const commonServers = JSON.stringify({
+  mcpServers: {
+    pawl: {
+      type: 'http',
+      url: variable('PAWL_DOOR_URL', '/mcp'),
+      headers: { Authorization: `Bearer ${variable('PAWL_DOOR_TOKEN')}` },
+    },
+  },
+})
+
 export const CustomOptions = z
   .strictObject({
     command: commandLine('[./agent, --batch]'),
@@ -35,6 +46,21 @@ export const CustomOptions = z
       .optional()
       .describe('How the program gets its system prompt; by flag if systemPromptFlag is set. prefix: before the prompt.'),
     systemPromptPath: HomePath.optional().describe('Where in its home the program looks for such a file by itself.'),
+    mcp: z
+      .strictObject({
+        flag: Flag.optional().describe('The flag that names the file.'),
+        path: HomePath.optional().describe('Where in its home the program looks for the file by itself.'),
+        content: z
+          .string()
+          .min(1)
+          .max(100_000)
+          .default(commonServers)
+          .describe(
+            'The file. The address and the token of our tools are in the variables PAWL_DOOR_URL and PAWL_DOOR_TOKEN. Your own servers are named as our "pawl" is.',
+          ),
+      })
+      .optional()
+      .describe('How the program is told of our tools: by a file that names servers of MCP.'),
     sessionId: z
       .strictObject({
         pattern: Pattern.describe('Finds the id in one line; the group in it is the id.'),
@@ -67,6 +93,10 @@ export const CustomOptions = z
   })
   .superRefine(checkOptions)
 export type CustomOptions = z.infer<typeof CustomOptions>
+
+function variable(name: string, rest = ''): string {
+  return `\${${name}}${rest}`
+}
 
 /** How many groups a regular expression has; undefined if it is none. */
 function groupsOf(source: string): number | undefined {

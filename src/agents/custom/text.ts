@@ -5,7 +5,11 @@ import type { Output } from './output.ts'
 /** Plain text: every line is said at once, all of them together are the answer. */
 export function readText(turn: Turn): Output {
   const keep = createTextKeeper()
-  const flow = createTextFlow({ keep, send: (text) => turn.emit({ type: 'agent.message', data: { text } }) })
+  const flow = createTextFlow({
+    keep,
+    send: (text) => turn.emit({ type: 'agent.message', data: { text } }),
+    grow: (piece) => turn.grow?.('message', piece),
+  })
   return {
     push: flow.push,
     async end() {

@@ -14,7 +14,7 @@ import { createTally } from './tally.ts'
 import { calledTool } from './tools.ts'
 import { judgeFailure } from './verdict.ts'
 
-const habits: Habits = {
+const habitsFor = ({ servers }: Pick<LaunchSpec, 'servers'>): Habits => ({
   title: 'Gemini CLI',
   // It destroys the conversation that it should load.
   load: false,
@@ -22,13 +22,13 @@ const habits: Habits = {
   mcpServers: () => [],
   judge: ({ code, message }) => (code >= 400 && code < 600 ? judgeFailure({ message, status: code }) : undefined),
   usage: ownFigure,
-  tool: calledTool,
+  tool: (call) => calledTool(call, servers),
   stderr: withoutNoise,
-}
+})
 
 /** Speaks to `gemini --acp`: one conversation, many turns, for as long as the process lives. */
 export function openWarm(child: Child, spec: LaunchSpec<GeminiCliOptions>): Conversation {
-  const conversation = openAcp(child, spec, habits)
+  const conversation = openAcp(child, spec, habitsFor(spec))
   const tally = createTally(spec.home)
   const session = holdSession()
   return {

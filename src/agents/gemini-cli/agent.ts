@@ -28,6 +28,7 @@ export const geminiCli: Adapter<GeminiCliOptions> = {
     'model',
     'skills',
     'nativeToolsOff',
+    'images',
   ),
   builtin: { name: 'gemini', options: GeminiCliOptions.parse({}) },
   sessions: sessionFiles,

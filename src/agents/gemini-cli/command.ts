@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { doorServers } from '../door-servers.ts'
 import { takenFlag } from '../flag-names.ts'
 import type { GeminiCliOptions } from './options.ts'
 import { checkRules } from './rules.ts'
@@ -22,7 +23,9 @@ export function geminiCommand(spec: Spec): Command {
       ...(spec.model === undefined ? [] : [`--model=${spec.model}`]),
       // Whatever it is to ask about, our own rules say so.
       '--approval-mode=yolo',
-      `--allowed-mcp-server-names=${spec.tools ? 'pawl' : 'none'}`,
+      ...(spec.tools
+        ? doorServers(spec).map(({ name }) => `--allowed-mcp-server-names=${name}`)
+        : ['--allowed-mcp-server-names=none']),
       '--extensions=none',
       ...(spec.contextDirs ?? []).map((folder) => `--include-directories=${folder}`),
       ...spec.options.args,

@@ -13,14 +13,18 @@ import { type Facts, judgeExit, judgeFailure } from './verdict.ts'
 const maxLineBytes = 16 * 1024 * 1024
 
 /** Speaks to one call of the program: one process per turn, nothing can be asked. */
-export const openOneShot = (child: Child, { resume }: Pick<LaunchSpec, 'resume'>): Conversation => ({
-  turn: (turn) => runTurn(child, turn, resume !== undefined),
+export const openOneShot = (child: Child, { resume, servers }: Pick<LaunchSpec, 'resume' | 'servers'>): Conversation => ({
+  turn: (turn) => runTurn(child, turn, { isResumed: resume !== undefined, servers }),
   async close() {
     child.stdin.destroy()
   },
 })
 
-async function runTurn(child: Child, turn: Turn, isResumed: boolean): Promise<Verdict> {
+async function runTurn(
+  child: Child,
+  turn: Turn,
+  { isResumed, servers }: { isResumed: boolean; servers: readonly string[] | undefined },
+): Promise<Verdict> {
   child.stdin.end(shielded(turn.prompt))
   // Events come from both outputs: one at a time all the same.
   let emitted: Promise<unknown> = Promise.resolve()
@@ -38,7 +42,7 @@ async function runTurn(child: Child, turn: Turn, isResumed: boolean): Promise<Ve
     // Whether and when to try again is ours to say.
     gaveUp.abort()
   })
-  const output = listen({ ...turn, emit })
+  const output = listen({ ...turn, emit }, servers)
   const signal = AbortSignal.any([turn.signal, gaveUp.signal])
   const exit = await readChild(child, { signal, stdout: output.push, stderr: complaints.push })
   await complaints.end()
@@ -66,17 +70,21 @@ async function runTurn(child: Child, turn: Turn, isResumed: boolean): Promise<Ve
     : { ...facts, outcome: 'succeeded' }
 }
 
-function listen(turn: Turn) {
+function listen(turn: Turn, servers: readonly string[] | undefined) {
   let lines: Line[] = []
   const splitter = createLineSplitter({
     maxBytes: maxLineBytes,
     onLine: (line, truncatedBytes) => lines.push({ text: line, truncatedBytes }),
   })
   const unknown = createUnknownLines(turn)
-  const translator = createTranslator(async (event) => {
-    await unknown.flush()
-    await turn.emit(event)
-  })
+  const translator = createTranslator(
+    async (event) => {
+      await unknown.flush()
+      await turn.emit(event)
+    },
+    turn.grow,
+    servers,
+  )
   let notUnderstood: string | undefined
 
   async function takeLines(): Promise<void> {

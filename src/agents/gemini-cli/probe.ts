@@ -1,9 +1,8 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { messageOf } from '../../domain/error.ts'
-import { which } from '../../process/which.ts'
 import { fields } from '../fields.ts'
+import { probeFound } from '../found-program.ts'
 import { parseJson } from '../json.ts'
 import { readVersion } from '../version.ts'
 import { login, readCredentials } from './login.ts'
@@ -15,17 +14,13 @@ export const install = 'npm install -g @google/gemini-cli'
 /** A key may also come with the agent's configuration, so a missing login alone makes nobody unhealthy. */
 export async function probeGemini(options: GeminiCliOptions, place: ProbePlace): Promise<AgentHealth> {
   const { command } = options
-  try {
-    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined)
-      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
-    const found = which(command, place)
-    if ('missing' in found) return missing(command, found)
+  return probeFound(command, place, install, async (file) => {
     // What npm puts on the search path is a link; the walls show the place where the program really lies.
-    const program = await realpath(found.file)
+    const program = await realpath(file)
     const state = await loginState(command, program, place)
     const packed = await packageVersion(program)
     if (packed !== undefined) return { installed: true, program, version: packed, healthy: true, ...state }
-    const answer = await readVersion(program, ['--version'], place, found.file)
+    const answer = await readVersion(program, ['--version'], place, file)
     if ('unasked' in answer)
       return { installed: true, program, healthy: true, ...state, detail: `${state.detail}; ${answer.unasked}` }
     const version = 'version' in answer ? parseVersion(answer.version) : undefined
@@ -38,9 +33,7 @@ export async function probeGemini(options: GeminiCliOptions, place: ProbePlace):
       detail: `${program} --version: ${said}`,
       fix: `Install it again: ${install}`,
     }
-  } catch (thrown) {
-    return { installed: false, healthy: false, detail: `${command} could not be checked: ${messageOf(thrown)}.`, fix: install }
-  }
+  })
 }
 
 /** To be asked for its version the program starts whole, which takes longer than a turn. What npm has installed says it beside it. */
@@ -49,17 +42,6 @@ async function packageVersion(program: string): Promise<string | undefined> {
   const parsed = parseJson(text)
   const { name, version } = ('value' in parsed ? fields(parsed.value) : undefined) ?? {}
   return name === '@google/gemini-cli' && typeof version === 'string' ? parseVersion(version) : undefined
-}
-
-function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
-  if (found.missing === 'not_executable') {
-    const detail = `${found.looked} is there but cannot be executed.`
-    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
-  }
-  const detail = command.includes('/')
-    ? `${found.looked} does not exist.`
-    : `${command} is not on the search path ${found.looked}.`
-  return { installed: false, healthy: false, detail, fix: install }
 }
 
 async function loginState(

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Access, LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
+import { doorServers, toolTimeoutMs } from '../door-servers.ts'
 import { withRepositoryInstructions } from '../repository.ts'
 import { withSkills } from '../skills.ts'
 import type { GeminiCliOptions } from './options.ts'
@@ -11,9 +12,6 @@ export const ownEndpoint = 'https://generativelanguage.googleapis.com'
 export const settingsFile = '.gemini/settings.json'
 export const instructionsFile = '.gemini/GEMINI.md'
 export const policyFile = '.gemini/pawl-policy.toml'
-
-/** The longest of our tools takes ten minutes, and the program must not give up before. */
-const toolTimeoutMs = 660_000
 
 type Spec = LaunchSpec<GeminiCliOptions>
 
@@ -64,16 +62,20 @@ function settings(spec: Spec) {
       useRipgrep: false,
     },
     // The program itself puts the variables in, so that the token stands in no file.
-    mcpServers: spec.tools
-      ? {
-          pawl: {
-            httpUrl: `${variable('PAWL_DOOR_URL')}/mcp`,
-            headers: { Authorization: `Bearer ${variable('PAWL_DOOR_TOKEN')}`, 'pawl-tool-name': ourQuestion },
-            trust: true,
-            timeout: toolTimeoutMs,
+    mcpServers: Object.fromEntries(
+      doorServers(spec).map(({ name, path }) => [
+        name,
+        {
+          httpUrl: `${variable('PAWL_DOOR_URL')}${path}`,
+          headers: {
+            Authorization: `Bearer ${variable('PAWL_DOOR_TOKEN')}`,
+            ...(name === 'pawl' ? { 'pawl-tool-name': ourQuestion } : {}),
           },
-        }
-      : {},
+          trust: true,
+          timeout: toolTimeoutMs,
+        },
+      ]),
+    ),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Line } from '../../process/lines.ts'
 import { count, type Fields, fields, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
-import { createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
+import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
 import { toolName } from './tools.ts'
 import type { Failure } from './verdict.ts'
 
@@ -24,7 +24,7 @@ export interface Translator {
   readonly result: Result | undefined
 }
 
-export function createTranslator(emit: Turn['emit']): Translator {
+export function createTranslator(emit: Turn['emit'], grow?: Turn['grow'], servers: readonly string[] = []): Translator {
   const spoken = createTextKeeper()
   let last = createTextKeeper()
   let held = ''
@@ -47,6 +47,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
     last.add(piece)
     spoken.add(piece)
     held += piece
+    grow?.('message', clean(piece))
     if (held.length >= pieceChars) await send()
   }
   async function send(): Promise<void> {
@@ -100,7 +101,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
             type: 'agent.tool_called',
             data: {
               callId: cut(text(event.tool_id) ?? '', 1024),
-              tool: cut(toolName(text(event.tool_name) ?? 'unknown'), 1024),
+              tool: cut(toolName(text(event.tool_name) ?? 'unknown', servers), 1024),
               input: harmless(event.parameters ?? null),
             },
           })

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { compileGlob } from '../../domain/rule/glob.ts'
+import { doorServers } from '../door-servers.ts'
 import { withRepositoryInstructions } from '../repository.ts'
 import { withSkills } from '../skills.ts'
 import type { OllamaOptions } from './options.ts'
@@ -52,8 +53,8 @@ function settingsOf(spec: LaunchSpec<OllamaOptions>): Settings {
     // Walls that hold say better what may be read and written than a look at a path.
     confinedTo: spec.walled ? undefined : places,
     tools: spec.native === false ? [] : ownTools.filter((name) => !isAbsent(spec, name)),
-    mcp: spec.tools === true,
-    withoutMcp: disabledTools.map((name) => name.replace(/^mcp__pawl__/, '')),
+    servers: doorServers(spec),
+    withoutMcp: disabledTools.map((name) => (name.startsWith('mcp__') ? name : `mcp__pawl__${name}`)),
     maxTurns: spec.maxTurns,
     outputSchema: spec.outputSchema,
     think: options.think,

@@ -61,6 +61,8 @@ export function hear(turn: Turn, { model, costUsd, wants }: Heard): Hearing {
         return sendPieces(record.text, (text) => emit({ type: 'agent.message', data: { text } }))
       case 'thinking':
         return sendPieces(record.text, (text) => emit({ type: 'agent.thinking', data: { text } }))
+      case 'piece':
+        return turn.grow?.(record.voice, clean(record.text))
       case 'note':
         return emit({ type: 'agent.stderr', data: { text: cut(record.text, pieceChars) } })
       case 'tool':

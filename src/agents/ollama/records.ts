@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { voices } from '../../domain/growing.ts'
 import { categoryNames } from '../../domain/outcome.ts'
 
 /** What the loop prints, one JSON object per line. */
 export const LoopRecord = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session'), id: z.string().max(1024) }),
   z.object({ type: z.enum(['text', 'thinking', 'note']), text: z.string() }),
+  z.object({ type: z.literal('piece'), voice: z.enum(voices), text: z.string() }),
   z.object({ type: z.literal('tool'), id: z.string().max(1024), name: z.string(), input: z.unknown() }),
   z.object({ type: z.literal('tool_result'), id: z.string().max(1024), output: z.string(), isError: z.boolean() }),
   z.object({ type: z.literal('wants'), id: z.string().max(1024), tool: z.string().max(1024), input: z.unknown() }),

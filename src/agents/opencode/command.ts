@@ -13,6 +13,7 @@ import { chooseTransport } from './versions.ts'
 
 const instructionsFile = '.pawl-instructions.md'
 const configFolder = '.config/opencode'
+const modelsFile = `${configFolder}/pawl-models.json`
 const plugin = { '@opencode-ai/plugin': '*' }
 
 /** `opencode acp`, or `opencode run` for one turn; the prompt goes by stdin, the settings by a variable. */
@@ -26,6 +27,7 @@ export function opencodeCommand(spec: LaunchSpec<OpencodeOptions>): Command {
     env: {
       ...variables,
       OPENCODE_DB: posix.join(home, databaseFile),
+      OPENCODE_MODELS_PATH: posix.join(home, modelsFile),
       OPENCODE_CONFIG_CONTENT: JSON.stringify(settings(spec, told === undefined ? [] : [posix.join(home, instructionsFile)])),
     },
     files: { ...files, ...(told !== undefined && { [instructionsFile]: told }) },
@@ -56,6 +58,8 @@ const files: Record<string, string> = {
   [`${configFolder}/config.json`]: '{}',
   [`${configFolder}/opencode.json`]: '{}',
   [`${configFolder}/opencode.jsonc`]: '{}',
+  // It has one provider here, which its settings describe; reading what it brings about all others takes a second of each start.
+  [modelsFile]: '{}',
   [`${configFolder}/package.json`]: JSON.stringify({ dependencies: plugin }),
   [`${configFolder}/package-lock.json`]: JSON.stringify({ lockfileVersion: 3, packages: { '': { dependencies: plugin } } }),
   [`${configFolder}/node_modules/.pawl`]: '',

@@ -1,19 +1,21 @@
 import type { LaunchSpec, Verdict } from '../../agent.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { AcpError, Habits } from '../acp/habits.ts'
+import { joinedName } from '../door-servers.ts'
 import { count, type Fields, fields, text } from '../fields.ts'
 import { cut } from '../text.ts'
 import { ownTools } from './permissions.ts'
 
 /** How opencode keeps to the protocol. */
-export const habitsFor = (spec: Pick<LaunchSpec, 'resume'>): Habits => ({
+export const habitsFor = (spec: Pick<LaunchSpec, 'resume' | 'servers'>): Habits => ({
   title: 'opencode',
   load: true,
   // They are named in its settings, where it can also be told how long they may take.
   mcpServers: () => [],
+  connectsLate: true,
   judge: (error) => judge(error, spec),
   usage,
-  tool,
+  tool: (call) => tool(call, spec.servers ?? []),
   // It writes every error a second time, with the request that led to it.
   stderr: (lines) => (/^Error handling request \{/.test(lines) ? '' : lines),
 })
@@ -21,16 +23,15 @@ export const habitsFor = (spec: Pick<LaunchSpec, 'resume'>): Habits => ({
 const ownFailure = 'opencode failed and does not say why; its log in the home of the session may.'
 
 /** It names a tool by the title of the first word about a call; later ones say what it is about. */
-function tool(call: Fields): { name: string; input: unknown } | undefined {
+function tool(call: Fields, servers: readonly string[]): { name: string; input: unknown } | undefined {
   const named = text(call.firstTitle) ?? ''
-  const name = isOwn(named) ? named : ourTool(named)
+  const name = isOwn(named) ? named : joinedName(named, servers)
   if (name === undefined) return undefined
   const { filepath, ...input } = fields(call.rawInput) ?? {}
   return { name, input: typeof filepath === 'string' ? { ...input, filePath: filepath } : input }
 }
 
 const isOwn = (name: string) => (ownTools as readonly string[]).includes(name)
-const ourTool = (name: string) => (/^pawl_\w+$/.test(name) ? `mcp__pawl__${name.slice('pawl_'.length)}` : undefined)
 
 /** What it tells is what the last call of the turn used. */
 function usage(answer: Fields): Usage | undefined {

@@ -27,6 +27,7 @@ type Given = Pick<
   | 'subagents'
   | 'options'
   | 'version'
+  | 'servers'
 >
 
 /**
@@ -48,8 +49,9 @@ export function permissions(spec: Given): Record<string, Access> {
     question: 'deny',
     plan_enter: 'deny',
     plan_exit: 'deny',
-    // Ours are decided where they are served.
+    // What is served at the door is decided about there.
     'pawl_*': 'allow',
+    ...Object.fromEntries((spec.servers ?? []).map((name) => [`${name}_*`, 'allow' as const])),
   }
 }
 

@@ -2,22 +2,16 @@ import { realpath, stat } from 'node:fs/promises'
 import { arch, platform } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { messageOf } from '../../domain/error.ts'
-import { which } from '../../process/which.ts'
+import { probeFound } from '../found-program.ts'
 import { readVersion } from '../version.ts'
 import type { OpencodeOptions } from './options.ts'
 import { wires } from './settings.ts'
 import { chooseTransport, install, isTooOld, oldestVersion } from './versions.ts'
 
 export async function probeOpencode(options: OpencodeOptions, place: ProbePlace): Promise<AgentHealth> {
-  const { command } = options
-  try {
-    if (command.includes('/') && !command.startsWith('/') && place.folder === undefined)
-      return { installed: true, healthy: true, detail: `${command} is looked up in the workspace of each task` }
-    const found = which(command, place)
-    if ('missing' in found) return missing(command, found)
-    const program = await nativeProgram(found.file)
-    const answer = await readVersion(program, ['--version'], place, found.file)
+  return probeFound(options.command, place, install, async (file) => {
+    const program = await nativeProgram(file)
+    const answer = await readVersion(program, ['--version'], place, file)
     if ('fault' in answer) {
       const detail = `${program} --version: ${answer.fault}`
       return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
@@ -38,25 +32,12 @@ export async function probeOpencode(options: OpencodeOptions, place: ProbePlace)
           fix: `export ${wires[options.wire].key}=… (or list its model under "models:")`,
         }
       : { ...known, healthy: true, detail }
-  } catch (thrown) {
-    return { installed: false, healthy: false, detail: `${command} could not be checked: ${messageOf(thrown)}.`, fix: install }
-  }
+  })
 }
 
 /** Its own login is not used: what stands there would get into the database of each session. */
 function hasKey({ wire }: OpencodeOptions, { environment }: ProbePlace): boolean | undefined {
   return environment && Object.values(environment([wires[wire].key])).some((value) => value !== '')
-}
-
-function missing(command: string, found: { missing: 'not_found' | 'not_executable'; looked: string }): AgentHealth {
-  if (found.missing === 'not_executable') {
-    const detail = `${found.looked} is there but cannot be executed.`
-    return { installed: false, healthy: false, detail, fix: `chmod +x ${found.looked}` }
-  }
-  const detail = command.includes('/')
-    ? `${found.looked} does not exist.`
-    : `${command} is not on the search path ${found.looked}.`
-  return { installed: false, healthy: false, detail, fix: install }
 }
 
 /** What npm installs as `opencode` may be a script that starts the real program, and a kill that hits only the script leaves the agent running. */

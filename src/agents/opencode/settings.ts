@@ -1,5 +1,6 @@
 import type { LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { doorServers, toolTimeoutMs } from '../door-servers.ts'
 import type { OpencodeOptions } from './options.ts'
 import { permissions } from './permissions.ts'
 import { chooseTransport } from './versions.ts'
@@ -20,9 +21,6 @@ export const wires: Readonly<Record<OpencodeOptions['wire'], Wire>> = {
   anthropic: { npm: '@ai-sdk/anthropic', endpoint: 'https://api.anthropic.com', version: '/v1', key: 'ANTHROPIC_API_KEY' },
 }
 
-/** Our tools may take ten minutes, and the program must not give up before. */
-const toolTimeoutMs = 660_000
-
 /** All settings of one start. They are given in a variable, which wins over every file that an agent could have written. */
 export function settings(spec: LaunchSpec<OpencodeOptions>, instructions: readonly string[]): Record<string, unknown> {
   const { options, tools } = spec
@@ -42,7 +40,7 @@ export function settings(spec: LaunchSpec<OpencodeOptions>, instructions: readon
       title: { disable: true },
     },
     ...(instructions.length > 0 && { instructions }),
-    ...(tools && { mcp: { pawl: door } }),
+    ...(tools && { mcp: Object.fromEntries(doorServers(spec).map(({ name, path }) => [name, door(path)])) }),
     experimental: {
       // By itself it ends its turn without a word when something is denied.
       continue_loop_on_deny: chooseTransport(spec) === 'acp',
@@ -58,14 +56,14 @@ export function settings(spec: LaunchSpec<OpencodeOptions>, instructions: readon
   }
 }
 
-const door = {
+const door = (path: string) => ({
   type: 'remote',
-  url: '{{PAWL_DOOR_URL}}/mcp',
+  url: `{{PAWL_DOOR_URL}}${path}`,
   // The program itself puts the variable in, so that the token stands in no setting.
   headers: { Authorization: 'Bearer {env:PAWL_DOOR_TOKEN}' },
   oauth: false,
   timeout: toolTimeoutMs,
-}
+})
 
 function modelOf({ model, servedModels }: LaunchSpec<OpencodeOptions>): string {
   const name = model ?? servedModels?.[0]

@@ -6,7 +6,7 @@ import { findTask } from '../find-task.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('Accept the work of a task that is in review; it is completed then.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .argument('<task>', 'its id, the end or beginning of it, or "last"')
     .addHelpText('after', '\nExamples\n  pawl ls --state review\n  pawl task accept last')
     .action((named: string) => accept(cli, named))
 }

@@ -55,13 +55,13 @@ async function add(cli: Cli, words: string[], options: AddOptions): Promise<void
   if (options.idempotent) throw invalid('--idempotent needs --file; for one task name a key of your own with --key.')
   if (options.schedule === undefined && options.tz !== undefined) throw invalid('--tz needs --schedule.')
   if (options.schedule !== undefined) {
-    const { addSchedule } = await import('./schedule-add.ts')
+    const { addSchedule } = await import('./schedules-add.ts')
     const { parseWhen } = await import('../../config/when.ts')
     return addSchedule(cli, words, options, { when: parseWhen(options.schedule, { timeZone: options.tz }), policies: {} })
   }
   const request = await taskRequest(cli, words, options)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
-    const asked = await askedOf(connection, options)
+    const asked = await askedOf(connection, options, cli.cwd)
     const task = await createTask(connection, { ...request, ...asked, attended: false }, options.key)
     if (cli.globals.json) cli.json(task)
     else cli.out(task.id)
@@ -83,12 +83,17 @@ async function addFile(cli: Cli, words: string[], options: AddOptions & { file: 
     )
   if (key !== undefined && idempotent) throw invalid('Name one of --key and --idempotent.')
   const { readTaskFile } = await import('../task-file/read.ts')
-  const { tasks, schedules, source } = await readTaskFile(cli.cwd, file)
+  const { tasks, schedules, attachments, source } = await readTaskFile(cli.cwd, file)
   const workspace = options.workspace === undefined ? undefined : await workspaceOf(cli.cwd, options.workspace)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
     const whole = await withDefaults(cli, connection, tasks, { ...options, workspace })
     const idempotencyKey = idempotent ? keyOf(cli.cwd, source) : key
-    const once = whole.filter((_, index) => schedules[index] === undefined)
+    const once: NewTasks['tasks'] = []
+    for (const [index, task] of whole.entries()) {
+      if (schedules[index] !== undefined) continue
+      const files = attachments[index] ?? []
+      once.push(files.length === 0 ? task : { ...task, attachments: await attachFiles(cli, connection, files) })
+    }
     const isAgain = idempotencyKey !== undefined
     const coming = schedules.some(Boolean) ? await addSchedules(connection, { tasks: whole, schedules, isAgain }) : []
     const made =
@@ -103,12 +108,17 @@ async function addFile(cli: Cli, words: string[], options: AddOptions & { file: 
   })
 }
 
+async function attachFiles(cli: Cli, connection: Connection, files: readonly string[]): Promise<string[]> {
+  const { attach, filesToAttach } = await import('../attach.ts')
+  return attach(connection, await filesToAttach(cli.cwd, files))
+}
+
 /** The schedules come first: whatever is wrong with one of them, no task has been made. */
 async function addSchedules(
   connection: Connection,
   file: { tasks: NewTasks['tasks']; schedules: TaskFile['schedules']; isAgain: boolean },
 ): Promise<ScheduleView[]> {
-  const { makeSchedule } = await import('./schedule-add.ts')
+  const { makeSchedule } = await import('./schedules-add.ts')
   const made: ScheduleView[] = []
   for (const [index, schedule] of file.schedules.entries())
     if (schedule) made.push(await makeSchedule(connection, file.tasks[index]!, schedule, file.isAgain))

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { AgentRecord } from '../../domain/trouble.ts'
 import type { AgentView } from '../../domain/view.ts'
 import { agentPage } from '../agent-page.ts'
 import type { Cli } from '../cli.ts'
@@ -57,6 +58,8 @@ async function list(cli: Cli): Promise<void> {
     if (advice !== null) cli.say(`${oneLine(name)}: ${oneLine(advice)}`)
     if (health.warning !== null) cli.say(`${oneLine(name)}: ${oneLine(health.warning)}`)
   }
+  for (const { agent, detail, todo } of await failing(cli))
+    cli.say(`${oneLine(agent)}: its last runs failed: ${oneLine(detail ?? '', 200)}; ${oneLine(todo ?? '', 200)}`)
   cli.say('* is used when no agent is named. "pawl agents NAME" shows one.')
 }
 
@@ -66,3 +69,21 @@ const logins = { true: 'yes', false: 'no', null: '-' }
 const stateOf = ({ health }: AgentView) => (health.healthy ? 'ok' : health.installed ? 'not ready' : 'not installed')
 const triedOf = ({ tried, isOurs }: AgentView) =>
   isOurs ? 'ours' : tried === null ? 'untried' : tried.from === tried.to ? tried.to : `${tried.from}–${tried.to}`
+
+/** Agents of the daemon, if one runs, whose runs fail although their programs may look well. */
+async function failing(cli: Cli): Promise<AgentRecord[]> {
+  const [{ clientSettings }, { findDaemon }] = await Promise.all([import('../../config.ts'), import('../../run-file.ts')])
+  const { home } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
+  const daemon = await findDaemon(home)
+  if (!daemon) return []
+  const { createClient } = await import('../../client/index.ts')
+  const client = createClient({ ...daemon, signal: AbortSignal.timeout(2_000) })
+  try {
+    return (await client.health()).agents.filter(({ healthy }) => !healthy)
+  } catch {
+    // The list of agents is as true without it; "pawl doctor" says what is wrong with the daemon.
+    return []
+  } finally {
+    client.close()
+  }
+}

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { conflict, invalid, notFound } from '../../domain/error.ts'
+import { conflict, invalid } from '../../domain/error.ts'
 import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { QuestionView } from '../../domain/view.ts'
-import type { Runtime } from '../../engine/runtime.ts'
 import { askPerson, chosen } from '../ask.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
+import { findQuestion } from '../find-question.ts'
 import { shortId } from '../format.ts'
 import { oneLine } from '../plain.ts'
 import { resumeWatching } from '../resume-watching.ts'
@@ -24,7 +23,7 @@ interface AnswerOptions {
 export function define(command: Command, cli: Cli): void {
   command
     .description('Answer a question of a task, which then goes on. An answer counts once.')
-    .argument('<question>', 'its id, or the task that asks: its id, the end of it, or "last"')
+    .argument('<question>', 'its id or that of the task that asks, the end or beginning of either, or "last"')
     .argument('[answer...]', 'the answer, or the number of an option; "-" reads it from stdin; nothing asks for it')
     .option('--option <number>', 'choose this option; more than once, or 1,3, where several may be chosen', parseOptions)
     .option('--digest <digest>', 'only if the question is the one with this digest ("pawl questions --json" shows it)')
@@ -84,17 +83,4 @@ function parseOptions(written: string, before: number[] = []): number[] {
   if (numbers.some((number) => !Number.isInteger(number) || number < 1))
     throw invalid(`"${oneLine(written, 40)}" names no option; options are numbered from 1.`)
   return [...before, ...numbers]
-}
-
-/** By its own id, or as the one thing that a task waits for. */
-async function findQuestion(runtime: Runtime, named: string): Promise<QuestionView> {
-  if (named.startsWith('q_')) return runtime.getQuestion(named)
-  const task = await findTask(runtime, named)
-  const open = await runtime.listQuestions({ state: 'pending', task })
-  if (open.length === 0) throw notFound(`Task ${task} asks nothing at the moment.`)
-  if (open.length > 1)
-    throw conflict(
-      `Task ${task} asks ${open.length} questions; name one:\n${open.map((each) => `  ${each.id}  ${oneLine(each.text, 70)}`).join('\n')}`,
-    )
-  return open[0]!
 }

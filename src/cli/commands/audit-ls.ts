@@ -20,6 +20,7 @@ export function define(command: Command, cli: Cli): void {
     .addOption(new Option('--action <name>', 'only this').choices(auditActions))
     .option('-n, --limit <count>', 'at most so many', parseCount, 20)
     .option('--all', 'every one, however many')
+    .addHelpText('after', '\nExample\n  pawl audit ls -n 5')
     .action((options: ListOptions) => list(cli, options))
 }
 

@@ -7,6 +7,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Check the chain of hashes of the audit. Ends with 1 if something was changed or removed.')
     .option('--contains <hash>', 'a hash that you noted earlier and that must be in the chain')
+    .addHelpText('after', '\nExample\n  pawl audit verify')
     .action((options: { contains?: string }) => verify(cli, options.contains))
 }
 

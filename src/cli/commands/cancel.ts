@@ -1,21 +1,25 @@
 import type { Command } from 'commander'
-import { isEnded } from '../../domain/task/task.ts'
+import { isEnded, taskStates } from '../../domain/task/task.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
 import { formatState } from '../format.ts'
+import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../many-tasks.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
-    .description('Stop a task: a waiting one at once, a running one with grace.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .description('Stop tasks: a waiting one at once, a running one with grace.')
+    .argument('[task...]', 'its id, the end or beginning of it, or "last"; several may be named')
     .option('--now', 'without grace')
-    .action((named: string, options: { now?: boolean }) => cancel(cli, named, options.now === true))
+    .addHelpText('after', '\nExamples\n  pawl cancel 4k2x\n  pawl cancel --all --state queued --tag nightly')
+  takesMany(command).action((named: string[], options: ManyOptions & { now?: boolean }) => cancel(cli, named, options))
 }
 
-async function cancel(cli: Cli, named: string, now: boolean): Promise<void> {
+async function cancel(cli: Cli, named: string[], options: ManyOptions & { now?: boolean }): Promise<void> {
+  const now = options.now === true
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
-    const id = await findTask(runtime, named)
+    const ids = await tasksMeant(runtime, named, options, open)
+    if (!isOne(named, options)) return changeMany(cli, runtime, ids, { action: 'cancel', now }, 'are stopped or being stopped')
+    const id = ids[0]!
     const before = await runtime.getTask(id)
     const task = await runtime.cancelTask(id, { by: 'cli', now })
     if (cli.globals.json) return cli.json(task)
@@ -28,3 +32,5 @@ async function cancel(cli: Cli, named: string, now: boolean): Promise<void> {
       )
   })
 }
+
+const open = taskStates.filter((state) => !isEnded(state))

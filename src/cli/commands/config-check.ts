@@ -3,7 +3,7 @@ import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 
 const example = `
-Example:
+Example
   pawl config check workspace/config.yaml`
 
 export function define(command: Command, cli: Cli): void {

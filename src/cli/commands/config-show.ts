@@ -4,7 +4,10 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description('Print every setting in force and where it was decided; secrets are masked.').action(() => show(cli))
+  command
+    .description('Print every setting in force and where it was decided; secrets are masked.')
+    .addHelpText('after', '\nExample\n  pawl config show')
+    .action(() => show(cli))
 }
 
 async function show(cli: Cli): Promise<void> {

@@ -15,6 +15,7 @@ export function define(command: Command, cli: Cli): void {
     .description('Check this machine for everything Pawl needs. Ends with 1 if something fails.')
     .option('--fix', 'repair what can be repaired, asking first')
     .option('--yes', 'with --fix: do not ask')
+    .addHelpText('after', '\nExample\n  pawl doctor')
     .action(async (options: DoctorOptions) => {
       cli.exitCode = await doctor(cli, options)
     })
@@ -51,14 +52,14 @@ function withProblem(report: DoctorReport, problem: string | undefined): DoctorR
   return { ...report, rows: report.rows.map((each) => (each.name === row.name ? row : each)) }
 }
 
-const marks = { ok: 'ok', warn: 'WARN', fail: 'FAIL' } as const
-const tones = { ok: 'good', warn: 'ask', fail: 'bad' } as const
+const marks = { ok: 'ok', note: 'note', warn: 'WARN', fail: 'FAIL' } as const
+const tones = { ok: 'good', note: 'faint', warn: 'ask', fail: 'bad' } as const
 
 /** Runs the fixes that are known to be safe commands. True if something was done. */
 async function repair(cli: Cli, report: DoctorReport, isSure: boolean): Promise<boolean> {
   const { findRepairs, runRepair } = await import('../repair.ts')
   const repairs = await findRepairs(
-    report.rows.filter((row) => row.level !== 'ok'),
+    report.rows.filter((row) => row.level === 'warn' || row.level === 'fail'),
     report.home,
   )
   if (repairs.length === 0) {

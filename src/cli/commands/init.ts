@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Write a commented pawl.yaml into this folder.')
     .option('--force', 'replace the one that is there')
+    .addHelpText('after', '\nExample\n  pawl init')
     .action((options: { force?: boolean }) => init(cli, options.force === true))
 }
 

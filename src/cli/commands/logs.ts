@@ -1,40 +1,72 @@
-import { createReadStream } from 'node:fs'
-import { join } from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
 import type { Command } from 'commander'
-import { clientSettings } from '../../config.ts'
-import { notFound } from '../../domain/error.ts'
+import { invalid, notFound } from '../../domain/error.ts'
 import type { Event } from '../../domain/event.ts'
-import { isAtRest } from '../../domain/task/task.ts'
+import type { Growing } from '../../domain/growing.ts'
+import { isAtRest, type TaskState } from '../../domain/task/task.ts'
 import type { TaskView } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
+import { findTask, taskArgument } from '../find-task.ts'
 import { Interruption } from '../interrupt.ts'
+import { LiveLine, lastWords } from '../live-line.ts'
+import { logsOfAll } from '../logs-of-all.ts'
+import { parseCount } from '../pages.ts'
 import { plain } from '../plain.ts'
+import { runOfTask } from '../run-of-task.ts'
 import { eventLines } from '../show-events.ts'
+import { parseStates } from '../task-states.ts'
 import { watchTask } from '../watch.ts'
 
 interface LogOptions {
   follow?: boolean
   forever?: boolean
   raw?: boolean
+  agent?: string
+  tag?: string
+  state?: TaskState[]
+  limit?: number
+  run?: string
+  stderr?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
   command
-    .description('Print what happened in a task. With --json one event per line.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .description('Print what happened in a task, or lately in all of them. With --json one event per line.')
+    .argument('[task]', `${taskArgument}; all tasks if left out`)
     .option('-f, --follow', 'go on until the task comes to rest; Ctrl-C leaves without cancelling it')
     .option('--forever', 'with -f: go on also after it came to rest')
     .option('--raw', "print what the last run's program wrote to stdout, as it was")
-    .action((named: string, options: LogOptions) => logs(cli, named, options))
+    .option('--run <run>', 'with --raw: of this run instead; its number, 1 for the first, or its id')
+    .option('--stderr', 'with --raw: what it wrote to stderr instead')
+    .optionsGroup('Of all tasks:')
+    .option('--agent <name>', 'only tasks of this agent')
+    .option('--tag <name>', 'only tasks with this tag')
+    .option('--state <state>', 'only tasks that are in one of these states then, separated by commas', parseStates)
+    .option('-n, --limit <count>', 'begin with so many events', parseCount)
+    .addHelpText(
+      'after',
+      '\nExamples\n  pawl logs -f last\n  pawl logs --raw last --run 1 --stderr\n  pawl logs --agent demo --state running,blocked\n  pawl logs -n 5',
+    )
+    .action((named: string | undefined, options: LogOptions) => {
+      if (named === undefined) return ofAll(cli, options)
+      const other = (['agent', 'tag', 'state', 'limit'] as const).find((option) => options[option] !== undefined)
+      if (other !== undefined) throw invalid(`--${other} is for the logs of all tasks; leave the task out.`)
+      return logs(cli, named, options)
+    })
+}
+
+async function ofAll(cli: Cli, { agent, tag, state: states, limit = 100, follow, forever, raw }: LogOptions): Promise<void> {
+  if (raw) throw invalid('--raw needs a task.')
+  await withConnection(cli, { work: 'none' }, (connection) =>
+    logsOfAll(cli, connection, { agent, tag, states }, { count: limit, isFollowed: follow === true || forever === true }),
+  )
 }
 
 async function logs(cli: Cli, named: string, options: LogOptions): Promise<void> {
+  if (!options.raw && (options.run !== undefined || options.stderr)) throw invalid('--run and --stderr go with --raw.')
   await withConnection(cli, { work: 'none' }, async (connection) => {
     const id = await findTask(connection.runtime, named)
-    if (options.raw) await printRaw(cli, connection, id)
+    if (options.raw) await printRaw(cli, connection, id, options)
     else if (options.follow || options.forever) await follow(cli, connection, id, options)
     else for await (const event of allEvents(connection, id)) print(cli, event)
   })
@@ -65,27 +97,38 @@ async function follow(cli: Cli, { runtime, onDaemon }: Connection, id: string, o
   onDaemon((state) => cli.say(state === 'away' ? 'The daemon is away; waiting for it.' : 'The daemon is back.'))
   // Nobody reads any more.
   process.stdout.once('error', () => interruption.leave())
+  // What is being said is not part of the log: it stands below it, on a terminal alone.
+  const live = !cli.globals.json && cli.canDraw(process.stdout) && cli.canDraw(process.stderr) ? new LiveLine(cli) : undefined
   try {
     const isDone = (task: Pick<TaskView, 'state' | 'reason'>) => !options.forever && isAtRest(task.state, task.reason)
-    await watchTask(runtime, { task: id, after: 0, show: (event) => print(cli, event), isDone, signal: interruption.left })
+    const show = (event: Event) => {
+      live?.set('', '')
+      live?.clear()
+      print(cli, event)
+    }
+    const onGrowing = live && ((growing: Growing | undefined) => growing && live.set('saying', lastWords(growing.text)))
+    await watchTask(runtime, { task: id, after: 0, show, onGrowing, isDone, signal: interruption.left })
   } finally {
+    live?.stop()
     interruption.stop()
   }
 }
 
-async function printRaw(cli: Cli, { runtime }: Connection, id: string): Promise<void> {
-  const run = (await runtime.getTask(id)).runs.at(-1)
-  if (!run) throw notFound(`Task ${id} has not run yet, so there is no raw output.`)
-  const { home } = await clientSettings({ cwd: cli.cwd, home: cli.globals.home })
-  const file = join(home, 'runs', run.id, 'stdout.log')
-  cli.say(cli.style('faint', file))
-  const decoder = new StringDecoder('utf8')
-  // On a terminal even raw output may not steer it; a pipe gets every byte.
-  const show = process.stdout.isTTY ? (chunk: Buffer) => plain(decoder.write(chunk)) : (chunk: Buffer) => chunk
-  try {
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) process.stdout.write(show(chunk))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw notFound(`Run ${run.id} has no raw output on this machine (${file}).`)
+const pieceBytes = 1024 * 1024
+
+async function printRaw(cli: Cli, { runtime }: Connection, id: string, options: LogOptions): Promise<void> {
+  const task = await runtime.getTask(id)
+  const run = options.run === undefined ? task.runs.at(-1)?.id : runOfTask(task, options.run)
+  if (run === undefined) throw notFound(`Task ${id} has not run yet, so there is no raw output.`)
+  const stream = options.stderr ? 'stderr' : 'stdout'
+  // On a terminal even raw output may not steer it; a pipe gets every sign.
+  const show = process.stdout.isTTY ? plain : (text: string) => text
+  let start = 0
+  for (;;) {
+    const part = await runtime.readRunLog(id, run, { stream, start, length: pieceBytes })
+    if (cli.globals.json) cli.json(part)
+    else process.stdout.write(show(part.text))
+    if (part.end >= part.size || part.end <= start) return
+    start = part.end
   }
 }

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
-import { invalid } from '../../domain/error.ts'
-import { didYouMean } from '../../domain/nearest.ts'
-import { type TaskState, taskStates } from '../../domain/task/task.ts'
+import { type Column, columns, type TaskSort, taskSorts } from '../../domain/task/column.ts'
+import type { TaskState } from '../../domain/task/task.ts'
 import type { TaskSummary } from '../../domain/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
-import { sessionOf } from '../find-session.ts'
+import { findSession, sessionName } from '../find-session.ts'
 import { findTask } from '../find-task.ts'
 import { formatAge, formatCost, formatState, formatTime, formatUntil, shortId } from '../format.ts'
 import { parseCount, takePages } from '../pages.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
+import { oneOf, parseStates } from '../task-states.ts'
+import { writtenTime } from '../written-time.ts'
 
 interface ListOptions {
   state?: TaskState[]
@@ -18,6 +19,11 @@ interface ListOptions {
   tag?: string
   session?: string
   parent?: string
+  text?: string
+  column?: Column[]
+  endedSince?: string
+  updatedSince?: string
+  sort?: TaskSort
   limit: number
   all?: boolean
 }
@@ -28,22 +34,35 @@ export function define(command: Command, cli: Cli): void {
     .option('--state <state>', 'only these, separated by commas', parseStates)
     .option('--agent <name>', 'only tasks of this agent')
     .option('--tag <name>', 'only tasks with this tag')
-    .option('--session <id>', 'only tasks of this session', sessionOf)
-    .option('--parent <task>', 'only subtasks of this task: its id, the end of it, or "last"')
+    .option('--session <id>', 'only tasks of this session: its id, the end or beginning of it, or "last"', sessionName)
+    .option('--parent <task>', 'only subtasks of this task: its id, the end or beginning of it, or "last"')
+    .option('--text <words>', 'only tasks with these words in their prompt or name')
+    .option('--column <column>', `only these of the board, separated by commas: ${columns.join(', ')}`, parseColumns)
+    .option('--ended-since <when>', 'only tasks that have ended since then: 12h, 7d, today, 2026-11-01')
+    .option('--updated-since <when>', 'only tasks that have changed since then')
+    .option('--sort <by>', `the newest first by when they were ${taskSorts.join(', ')}`, parseSort)
     .option('-n, --limit <count>', 'at most so many', parseCount, 20)
     .option('--all', 'every one, however many')
+    .addHelpText(
+      'after',
+      '\nExamples\n  pawl ls --state queued,parked\n  pawl ls --ended-since today --sort ended\n  pawl ls --column needs_you',
+    )
     .action((options: ListOptions) => list(cli, options))
 }
 
 async function list(cli: Cli, options: ListOptions): Promise<void> {
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
-    const { state: states, agent, tag, session, limit, all } = options
+    const { state: states, column, agent, tag, text, sort, limit, all } = options
+    const session = options.session === undefined ? undefined : await findSession(runtime, options.session)
+    const endedSince = await sinceOf('--ended-since', options.endedSince)
+    const updatedSince = await sinceOf('--updated-since', options.updatedSince)
     const parent = options.parent === undefined ? undefined : await findTask(runtime, options.parent)
+    const narrowed = { states, columns: column, agent, tag, session, parent, text, endedSince, updatedSince }
     const page = await takePages(all ? Number.POSITIVE_INFINITY : limit, (part) =>
-      runtime.listTasks({ states, agent, tag, session, parent, ...part }),
+      runtime.listTasks({ ...narrowed, sort, ...part }),
     )
     if (cli.globals.json) return cli.json(page)
-    const isNarrowed = [states, agent, tag, session, parent].some((only) => only !== undefined)
+    const isNarrowed = Object.values(narrowed).some((only) => only !== undefined)
     if (page.items.length === 0)
       return cli.say(
         isNarrowed ? 'No task is like that; "pawl ls" lists all.' : 'There are no tasks; start one with: pawl run "…"',
@@ -77,16 +96,14 @@ function stateOf(task: TaskSummary): string {
     return `parked until ${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`
   if (task.state === 'blocked' || task.state === 'failed')
     return task.reason ? `${task.state}: ${oneLine(task.reason.kind, 30)}` : task.state
+  if (task.state === 'queued' && task.reason) return `queued: ${oneLine(task.reason.kind.replaceAll('_', ' '), 30)}`
   if (task.state === 'created' && task.reason?.detail !== undefined)
     return `waits for ${task.reason.detail.split(', ').map(shortId).join(', ')}`
   return task.proof === 'verified' ? `${formatState(task.state)}, verified` : formatState(task.state)
 }
 
-function parseStates(written: string): TaskState[] {
-  return written.split(',').map((state) => {
-    const known = taskStates.find((candidate) => candidate === state)
-    if (known === undefined)
-      throw invalid(`There is no state "${oneLine(state, 40)}"${didYouMean(state, taskStates)} States: ${taskStates.join(', ')}.`)
-    return known
-  })
-}
+const sinceOf = async (option: string, written: string | undefined) =>
+  written === undefined ? undefined : writtenTime(option, written)
+
+const parseColumns = (written: string): Column[] => written.split(',').map(oneOf('column', 'Columns', columns))
+const parseSort = oneOf('order', 'Orders', taskSorts)

@@ -22,7 +22,7 @@ export function define(command: Command, cli: Cli): void {
     .description('List what others were told or are to be told, newest first.')
     .addOption(new Option('--state <state>', 'only those in this state').choices(['pending', 'sending', 'sent', 'dead']))
     .option('--target <name>', 'only those for this notification of the settings')
-    .option('--task <task>', 'only those of this task: its id, the end of it, or "last"')
+    .option('--task <task>', 'only those of this task: its id, the end or beginning of it, or "last"')
     .option('-n, --limit <count>', 'at most so many', parseCount, 50)
     .option('--all', 'every one, however many')
     .addHelpText('after', '\nExample\n  pawl notifications ls --state dead')

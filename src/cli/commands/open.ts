@@ -11,6 +11,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Open the daemon’s page in a browser of this machine, signed in for twelve hours.')
     .option('--print', 'only print the address: it signs one browser in, once, within a minute')
+    .addHelpText('after', '\nExample\n  pawl open --print')
     .action((options: { print?: boolean }) => openPage(cli, options))
 }
 

@@ -14,6 +14,7 @@ export function define(command: Command, cli: Cli): void {
     .argument('<call>', `Tool(argument), for example 'Bash(git push)', or {"tool":…,"input":…}`)
     .option('--profile <name>', 'under this profile; guarded if neither it nor an agent is named')
     .option('--agent <name>', 'under the profile of this agent')
+    .addHelpText('after', `\nExample\n  pawl profile explain 'Bash(git push)'`)
     .action((call: string, options: ExplainOptions) => explain(cli, call, options))
 }
 

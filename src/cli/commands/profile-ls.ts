@@ -4,7 +4,10 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description('List the profiles of this folder: what runs may see and do.').action(() => list(cli))
+  command
+    .description('List the profiles of this folder: what runs may see and do.')
+    .addHelpText('after', '\nExample\n  pawl profile ls')
+    .action(() => list(cli))
 }
 
 async function list(cli: Cli): Promise<void> {

@@ -9,6 +9,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Show a profile with every setting decided, as a run is given it.')
     .argument('<name>', '"pawl profile ls" lists them')
+    .addHelpText('after', '\nExample\n  pawl profile show guarded')
     .action((name: string) => show(cli, name))
 }
 

@@ -7,6 +7,7 @@ import { table } from '../table.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('List what runs planted that other programs would execute, and that was moved out of their workspaces for that.')
+    .addHelpText('after', '\nExample\n  pawl quarantine ls')
     .action(() => list(cli))
 }
 

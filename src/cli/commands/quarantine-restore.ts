@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
     .description('Put what a run planted back into its workspace: other programs will execute it. What is there now is kept.')
     .argument('<run>', 'its id, as "pawl quarantine ls" shows it')
     .argument('[path]', 'only this path; everything of the run if left out')
+    .addHelpText('after', '\nExample\n  pawl quarantine restore r_0123456789abcdefgh')
     .action((run: string, path: string | undefined) => restore(cli, run, path))
 }
 

@@ -10,7 +10,7 @@ import { table } from '../table.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('List the questions that wait for an answer, the oldest first.')
-    .option('--task <task>', 'only those of this task: its id, the end of it, or "last"')
+    .option('--task <task>', 'only those of this task: its id, the end or beginning of it, or "last"')
     .option('--all', 'also those that were answered or need no answer any more')
     .addHelpText('after', '\nExample\n  pawl questions && pawl answer last "yes"\n')
     .action((options: { task?: string; all?: boolean }) => list(cli, options))
@@ -24,7 +24,7 @@ async function list(cli: Cli, options: { task?: string; all?: boolean }): Promis
     if (items.length === 0) return cli.say('Nothing is asked.')
     const now = Date.now()
     const rows = items.map((question) => [
-      question.id,
+      shortId(question.id),
       shortId(question.task),
       formatAge(now - Date.parse(question.askedAt)),
       question.state === 'pending' ? waitsUntil(question, now) : question.state,

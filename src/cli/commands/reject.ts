@@ -16,7 +16,7 @@ interface RejectOptions {
 export function define(command: Command, cli: Cli): void {
   command
     .description('Send the work of a task that is in review back, with what is to be changed; its conversation goes on.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .argument('<task>', 'its id, the end or beginning of it, or "last"')
     .requiredOption('--comment <text>', 'what is to be changed; "-" reads it from stdin')
     .option('--wait', 'stay and show how it goes on; without a daemon it is run here')
     .addHelpText('after', '\nExample\n  pawl task reject last --comment "keep the old name of the flag as an alias"')

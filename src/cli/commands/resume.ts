@@ -1,13 +1,22 @@
 import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
+import { oneLine } from '../plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
     .description(
       'Let the queue go on after "pawl stop --all-agents". Tasks that were ended stay ended; "pawl retry" queues one again.',
     )
-    .action(() => resume(cli))
+    // Many write a task here, as "pawl show ID" is short for "pawl task show ID".
+    .argument('[task]', 'none: it is about the whole queue; one that is parked goes on with "pawl task resume"')
+    .addHelpText('after', '\nExample\n  pawl resume')
+    .action((task: string | undefined) => {
+      if (task !== undefined)
+        throw invalid(`"pawl resume" lets the whole queue go on; for one task write: pawl task resume ${oneLine(task, 40)}`)
+      return resume(cli)
+    })
 }
 
 async function resume(cli: Cli): Promise<void> {

@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
+import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../many-tasks.ts'
 import { resumeWatching } from '../resume-watching.ts'
 import { budgetOf, duration } from '../task-caps.ts'
 import type { TaskOptions } from '../task-options.ts'
 import { sayQueued } from '../task-request.ts'
 
 interface RetryOptions
-  extends Pick<TaskOptions, 'budgetUsd' | 'budgetTokens' | 'budgetTurns' | 'budgetTime' | 'budgetRunUsd' | 'timeout'> {
+  extends ManyOptions,
+    Pick<TaskOptions, 'budgetUsd' | 'budgetTokens' | 'budgetTurns' | 'budgetTime' | 'budgetRunUsd' | 'timeout'> {
   fresh?: boolean
   wait?: boolean
 }
@@ -16,7 +18,7 @@ interface RetryOptions
 export function define(command: Command, cli: Cli): void {
   command
     .description('Queue a task again that has come to rest; its conversation goes on, held to all that it was held to.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .argument('[task...]', 'its id, the end or beginning of it, or "last"; several may be named')
     .option('--fresh', 'with a new conversation')
     .option('--wait', 'stay and show how it goes; without a daemon it is run here')
     .optionsGroup('Caps that replace its own:')
@@ -26,14 +28,20 @@ export function define(command: Command, cli: Cli): void {
     .option('--budget-time <duration>', 'how long all its runs may take together')
     .option('--budget-run-usd <dollars>', 'what one run may cost')
     .option('--timeout <duration>', 'the longest a run may take: 90s, 30m, 2h; 0 for no limit')
-    .addHelpText('after', '\nExample\n  pawl task retry 4k2x --budget-usd 5')
-    .action((named: string, options: RetryOptions) => retry(cli, named, options))
+    .addHelpText('after', '\nExamples\n  pawl task retry 4k2x --budget-usd 5\n  pawl retry --all --state failed --agent demo')
+  takesMany(command).action((named: string[], options: RetryOptions) => retry(cli, named, options))
 }
 
-async function retry(cli: Cli, named: string, options: RetryOptions): Promise<void> {
+async function retry(cli: Cli, named: string[], options: RetryOptions): Promise<void> {
   const caps = { budget: await budgetOf(options), timeoutMs: await duration('--timeout', options.timeout) }
   await withConnection(cli, { work: options.wait ? 'own' : 'none' }, async (connection) => {
-    const id = await findTask(connection.runtime, named)
+    const ids = await tasksMeant(connection.runtime, named, options, ['failed', 'timed_out', 'over_budget'])
+    if (!isOne(named, options)) {
+      if (options.wait || caps.budget !== undefined || caps.timeoutMs !== undefined)
+        throw invalid('--wait and caps are for one task; name just one, or leave them out.')
+      return changeMany(cli, connection.runtime, ids, { action: 'retry', fresh: options.fresh === true }, 'are queued again')
+    }
+    const id = ids[0]!
     const task = await connection.runtime.retryTask(id, { by: 'cli', fresh: options.fresh === true, ...caps })
     if (options.wait) {
       cli.exitCode = await resumeWatching(cli, connection, id)

@@ -31,7 +31,8 @@ Examples
   pawl run "fix the failing test"
   pawl run --agent demo --workspace ../site -- "-v is broken, find out why"
   git diff | pawl run "review this" -
-  pawl run --session s_0123456789abcdefgh "and now the other one"
+  pawl run --attach screenshot.png "make the page look like this"
+  pawl run --session last "and now the other one"
 
 Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked, 4 over budget,
 5 checks failed, 75 parked, 124 timed out, 130 cancelled. Ctrl-C cancels with grace, twice at once.`
@@ -39,7 +40,7 @@ Exit codes: 0 completed or in review, 1 failed, 2 usage, 3 blocked, 4 over budge
 async function detach(cli: Cli, words: string[], options: RunOptions): Promise<number> {
   const request = await taskRequest(cli, words, options)
   return withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
-    const task = await createTask(connection, { ...request, ...(await askedOf(connection, options)), attended: false })
+    const task = await createTask(connection, { ...request, ...(await askedOf(connection, options, cli.cwd)), attended: false })
     if (cli.globals.json || options.outputFormat?.includes('json')) cli.json(runResult(task))
     else cli.out(task.id)
     sayQueued(cli, connection, options.agent === undefined ? task : undefined)
@@ -59,7 +60,7 @@ async function run(cli: Cli, words: string[], options: RunOptions): Promise<numb
     connection = await connect(cli, { work: 'own', isForNewTask: true })
     // It may have to ask whether this folder's settings are trusted.
     screen.pause()
-    const agent = await askedOf(connection, options)
+    const agent = await askedOf(connection, options, cli.cwd)
     if (interruption.count > 0) return interruption.exitCode
     const task = await createTask(connection, { ...request, ...agent, attended: process.stderr.isTTY === true })
     screen.begin(task)

@@ -5,7 +5,10 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description('List the secrets: their names and for whom they are, never their values.').action(() => list(cli))
+  command
+    .description('List the secrets: their names and for whom they are, never their values.')
+    .addHelpText('after', '\nExample\n  pawl secret ls')
+    .action(() => list(cli))
 }
 
 async function list(cli: Cli): Promise<void> {

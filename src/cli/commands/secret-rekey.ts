@@ -6,6 +6,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Seal all secrets with a new key, all of them or none. Daemons that run go on with the new one.')
     .option('--from <file>', 'the key they were stored with, if the settings name another by now')
+    .addHelpText('after', '\nExample\n  pawl secret rekey')
     .action((options: { from?: string }) => rekey(cli, options))
 }
 

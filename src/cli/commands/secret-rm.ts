@@ -9,6 +9,7 @@ export function define(command: Command, cli: Cli): void {
     .description('Remove a secret for good; runs whose profile needs it fail until it is set again.')
     .argument('<name>')
     .option('--yes', 'do not ask')
+    .addHelpText('after', '\nExample\n  pawl secret rm NPM_TOKEN --yes')
     .action((name: string, options: ScopeOptions & { yes?: boolean }) => remove(cli, name, options))
   addScopeOptions(command, 'it is for')
 }

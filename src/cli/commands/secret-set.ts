@@ -15,7 +15,7 @@ export function define(command: Command, cli: Cli): void {
     .allowExcessArguments()
     .addHelpText(
       'after',
-      '\nprintf %s "$VALUE" | pawl secret set NPM_TOKEN\npawl secret set DEPLOY_KEY --agent deployer < ~/.ssh/deploy_key',
+      '\nExamples\n  printf %s "$VALUE" | pawl secret set NPM_TOKEN\n  pawl secret set DEPLOY_KEY --agent deployer < ~/.ssh/deploy_key',
     )
     .action((name: string, options: ScopeOptions) => set(cli, name, options, command.args.length > 1 || name.includes('=')))
   addScopeOptions(command, 'it is for')

@@ -23,6 +23,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--insecure-plain-http', 'allow an address that others can reach, without encryption')
     .option('--tls-cert <file>', 'speak TLS with this certificate chain (PEM)')
     .option('--tls-key <file>', 'its key (PEM)')
+    .addHelpText('after', '\nExamples\n  pawl serve\n  pawl serve --port 0 --json')
     .action(async (options: ServeOptions) => {
       cli.exitCode = await serve(cli, options)
     })

@@ -12,7 +12,8 @@ import { settingsLines } from '../task-settings.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('Show one task with its runs and questions.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .argument('<task>', 'its id, the end or beginning of it, or "last"')
+    .addHelpText('after', '\nExample\n  pawl show last')
     .action((named: string) => show(cli, named))
 }
 

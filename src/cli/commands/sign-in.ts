@@ -6,6 +6,7 @@ import { withConnection } from '../connect.ts'
 export function define(command: Command, cli: Cli): void {
   command
     .description('Print an address that signs one browser in: good once, within five minutes, for twelve hours.')
+    .addHelpText('after', '\nExample\n  pawl sign-in')
     .action(() => signIn(cli))
 }
 

@@ -17,6 +17,7 @@ export function define(command: Command, cli: Cli): void {
     .description("Stop this home's daemon and database. Tasks that run go back to the queue and lose no attempt.")
     .option('--all-agents', 'end every agent of every worker at once instead, and start none until "pawl resume"')
     .option('--reason <text>', 'with --all-agents: why, for whoever finds the queue still')
+    .addHelpText('after', '\nExamples\n  pawl stop\n  pawl stop --all-agents --reason "the bill"')
     .action((options: StopOptions) => {
       if (options.allAgents) return stopAll(cli, options.reason)
       if (options.reason !== undefined) throw invalid('--reason goes with --all-agents.')

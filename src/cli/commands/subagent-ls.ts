@@ -5,7 +5,10 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description("List the subagents that runs can be given: everybody's and your own.").action(() => list(cli))
+  command
+    .description("List the subagents that runs can be given: everybody's and your own.")
+    .addHelpText('after', '\nExample\n  pawl subagent ls')
+    .action(() => list(cli))
 }
 
 async function list(cli: Cli): Promise<void> {

@@ -14,7 +14,7 @@ interface EditOptions {
 export function define(command: Command, cli: Cli): void {
   command
     .description('Change how a task that waits is called, found and ranked.')
-    .argument('<task>', 'its id, the end of it, or "last"')
+    .argument('<task>', 'its id, the end or beginning of it, or "last"')
     .option('--name <text>', 'what people call it; "" takes the name away')
     .option('--priority <level>', 'high, normal, low or a number')
     .option('--tag <name>', 'the labels it has from now on; may be repeated', (tag: string, before: string[] | undefined) => [

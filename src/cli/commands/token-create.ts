@@ -23,6 +23,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--agent <task>', 'it may only read this running task, and ends with its run')
     .option('--name <text>', 'what it is for')
     .option('--days <count>', 'how long it is good; 90 if left out, 0 for ever', parseDays)
+    .addHelpText('after', '\nExample\n  pawl token create --name laptop')
     .action((options: CreateOptions) => create(cli, options))
 }
 

@@ -18,6 +18,7 @@ export function define(command: Command, cli: Cli): void {
     )
     .option('--user <name>', 'only those of this user')
     .option('--all', 'also those that open nothing any more')
+    .addHelpText('after', '\nExample\n  pawl token ls')
     .action((options: ListOptions) => list(cli, options))
 }
 

@@ -7,6 +7,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('End a token or a signed-in browser: at once in the daemon, within a second elsewhere.')
     .argument('<token>', 'its id, or the end of it; not the token itself')
+    .addHelpText('after', '\nExample\n  pawl token revoke k_0123456789abcdefgh')
     .action((named: string) => revoke(cli, named))
 }
 

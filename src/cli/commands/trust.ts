@@ -18,6 +18,7 @@ export function define(command: Command, cli: Cli): void {
     .argument('[file]', 'the nearest pawl.yaml of this folder if left out')
     .option('--list', 'print what is trusted')
     .option('--remove', 'trust it no longer')
+    .addHelpText('after', '\nExample\n  pawl trust')
     .action((named: string | undefined, options: TrustOptions) => trust(cli, named, options))
 }
 

@@ -17,6 +17,7 @@ export function define(command: Command, cli: Cli): void {
     .addOption(new Option('--role <role>', 'what they may do').choices(roles).default('operator'))
     .option('--slots <count>', 'how many of their tasks may run at once', parseLimit('--slots', 1))
     .option('--daily-tasks <count>', 'how many tasks they may ask for per day (UTC)', parseLimit('--daily-tasks', 0))
+    .addHelpText('after', '\nExample\n  pawl user add ada --role operator')
     .action((name: string, options: AddOptions) => add(cli, name, options))
 }
 

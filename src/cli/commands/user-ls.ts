@@ -4,7 +4,10 @@ import { withConnection } from '../connect.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description('List users with what they may do and how much.').action(() => list(cli))
+  command
+    .description('List users with what they may do and how much.')
+    .addHelpText('after', '\nExample\n  pawl user ls')
+    .action(() => list(cli))
 }
 
 async function list(cli: Cli): Promise<void> {

@@ -6,6 +6,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Remove a user. Their tokens and signed-in browsers end at once, their tasks stay.')
     .argument('<name>', 'the user')
+    .addHelpText('after', '\nExample\n  pawl user rm ada')
     .action((name: string) => remove(cli, name))
 }
 

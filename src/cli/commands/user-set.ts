@@ -22,6 +22,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--daily-tasks <count>', 'how many tasks per day (UTC), or "none" for no limit', parseLimit('--daily-tasks', 0))
     .option('--disable', 'their tokens open nothing until --enable')
     .option('--enable', 'their tokens open what they did')
+    .addHelpText('after', '\nExample\n  pawl user set ada --role viewer')
     .action((name: string, options: SetOptions) => set(cli, name, options))
 }
 

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
-import { invalid, messageOf } from '../../domain/error.ts'
+import { invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { CheckView, VerifyView } from '../../domain/task/check.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
 import { formatTime } from '../format.ts'
-import { oneLine } from '../plain.ts'
+import { oneLine, plain } from '../plain.ts'
 
 interface VerifyOptions {
   again?: boolean
   from?: string
+  output?: string | true
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -18,9 +19,10 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'Say whether the work of a task is proved: by which checks, for which tree, and whether the workspace is still that one.',
     )
-    .argument('[task]', 'its id, the end of it, or "last"')
+    .argument('[task]', 'its id, the end or beginning of it, or "last"')
     .option('--again', 'run its checks once more, behind the same walls')
     .option('--from <file>', 'look at what "pawl verify --json" printed earlier instead; needs neither daemon nor database')
+    .option('--output [number]', 'print what a check printed instead: that with this number, or the last one')
     .addHelpText('after', examples)
     .action((named: string | undefined, options: VerifyOptions) => verify(cli, named, options))
 }
@@ -29,19 +31,39 @@ const examples = `
 Examples
   pawl verify last
   pawl verify last --again
-  pawl verify last --json > proof.json && pawl verify --from proof.json
+  pawl verify last --output 1
+  pawl verify last --json > ../proof.json && pawl verify --from ../proof.json
 
 Ends with 0 if it is proved and with 5 if it is not.`
 
-async function verify(cli: Cli, named: string | undefined, { again, from }: VerifyOptions): Promise<void> {
+async function verify(cli: Cli, named: string | undefined, { again, from, output }: VerifyOptions): Promise<void> {
   if ((named === undefined) === (from === undefined)) throw invalid('Name a task, or a file with --from; not both.')
   if (again && from !== undefined) throw invalid('--again needs the task itself; what is in a file cannot be run.')
+  if (output !== undefined && (again || from !== undefined))
+    throw invalid('--output prints what was kept of a check; leave out --again and --from.')
   if (from !== undefined) return tell(cli, await verdictFrom(cli, from))
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
     const id = await findTask(runtime, named!)
+    if (output !== undefined) return printOutput(cli, runtime, id, output)
     if (again) await runAgain(runtime, id)
     tell(cli, await runtime.verifyTask(id))
   })
+}
+
+async function printOutput(cli: Cli, runtime: Runtime, id: string, asked: string | true): Promise<void> {
+  if (asked !== true && !/^[1-9]\d{0,5}$/.test(asked))
+    throw invalid(`--output takes the number of a check, as "pawl verify" lists them, not "${oneLine(asked, 60)}".`)
+  const number = asked === true ? (await runtime.listChecks(id)).items.at(-1)?.number : Number(asked)
+  if (number === undefined) throw notFound(`No check of task ${id} has been run yet, so none has printed anything.`)
+  const printed = await runtime.readCheckOutput(id, number)
+  if (cli.globals.json) {
+    cli.json(printed)
+    return
+  }
+  if (printed.output === null) throw notFound(`What check ${number} of task ${id} printed is not kept here any more.`)
+  if (printed.leftOut > 0) cli.say(`The ${printed.leftOut} characters before this are left out.`)
+  // On a terminal it may not steer it; a pipe gets every sign.
+  process.stdout.write(process.stdout.isTTY ? plain(printed.output) : printed.output)
 }
 
 /** Begun by whoever has the engine; we look until they have ended. */

@@ -6,7 +6,10 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command.description("List the folders of Pawl's own in which tasks work or left something.").action(() => list(cli))
+  command
+    .description("List the folders of Pawl's own in which tasks work or left something.")
+    .addHelpText('after', '\nExample\n  pawl workspace ls')
+    .action(() => list(cli))
 }
 
 async function list(cli: Cli): Promise<void> {

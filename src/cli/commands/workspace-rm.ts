@@ -8,6 +8,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .description('Remove a folder in which a task worked or left something, for good. Refused while its task may go on.')
     .argument('<workspace>', 'its name, as "pawl workspace ls" shows it')
+    .addHelpText('after', '\nExample\n  pawl workspace rm shop')
     .action((name: string) => remove(cli, name))
 }
 

@@ -104,6 +104,7 @@ const settings = {
   maxBudgetUsd: read(to('budget', 'usd'), dollars),
   allowedTools: to('allowedTools'),
   disallowedTools: to('disallowedTools'),
+  mcpServers: to('mcpServers'),
   contextDirs: to('contextDirs'),
   contextFiles: to('contextDirs'),
   mounts: read(to('mounts'), mountsOf),
@@ -154,6 +155,7 @@ export const inTask: Readonly<Record<string, Field>> = {
   questions: to('questions'),
   subtasks: to('subtasks'),
   schedule: to('schedule'),
+  attachments: read(to('attachments'), lines),
 }
 
 /** Maps inside a task, with their own keys. `checks` may be a list of commands as well. */

@@ -11,6 +11,8 @@ export interface TaskFile {
   readonly tasks: NewTasks['tasks']
   /** Of each task in its place: when it comes again, if it is to. */
   readonly schedules: readonly (WrittenSchedule | undefined)[]
+  /** Of each task in its place: the files that it is given. */
+  readonly attachments: readonly (readonly string[])[]
   /** For a key that is derived from it. */
   readonly source: string
 }
@@ -20,10 +22,17 @@ export async function readTaskFile(cwd: string, named: string): Promise<TaskFile
   const file = resolve(cwd, named)
   const shown = named === '-' ? '<stdin>' : named
   const source = await readSource(file, named)
-  const folder = named === '-' ? cwd : dirname(file)
+  return readTaskText(source, { shown, folder: named === '-' ? cwd : dirname(file) })
+}
+
+/** The same from a text; problems name lines of what is shown. */
+export function readTaskText(source: string, { shown, folder }: { shown: string; folder: string }): TaskFile {
   const problems: string[] = []
   const drafts = tasksIn(source, shown).map((written) => draftOf(written, problems))
   const schedules = drafts.map((draft) => takeSchedule(draft, problems))
+  const attachments = drafts.map((draft, i) =>
+    takeAttachments(draft, { folder, isScheduled: schedules[i] !== undefined, problems }),
+  )
   byOwnNames(drafts)
   const tasks = drafts.map(({ task }) => withPaths(task, folder))
   const read = NewTasks.safeParse({ tasks })
@@ -44,7 +53,7 @@ export async function readTaskFile(cwd: string, named: string): Promise<TaskFile
       { problems },
     )
   if (!read.success) throw new PawlError('internal', 'The task file was refused without a reason.')
-  return { tasks: read.data.tasks, schedules, source }
+  return { tasks: read.data.tasks, schedules, attachments, source }
 }
 
 interface Draft extends Pick<Written, 'where'> {
@@ -108,6 +117,22 @@ function takeSchedule({ task, origins, where }: Draft, problems: string[]): Writ
   if (schedule === undefined) return undefined
   const from = where(origins.get('schedule') ?? [])
   return readValue('schedule', { to: [], read: scheduleOf }, schedule, from, problems) as WrittenSchedule | undefined
+}
+
+/** Files are handed in before the task that names them is made. */
+function takeAttachments(
+  { task, origins, where }: Draft,
+  { folder, isScheduled, problems }: { folder: string; isScheduled: boolean; problems: string[] },
+): string[] {
+  const { attachments } = task
+  delete task.attachments
+  if (attachments === undefined) return []
+  const from = where(origins.get('attachments') ?? [])
+  if (isScheduled) problems.push(`${from} "attachments" are for one task; a schedule has none.`)
+  if (Array.isArray(attachments) && attachments.every((path) => typeof path === 'string' && path !== ''))
+    return attachments.map((path: string) => resolve(folder, path))
+  problems.push(`${from} "attachments" must be a list of paths.`)
+  return []
 }
 
 function readValue(name: string, field: Field, inner: unknown, where: string, problems: string[]): unknown {

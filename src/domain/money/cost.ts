@@ -7,7 +7,7 @@ export const costKnowledge = ['reported', 'priced', 'unknown'] as const
 export type CostKnowledge = (typeof costKnowledge)[number]
 
 /** By what costs are summed up. */
-export const costGroups = ['agent', 'model', 'provider', 'task', 'user', 'day'] as const
+export const costGroups = ['agent', 'model', 'provider', 'task', 'tree', 'user', 'day'] as const
 export type CostGroup = (typeof costGroups)[number]
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, turns: 0 }

@@ -103,6 +103,7 @@ export const builtinProfiles: Readonly<Record<ProfileName, Profile>> = {
     tools: { native: false, disabled: ['WebSearch'] },
     skills: [],
     subagents: [],
+    mcpServers: [],
     instructions: false,
   },
   guarded,

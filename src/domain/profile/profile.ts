@@ -32,6 +32,8 @@ export interface Profile {
   /** Names, or `*` for all that there are. */
   readonly skills: readonly string[]
   readonly subagents: readonly string[]
+  /** Which of the user's servers of tools its runs may have; all if left out. */
+  readonly mcpServers?: readonly string[] | undefined
   /** Are the repository's own instruction files (AGENTS.md and its like) given to the agent? */
   readonly instructions: boolean
   /** Repositories whose own configuration counts, by path and by the digest of that configuration. */

@@ -17,6 +17,7 @@ export interface ProfileSettings {
   readonly limits?: { readonly [K in keyof ProfileLimits]?: number | undefined } | undefined
   readonly skills?: readonly string[] | undefined
   readonly subagents?: readonly string[] | undefined
+  readonly mcpServers?: readonly string[] | undefined
   readonly instructions?: boolean | undefined
   readonly trusted?: Profile['trusted'] | undefined
   readonly nestedNamespaces?: boolean | undefined
@@ -100,6 +101,7 @@ function extend(name: string, base: Profile, own: ProfileSettings): Profile {
   if (trusted.length > 0 && profileNames.indexOf(base.base) < profileNames.indexOf('trusted-repo'))
     throw invalid(`Profile "${name}" trusts repositories, so it must extend trusted-repo, not ${base.base}.`)
   const ssh = own.ssh ?? base.ssh
+  const mcpServers = own.mcpServers ?? base.mcpServers
   return {
     name,
     base: base.base,
@@ -119,6 +121,7 @@ function extend(name: string, base: Profile, own: ProfileSettings): Profile {
     trusted,
     nestedNamespaces: own.nestedNamespaces ?? base.nestedNamespaces,
     ...(ssh ? { ssh } : {}),
+    ...(mcpServers ? { mcpServers } : {}),
   }
 }
 

@@ -43,6 +43,7 @@ export const ProfileSchema: z.ZodType<Profile> = z
     }),
     skills: texts,
     subagents: texts,
+    mcpServers: texts.optional(),
     instructions: z.boolean(),
     trusted: z.array(z.object({ path: absolute, digest: z.string() })).readonly(),
     nestedNamespaces: z.boolean(),

@@ -39,6 +39,7 @@ const checks = {
   limits: (a, b) => (Object.keys(b.limits) as (keyof ProfileLimits)[]).every((key) => a.limits[key] <= b.limits[key]),
   skills: (a, b) => within(a.skills, b.skills),
   subagents: (a, b) => within(a.subagents, b.subagents),
+  mcpServers: (a, b) => within(a.mcpServers ?? ['*'], b.mcpServers ?? ['*']),
   instructions: (a, b) => !a.instructions || b.instructions,
   trusted: (a, b) => within(a.trusted.map(canonicalJson), b.trusted.map(canonicalJson)),
   nestedNamespaces: (a, b) => !a.nestedNamespaces || b.nestedNamespaces,

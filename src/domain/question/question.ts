@@ -13,10 +13,12 @@ export const QuestionAsked = z.strictObject({
 })
 export type QuestionAsked = z.infer<typeof QuestionAsked>
 
-/** One exact call of a tool. Its input is known by a digest only: it may hold anything. */
+/** One exact call of a tool. It is known by the digest of its input. */
 export interface ExactCall {
   readonly tool: string
   readonly inputDigest: string
+  /** The input as people are shown it: without secrets, and only the beginning of one that is very long. */
+  readonly input?: string | undefined
 }
 
 export const Answer = z.string().min(1).max(65_536)

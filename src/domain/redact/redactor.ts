@@ -10,6 +10,8 @@ export interface Redactor {
   text(text: string): string
   /** Every text inside, keys included. What holds no secret is answered as it is, not copied. */
   value<T>(value: T): T
+  /** Marks as long as what they stand for, so that everything keeps its place. */
+  inPlace(bytes: Buffer): Buffer
   /** For bytes that come in pieces; only secrets it was told. */
   stream(): ByteRedactor
 }
@@ -28,6 +30,7 @@ const longestKey = 100
 const tooDeep = '[redacted:too deep to look into]'
 
 const mark = (name: string) => `[redacted:${name}]`
+const markOf = (name: string, length: number) => mark(name).slice(0, length).padEnd(length, '*')
 
 export function createRedactor(): Redactor {
   const search = createSearch()
@@ -95,6 +98,11 @@ export function createRedactor(): Redactor {
     text,
     // Of the same shape: only texts inside are replaced, by texts.
     value: <T>(given: T) => value(given, 0) as T,
+    inPlace(bytes) {
+      const given = latin1(bytes)
+      const clean = redactShapes(replaceFound(given, search, 0, markOf), markOf)
+      return clean === given ? bytes : Buffer.from(clean, 'latin1')
+    },
     stream: () => createByteRedactor(search),
   }
 }
@@ -161,16 +169,16 @@ function together(found: readonly Found[], wrapped: readonly Found[]): readonly 
   return places
 }
 
-function replaceFound(text: string, search: Search, runBefore = 0): string {
+function replaceFound(text: string, search: Search, runBefore = 0, marked: typeof markOf = mark): string {
   const found = together(search.find(text), findWrapped(text, search, runBefore))
-  return found.length === 0 ? text : replace(text, found)
+  return found.length === 0 ? text : replace(text, found, marked)
 }
 
-function replace(text: string, found: readonly Found[]): string {
+function replace(text: string, found: readonly Found[], marked: typeof markOf = mark): string {
   let written = ''
   let at = 0
   for (const { start, end, name } of found) {
-    written += text.slice(at, start) + mark(name)
+    written += text.slice(at, start) + marked(name, end - start)
     at = end
   }
   return written + text.slice(at)

@@ -1,9 +1,9 @@
 import { endOfPrivateKey, privateKeyBegins } from './private-key.ts'
 
 /** Replaces secrets that nobody told us about, known by how they look. Agents send what they like, so it takes time in proportion to the text, whatever it is. */
-export function redactShapes(text: string, mark: (name: string) => string): string {
+export function redactShapes(text: string, mark: (name: string, length: number) => string): string {
   if (text.length < shortestShape || !(mayHoldKey.test(text) || mayHoldPhrase.test(text))) return text
-  return shapes.reduce((sofar, shape) => redactShape(sofar, shape, mark(shape.name)), text)
+  return shapes.reduce((sofar, shape) => redactShape(sofar, shape, (length) => mark(shape.name, length)), text)
 }
 
 interface Shape {
@@ -57,7 +57,7 @@ const shortestShape = 20
 const mayHoldKey = /(?:sk-|gh[opsur]_|github_pat_|pawl_|A[KS]IA)[\w-]{16}|eyJ[\w-]{8}/
 const mayHoldPhrase = /bearer\s|authorization|PRIVATE KEY-----/i
 
-function redactShape(text: string, { prefix, isPrefixKept, rest }: Shape, mark: string): string {
+function redactShape(text: string, { prefix, isPrefixKept, rest }: Shape, mark: (length: number) => string): string {
   const endOf = rest(text)
   let written = ''
   let at = 0
@@ -66,7 +66,8 @@ function redactShape(text: string, { prefix, isPrefixKept, rest }: Shape, mark: 
     const prefixEnd = prefix.lastIndex
     const end = endOf(prefixEnd)
     if (end === undefined) continue
-    written += text.slice(at, isPrefixKept ? prefixEnd : beginOf(prefix, text, from)) + mark
+    const begin = isPrefixKept ? prefixEnd : beginOf(prefix, text, from)
+    written += text.slice(at, begin) + mark(end - begin)
     at = end
     prefix.lastIndex = end
   }

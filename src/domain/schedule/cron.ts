@@ -49,7 +49,7 @@ export function parseCron(written: string): Cron {
   const known = Object.keys(shorthands)
   if (text.startsWith('@') && !Object.hasOwn(shorthands, text))
     throw invalid(`"${written}" is not known${didYouMean(text, known)} There is: ${known.join(', ')}.`)
-  const parts = (shorthands[text] ?? text).split(/\s+/)
+  const parts = ((Object.hasOwn(shorthands, text) && shorthands[text]) || text).split(/\s+/)
   if (parts.length === 6 || parts.length === 7)
     throw invalid(
       `"${written}" has ${parts.length} fields; Pawl takes five, without seconds and years: minute, hour, day of the month, month, day of the week.`,

@@ -237,3 +237,7 @@ describe('any expression, any zone, any moment', () => {
     },
   )
 })
+
+it('a word that every object has is no cron expression either', () => {
+  expect(() => parseCron('constructor')).toThrow('is no cron expression')
+})

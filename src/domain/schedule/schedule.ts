@@ -51,7 +51,7 @@ export const overlaps = ['skip', 'queue', 'cancel'] as const
 export const catchUps = ['none', 'one', 'all'] as const
 
 /** The task that each tick makes. What depends on the moment of asking has no place in it. */
-export const TaskTemplate = NewTask.omit({ attended: true, parent: true, dependsOn: true, resetSession: true })
+export const TaskTemplate = NewTask.omit({ attended: true, parent: true, dependsOn: true, resetSession: true, attachments: true })
 export type TaskTemplate = z.infer<typeof TaskTemplate>
 
 const parts = {
@@ -144,6 +144,8 @@ export type ScheduleSummary = z.infer<typeof ScheduleSummary>
 
 export const ScheduleView = ScheduleSummary.extend({
   workspace: z.string().nullable(),
+  model: z.string().nullable().describe('Null for that of the agent.'),
+  profile: z.string().nullable().describe('Null for that of the agent.'),
   sessionId: SessionId.nullable().describe('The conversation that its ticks go on with.'),
   next: z.array(z.object({ at: Time, local: z.string() })).describe('The next five times, also as clocks of its zone show them.'),
   ticks: z.array(TickView).describe('Newest first, at most 100.'),

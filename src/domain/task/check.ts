@@ -27,6 +27,13 @@ export const CheckView = z.object({
 })
 export type CheckView = z.infer<typeof CheckView>
 
+export const CheckOutput = z.object({
+  number: z.number().int(),
+  output: z.string().nullable().describe('What it printed, without secrets; null if that is not kept here any more.'),
+  leftOut: z.number().describe('So many characters before it are left out.'),
+})
+export type CheckOutput = z.infer<typeof CheckOutput>
+
 /** The whole chain of a task: what `pawl verify` looks at, and what it can look at again anywhere. */
 export const ProofView = z.object({
   task: TaskId,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { ResolvedAgent } from '../agent-config.ts'
+import { Attachment } from '../files/view.ts'
+import type { TraceContext } from '../trace-context.ts'
 import { Checks } from './task-checks.ts'
 
 export { Check, Checks } from './task-checks.ts'
@@ -86,5 +88,9 @@ export const TaskSpec = z.object({
   /** What its runs ask of models is kept, and what they need to be run again. */
   record: z.boolean().optional(),
   replay: ReplayOf.optional(),
+  /** Files that its agent is given beside the prompt. */
+  attachments: z.array(Attachment).optional(),
+  /** The span of whoever asked for it, or for the topmost task above it. */
+  trace: (z.object({ traceparent: z.string(), tracestate: z.string().optional() }) satisfies z.ZodType<TraceContext>).optional(),
 })
 export type TaskSpec = z.infer<typeof TaskSpec>

@@ -4,9 +4,10 @@ import type { Clock } from '../../clock.ts'
 import { conflict, invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { newId } from '../../domain/id.ts'
-import { judgeProof, type ProofView, type VerifyView } from '../../domain/task/check.ts'
+import { type CheckOutput, judgeProof, type ProofView, type VerifyView } from '../../domain/task/check.ts'
 import { createGate } from '../../gate.ts'
 import { type CheckRow, checksOfTask } from '../../store/checks.ts'
+import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
 import { findTask, lockTask, setVerified } from '../../store/tasks.ts'
 import type { Caller } from '../entrance/audit.ts'
@@ -14,6 +15,7 @@ import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { copyWorkspace } from '../workspace/copy.ts'
 import type { TreeHash } from '../workspace/tree-hash.ts'
+import { outputOf } from './output.ts'
 import { checkView, keepProof, proofOf, sha256 } from './proof.ts'
 import { proveWork, type Site } from './prove.ts'
 import { hashAt, type SiteParts, siteOf } from './site.ts'
@@ -21,6 +23,8 @@ import { hashAt, type SiteParts, siteOf } from './site.ts'
 /** What can be asked about the proof that a task is done. */
 export interface CheckVerbs {
   listChecks(task: string): Promise<ProofView>
+  /** What one of them printed. */
+  readCheckOutput(task: string, number: number): Promise<CheckOutput>
   /** Walks the chain of the task's checks and looks whether the workspace is still the one that they looked at. Nothing is run. */
   verifyTask(task: string): Promise<VerifyView>
   /** Begins to run the checks of a task that has come to rest once more, in a copy of its work; `isChecking` of `listChecks` tells when they have ended. */
@@ -73,6 +77,12 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
 
   return {
     listChecks: async (id) => (await read(id)).proof,
+
+    async readCheckOutput(id, number) {
+      const { rows } = await read(id)
+      const runs = await guarded(() => runsOfTask(db, id))
+      return outputOf(home, { task: id, rows, runs: runs.map((run) => run.id) }, number)
+    },
 
     async verifyTask(id) {
       const { task, proof } = await read(id)

@@ -1,5 +1,6 @@
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { chosenServers } from '../../domain/mcp-server.ts'
 import { raisedIn, withCaps, withinBudget } from '../../domain/money/caps.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -42,7 +43,8 @@ export async function agentsOfTask(
   assertMayRaise(standing, raisedIn(task.budget, named.budget))
   const agent = { ...named, ...(task.model === undefined ? {} : { model: task.model }), ...chosen }
   assertSameWalls(parts, task, { profile: rightsOf(agent), standing })
-  const held = (one: ResolvedAgent) => withCaps(withRestrictions(one, { ...task, contextDirs, mounts }), task)
+  const held = (one: ResolvedAgent) => withCaps(withRestrictions(withServers(one, task), { ...task, contextDirs, mounts }), task)
+  assertServers(agent, task)
   const own = held(agent)
   return {
     agent: own,
@@ -70,6 +72,20 @@ const withRestrictions = (agent: ResolvedAgent, restrictions: Restrictions): Res
   restrictions.disallowedTools?.length || restrictions.contextDirs?.length || restrictions.mounts?.length
     ? { ...agent, rights: restricted(rightsOf(agent), restrictions) }
     : agent
+
+/** A task may do with fewer servers of tools than its agent has, and never with more. */
+const withServers = ({ mcpServers, ...agent }: ResolvedAgent, { mcpServers: chosen }: NewTask): ResolvedAgent => ({
+  ...agent,
+  ...(mcpServers ? { mcpServers: chosenServers(mcpServers, chosen) } : {}),
+})
+
+function assertServers({ name, mcpServers = {} }: ResolvedAgent, { mcpServers: chosen = [] }: NewTask): void {
+  const unknown = chosen.find((server) => !Object.hasOwn(mcpServers, server))
+  if (unknown === undefined) return
+  const known = Object.keys(mcpServers)
+  const there = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  throw invalid(`Agent "${name}" is not offered a server of tools "${unknown}" (${there})${didYouMean(unknown, known)}`)
+}
 
 /** Whoever goes on for another is told the conversation from the journal, and may do no more than the one before. */
 function failoverOf(

@@ -1,6 +1,7 @@
 import type { Adapter } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import type { FileLimits } from '../../domain/files/limits.ts'
 import type { Notification } from '../../domain/notification.ts'
 import type { MountBase, ProfileMount } from '../../domain/profile/profile.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
@@ -30,6 +31,10 @@ export interface TaskCreatorParts extends ProfileVerbParts {
   /** The folders that a task may name, by name, and what each user has under every profile. */
   readonly mountBases?: Readonly<Record<string, MountBase>> | undefined
   readonly userMounts?: ((user: string) => readonly ProfileMount[]) | undefined
+  /** How many files a task may be given, and how large. */
+  readonly files?: FileLimits | undefined
+  /** May addresses that are told of tasks be on this machine or in a private network, and without TLS? */
+  readonly allowsPrivateListeners?: boolean | undefined
   /** Throws why no work can be taken now: a full disk, for one. */
   readonly assertRoom: () => Promise<void>
 }

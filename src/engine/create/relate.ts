@@ -1,5 +1,6 @@
 import { conflict, invalid } from '../../domain/error.ts'
 import { isEnded } from '../../domain/task/task.ts'
+import type { TraceContext } from '../../domain/trace-context.ts'
 import type { Tx } from '../../store/database.ts'
 import { ancestorsOf, lockRelated, markWaitedFor, type Related } from '../../store/task-relations.ts'
 import { findTask, type TaskToInsert } from '../../store/tasks.ts'
@@ -11,7 +12,7 @@ import { findTask, type TaskToInsert } from '../../store/tasks.ts'
 export async function relate(
   tx: Tx,
   { dependsOn = [], parent }: { dependsOn?: readonly string[] | undefined; parent?: string | undefined },
-): Promise<Pick<TaskToInsert, 'dependsOn' | 'waitsFor' | 'parent'>> {
+): Promise<Pick<TaskToInsert, 'dependsOn' | 'waitsFor' | 'parent'> & { trace?: TraceContext | undefined }> {
   const above = parent === undefined ? undefined : await findTask(tx, parent)
   if (parent !== undefined && !above)
     throw invalid(`There is no task ${parent} that this one could be a part of; "pawl ls" lists those there are.`)
@@ -25,7 +26,11 @@ export async function relate(
   if (above && ids.length > 0) await assertNotAbove(tx, above.id, known)
   const waitsFor = known.filter((task) => task.state !== 'completed').map((task) => task.id)
   if (waitsFor.length > 0) await markWaitedFor(tx, waitsFor)
-  return { dependsOn: ids, waitsFor, ...(above ? { parent: { id: above.id, rootId: above.root_id, depth: above.depth } } : {}) }
+  return {
+    dependsOn: ids,
+    waitsFor,
+    ...(above ? { parent: { id: above.id, rootId: above.root_id, depth: above.depth }, trace: above.spec.trace } : {}),
+  }
 }
 
 /** What a task is a part of ends after it. */

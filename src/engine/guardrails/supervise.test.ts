@@ -20,7 +20,7 @@ function supervised(limits: Partial<typeof defaultGuardrails> = {}, stored?: Pro
     return stored
   }
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
-  const voice = { watch, log: silentLog, recordEvent, note, hide: () => undefined }
+  const voice = { watch, log: silentLog, recordEvent, note, hide: () => undefined, keepChanges: () => undefined }
   const guardrails = { ...defaultGuardrails, ...limits, models: {} }
   const meter = countingMeter()
   const supervision = superviseRun({ voice, meter, clock, guardrails, model: undefined, throughGateway })

@@ -18,7 +18,7 @@ export interface LimitVerbs {
   /** Forgets that the accounts of an agent are at their limit; their tasks go on one after another. Answers what was forgotten. */
   clearLimits(agent: string, caller: Caller): Promise<LimitView[]>
   /** Lets a parked task go on now. If its account is at a limit, it is the one that shows whether that is over. */
-  wakeTask(id: string, caller: Caller): Promise<TaskView>
+  resumeTask(id: string, caller: Caller): Promise<TaskView>
 }
 
 export interface LimitParts {
@@ -52,15 +52,15 @@ export function limitVerbs(parts: LimitParts, getTask: (id: string) => Promise<T
       return cleared.map(limitView)
     },
 
-    async wakeTask(id, caller) {
+    async resumeTask(id, caller) {
       const before = await getTask(id)
       await guarded(() =>
         journal.transact('task.wake_now', async (tx, record) => {
           const task = await lockTask(tx, id)
-          const moved = await wake({ tx, record, at: now() }, id, `asked for by ${caller.by}`)
+          const moved = await wake({ tx, record, at: now() }, id, { detail: `asked for by ${caller.by}` })
           if (!task || !moved)
             throw conflict(
-              `Task ${id} is ${before.state}; only one that is parked can be woken. "pawl retry" queues one again that has ended.`,
+              `Task ${id} is ${before.state}; only one that is parked can be resumed. "pawl retry" queues one again that has ended.`,
             )
           if (task.is_cooling) await cooldowns.checkNow(tx, task.account, now())
           await insertAudit(tx, audit.entry(caller, 'task.wake', id))

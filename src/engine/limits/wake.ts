@@ -24,7 +24,7 @@ export async function wakeDue(moving: Moving, taker: Taker, chance: () => number
   const later: { id: string; until: Date; reason: Reason }[] = []
   for (const due of await dueTasks(moving.tx, moving.at, taker)) {
     const what = decideDue(due, moving.at.getTime(), chance)
-    if (what === 'wake') await wake(moving, due.id, due.until === null ? undefined : recheck)
+    if (what === 'wake') await wake(moving, due.id, { detail: due.until === null ? undefined : recheck, after: due.reason?.kind })
     else if (what !== 'stay') later.push({ id: due.id, ...what })
   }
   if (later.length === 0) return
@@ -37,10 +37,17 @@ export async function wakeDue(moving: Moving, taker: Taker, chance: () => number
 const recheck = 'as the first of its account, to see whether the limit is over'
 
 /** The move out of waiting for a time. Undefined if the task was not waiting any more. */
-export const wake = (moving: Moving, id: string, detail?: string) =>
+export const wake = (
+  moving: Moving,
+  id: string,
+  { detail, after }: { detail?: string | undefined; after?: string | undefined } = {},
+) =>
   move(moving, id, 'wake', {
     reason: null,
-    event: { type: 'task.requeued', data: { why: 'wake', ...(detail === undefined ? {} : { detail }) } },
+    event: {
+      type: 'task.requeued',
+      data: { why: 'wake', ...(detail === undefined ? {} : { detail }), ...(after === undefined ? {} : { after }) },
+    },
   })
 
 /** Queued tasks of an account that is at its limit go to another agent if they may, or wait for its end where everybody can see until when, and hold nobody up. */

@@ -129,6 +129,7 @@ function serve(
         recorder: run.recorder,
         replay: run.replay,
         refusesForGood: use?.retries,
+        contextOf: (call) => parts.contexts?.ofCall(spanned(taken), call),
         onCall(call) {
           // An agent that waits for a slow model is not silent.
           watch.sawEvent()

@@ -4,10 +4,21 @@ import type { Notification } from '../../domain/notification.ts'
 import { fp } from '../../failpoint.ts'
 import type { Log } from '../../log.ts'
 import { type Db, isPassing } from '../../store/database.ts'
-import { claimOutbox, forgetSent, releaseOutbox, releaseStrays, settleOutbox, type Tried } from '../../store/outbox.ts'
+import {
+  claimOutbox,
+  forgetOrphans,
+  forgetSent,
+  type Line,
+  releaseOutbox,
+  releaseStrays,
+  settleOutbox,
+  type Tried,
+} from '../../store/outbox.ts'
+import { removePush } from '../../store/push.ts'
 import type { OutboxRow } from '../../store/tables.ts'
 import type { Bus } from '../bus.ts'
 import type { Journal } from '../journal.ts'
+import type { ListenerSender } from '../listeners/send.ts'
 import { backoffMs, longestBackoffMs } from './backoff.ts'
 import { messageOf } from './message.ts'
 import type { Sender, Sent } from './sender.ts'
@@ -24,6 +35,10 @@ export interface Delivery {
 
 const lookEveryMs = 5_000
 const atOnce = 4
+/** They are many, and one that is slow must not hold up the others. */
+const atOnceToListeners = 16
+/** Stands for all of them; which one, each row says itself. Its name is none that settings can have. */
+const listenersTarget: Notification = { name: 'listeners of tasks', events: [], attempts: 12, way: { kind: 'a2a' } }
 const keptMs = 7 * 86_400_000
 const forgetEveryMs = 3_600_000
 const databaseAgainMs = 500
@@ -36,18 +51,23 @@ export function createDelivery(options: {
   clock: Clock
   log: Log
   worker: string
-  targets: readonly Notification[]
+  /** Those that this process can send to, as of now. */
+  targets: () => readonly Notification[]
   sender: Sender
+  /** Sends what the listeners of single tasks are to be told; without it that waits for others. */
+  listeners?: ListenerSender | undefined
   /** One that leaves after its own task tells of it before it goes. */
   lastRound: boolean
   chance?: () => number
 }): Delivery {
-  const { db, journal, bus, clock, log, worker, targets, sender, chance = Math.random } = options
+  const { db, journal, bus, clock, log, worker, sender, listeners, chance = Math.random } = options
+  const targets = (): readonly Notification[] => [...options.targets(), ...(listeners ? [listenersTarget] : [])]
   let stopped = true
   let unhear = () => {}
   const leaving = new AbortController()
   const cancels = new Set<() => void>()
-  const underWay = new Map<string, Map<string, Promise<void>>>(targets.map(({ name }) => [name, new Map()]))
+  const underWay = new Map<string, Map<string, Promise<void>>>()
+  const sendingTo = ({ name }: Notification) => underWay.get(name) ?? underWay.set(name, new Map()).get(name)!
   /** Targets of which we may have claimed what we do not send: nobody else may touch that while we live. */
   const mayHoldStrays = new Set<string>()
   /** Then rounds of a target may meet, and one cannot tell what the other has claimed from what nobody sends. */
@@ -66,7 +86,10 @@ export function createDelivery(options: {
 
   const deliver = async (target: Notification, row: OutboxRow): Promise<void> => {
     await fp('outbox.send')
-    const sent = await sender.send(target, messageOf(row), leaving.signal)
+    const isListener = target.way.kind === 'a2a' && listeners !== undefined
+    const sent = isListener
+      ? await listeners.send(row, leaving.signal)
+      : await sender.send(target, messageOf(row), leaving.signal, row.body.traced)
     const tried = judge(target, row, sent)
     if (tried.state === 'dead')
       log.error('a notification was given up', {
@@ -76,12 +99,14 @@ export function createDelivery(options: {
         error: tried.error,
       })
     await settle(target, row, sent, tried)
+    if (sent.isGone) bus.tell('push')
     if (tried.state === 'pending') later(Math.max(0, tried.nextAt.getTime() - clock.now()), () => look(target))
   }
 
   const judge = (target: Notification, row: OutboxRow, sent: Sent): Tried => {
     if (sent.delivered) return { state: 'sent', at: new Date(clock.now()) }
     const error = sent.detail.slice(0, 500)
+    if (sent.isGone) return { state: 'dead', error }
     if (leaving.signal.aborted) return { state: 'pending', nextAt: new Date(clock.now()), error, isFree: true }
     if (row.attempts >= target.attempts) return { state: 'dead', error }
     const waitMs = Math.min(Math.max(backoffMs(row.attempts, chance()), sent.retryAfterMs ?? 0), longestBackoffMs)
@@ -94,7 +119,9 @@ export function createDelivery(options: {
     for (let ran = isCutShort ? undefined : sent.ran; ; ) {
       try {
         await journal.transact('outbox.settle', async (tx, record) => {
-          if (!(await settleOutbox(tx, row.id, worker, tried)) || !ran) return
+          if (!(await settleOutbox(tx, row.id, worker, tried))) return
+          if (sent.isGone && target.way.kind === 'push') await removePush(tx, target.way.subscription)
+          if (!ran) return
           const data = { notification: row.id, name: target.name, event: row.event, attempt: row.attempts, ...ran }
           const failure = sent.delivered ? {} : { failure: sent.detail }
           record({ task: row.task_id, event: { type: 'hook.ran', data: { ...data, ...failure } } })
@@ -111,18 +138,26 @@ export function createDelivery(options: {
     }
   }
 
+  /** Undefined while nobody listens whom this home could tell. */
+  const lineOf = async ({ name, way }: Notification): Promise<Line | undefined> => {
+    if (way.kind !== 'a2a') return { target: name }
+    const senderKey = await listeners?.senderKey()
+    return senderKey === undefined ? undefined : { senderKey }
+  }
+
   /** Claims as much as there are places for, and has it sent. Answers how many. */
   const round = async (target: Notification): Promise<number> => {
-    const sending = underWay.get(target.name)!
-    const limit = atOnce - sending.size
-    if (limit <= 0) return 0
+    const sending = sendingTo(target)
+    const line = await lineOf(target)
+    const limit = (target.way.kind === 'a2a' ? atOnceToListeners : atOnce) - sending.size
+    if (limit <= 0 || !line) return 0
     const now = new Date(clock.now())
     const latest = new Date(clock.now() + longestBackoffMs)
     if (mayHoldStrays.has(target.name) && !isDraining) {
-      await releaseStrays(db, target.name, { worker, sending: [...sending.keys()], now })
+      await releaseStrays(db, line, { worker, sending: [...sending.keys()], now })
       mayHoldStrays.delete(target.name)
     }
-    const rows = await claimOutbox(db, target.name, { worker, now, latest, limit }).catch((error: unknown) => {
+    const rows = await claimOutbox(db, line, { worker, now, latest, limit }).catch((error: unknown) => {
       // The answer may be what was lost, and not the claim.
       mayHoldStrays.add(target.name)
       throw error
@@ -164,7 +199,7 @@ export function createDelivery(options: {
     })().catch((error: unknown) => log.debug('the outbox will be looked at again', { error: sentenceOf(error) }))
   }
   const lookAll = () => {
-    for (const target of targets) look(target)
+    for (const target of targets()) look(target)
   }
 
   const tick = () => {
@@ -175,6 +210,7 @@ export function createDelivery(options: {
       if (clock.monotonic() - forgotAt < forgetEveryMs) return
       forgotAt = clock.monotonic()
       await forgetSent(db, new Date(now - keptMs))
+      await forgetOrphans(db)
     }
     void tidy()
       .catch((error: unknown) => log.debug('the outbox will be tidied again', { error: sentenceOf(error) }))
@@ -187,9 +223,10 @@ export function createDelivery(options: {
 
   return {
     async start() {
-      if (targets.length === 0 || !stopped) return
+      if (!stopped) return
       stopped = false
-      for (const sentence of await sender.learnSecrets(targets)) log.warn('a notification cannot be signed', { detail: sentence })
+      for (const sentence of await sender.learnSecrets(targets()))
+        log.warn('a notification cannot be signed', { detail: sentence })
       unhear = bus.on('outbox', lookAll)
       tick()
     },
@@ -212,8 +249,8 @@ export function createDelivery(options: {
     isDraining = true
     await Promise.all([...rounds.values()].map(({ running }) => running))
     const until = clock.monotonic() + drainMs
-    for (const target of targets) {
-      const sending = underWay.get(target.name)!
+    for (const target of targets()) {
+      const sending = sendingTo(target)
       try {
         while ((clock.monotonic() < until && (await round(target)) > 0) || sending.size > 0) await Promise.all(sending.values())
       } catch (error) {

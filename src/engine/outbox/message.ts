@@ -2,7 +2,7 @@ import type { Notifiable } from '../../domain/notification.ts'
 import type { OutboxBody, OutboxRow } from '../../store/tables.ts'
 
 /** What somebody outside is told: the body of a webhook, and what a command reads from its standard input. */
-export interface Message extends OutboxBody {
+export interface Message extends Omit<OutboxBody, 'traced'> {
   readonly id: string
   readonly type: Notifiable
   /** When it happened. */
@@ -12,13 +12,13 @@ export interface Message extends OutboxBody {
   readonly run: string | null
 }
 
-export function messageOf({ id, event, created_at, body, run_id }: OutboxRow): Message {
+export function messageOf({ id, event, created_at, body: { traced: _, ...body }, run_id }: OutboxRow): Message {
   return { id, type: event, timestamp: created_at.toISOString(), text: sentence(event, body), run: run_id, ...body }
 }
 
 const shortest = 200
 
-function sentence(type: Notifiable, { task, data, question }: OutboxBody): string {
+function sentence(type: Notifiable, { task, data, question }: Omit<OutboxBody, 'traced'>): string {
   const named = `Task ${task.name === null ? task.id : `${task.name} (${task.id})`}`
   if (type === 'task.blocked' && question) return `${named} asks${said(question.text)}`
   return `${named} ${whatHappened[type](data)}`
@@ -36,6 +36,7 @@ const whatHappened: Record<Notifiable, (data: Record<string, unknown>) => string
   'task.review': () => 'is done and waits to be accepted.',
   'question.asked': ({ text }) => `asks${said(text)}`,
   'question.escalated': ({ text }) => `asks, and nobody has answered${said(text)}`,
+  'task.requeued': () => 'goes on: the usage limit that it waited for is over.',
 }
 
 const said = (text: unknown) => (typeof text === 'string' && text !== '' ? `: ${cut(text)}` : '')

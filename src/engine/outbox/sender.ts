@@ -3,6 +3,9 @@ import { messageOf as sentenceOf } from '../../domain/error.ts'
 import type { Notification, WebhookWay } from '../../domain/notification.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { Resolve } from '../../egress/lookup.ts'
+import type { OutboxBody } from '../../store/tables.ts'
+import type { Contexts } from '../../telemetry/contexts.ts'
+import { type PushSender, sendPush } from '../push/send.ts'
 import type { Secrets } from '../secrets.ts'
 import { type CommandParts, runCommand } from './command.ts'
 import type { Message } from './message.ts'
@@ -15,13 +18,15 @@ export interface Sent {
   readonly detail: string
   /** How long the other side wants to be left alone. */
   readonly retryAfterMs?: number | undefined
+  /** Nobody is there any more who could hear it, nor will be. */
+  readonly isGone?: boolean | undefined
   /** Of a command. */
   readonly ran?: { readonly exitCode: number | null; readonly output: string; readonly durationMs: number } | undefined
 }
 
 export interface Sender {
   /** Ends at once when the signal aborts. */
-  send(target: Notification, message: Message, signal: AbortSignal): Promise<Sent>
+  send(target: Notification, message: Message, signal: AbortSignal, traced?: OutboxBody['traced']): Promise<Sent>
   /** Reads the secrets that sign, so that they are kept out of everything that is stored or shown from now on. */
   learnSecrets(targets: readonly Notification[]): Promise<string[]>
 }
@@ -31,6 +36,10 @@ export interface SenderParts extends Omit<CommandParts, 'redact' | 'signal'> {
   readonly redactor: Redactor
   readonly secrets: Pick<Secrets, 'resolve'>
   readonly resolve?: Resolve | undefined
+  /** What goes along with a webhook. */
+  readonly contexts?: Pick<Contexts, 'ofTask'> | undefined
+  /** Who speaks to the push services of browsers; without it none is spoken to. */
+  readonly push?: PushSender | undefined
 }
 
 export function createSender(parts: SenderParts): Sender {
@@ -56,12 +65,18 @@ export function createSender(parts: SenderParts): Sender {
     (await parts.secrets.resolve([{ name, variable: name }], { agent: '', user: '' }).catch(() => []))[0]?.value
 
   return {
-    async send(target, message, signal) {
+    async send(target, message, signal, traced) {
       const { way, name } = target
       try {
+        if (way.kind === 'push')
+          return await sendPush(way, message, { ...parts.push, clock, redact: redactor.value, resolve, signal })
+        if (way.kind === 'a2a') throw new Error('what listeners are told is sent by their own sender')
         if (way.kind === 'command') return await runCommand(way, name, message, { ...parts, redact: redactor.value, signal })
         const secret = await secretOf(way, name)
-        return await sendWebhook(way, message, { clock, secret, redact: redactor.value, resolve, signal })
+        return await sendWebhook(way, message, {
+          ...{ clock, secret, redact: redactor.value, resolve, signal },
+          trace: traced && parts.contexts?.ofTask({ task: message.task.id, ...traced }),
+        })
       } catch (error) {
         // Whatever it was, it is one failed try, kept with its reason.
         return { delivered: false, detail: redactor.text(sentenceOf(error)) }

@@ -88,7 +88,7 @@ export function notificationVerbs(parts: NotificationVerbParts): NotificationVer
 }
 
 /** Looks like the real thing, and says that it is none. */
-function madeUp(target: Notification, home: string, nowMs: number): Message {
+export function madeUp(target: Notification, home: string, nowMs: number): Message {
   const id = newId('task', nowMs)
   return {
     id: newId('notification', nowMs),

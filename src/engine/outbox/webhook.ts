@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { WebhookWay } from '../../domain/notification.ts'
+import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'
 import type { Resolve } from '../../egress/lookup.ts'
 import { post } from '../../egress/post.ts'
 import type { Message } from './message.ts'
@@ -13,10 +14,20 @@ const withinMs = 5_000
 export async function sendWebhook(
   way: WebhookWay,
   message: Message,
-  parts: { clock: Clock; secret: string; redact: <T>(value: T) => T; resolve?: Resolve | undefined; signal: AbortSignal },
+  parts: {
+    clock: Clock
+    secret: string
+    redact: <T>(value: T) => T
+    resolve?: Resolve | undefined
+    signal: AbortSignal
+    trace?: TraceContext | undefined
+  },
 ): Promise<Sent> {
   const body = JSON.stringify(parts.redact(message))
-  const headers = signedHeaders(parts.secret, { id: message.id, nowMs: parts.clock.now(), body })
+  const headers = {
+    ...signedHeaders(parts.secret, { id: message.id, nowMs: parts.clock.now(), body }),
+    ...traceHeaders(parts.trace),
+  }
   const { resolve } = parts
   try {
     // How long we wait for somebody else is no fact about our time: a real timer, whatever clock the rest goes by.

@@ -7,13 +7,14 @@ import type { Bus } from '../bus.ts'
 import { bounded } from './bounded.ts'
 
 /**
- * Writes what the targets want to hear of events into the outbox, in the transaction that stores the events: either both are there or neither. Undefined where
- * there is nobody to tell, and nothing is asked of the database for events that nobody wants.
+ * Writes what the targets want to hear of events into the outbox, in the transaction that stores the events: either both are there or neither. Nothing
+ * is asked of the database where there is nobody to tell, or for events that nobody wants.
  */
-export function outboxWriter(targets: readonly Notification[], bus: Pick<Bus, 'tell'>) {
-  if (targets.length === 0) return undefined
+export function outboxWriter(targets: () => readonly Notification[], bus: Pick<Bus, 'tell'>) {
   return async (tx: Tx, entries: readonly Entry[]): Promise<(() => void) | undefined> => {
-    const items = entries.flatMap((entry) => targets.flatMap((target) => toTell(entry, target)))
+    const wanted = targets()
+    if (wanted.length === 0) return undefined
+    const items = entries.flatMap((entry) => wanted.flatMap((target) => toTell(entry, target)))
     if (items.length === 0 || (await insertOutbox(tx, items)) === 0) return undefined
     return () => bus.tell('outbox')
   }
@@ -30,9 +31,13 @@ export function toTell({ task, run, at, event }: Entry, { name, way, events, age
   return [{ id, target: name, kind: way.kind, task, run, event: event.type, data: bounded(event.data), at, ...filters }]
 }
 
-/** A task that waits for its own subtasks, or a moment for others of its account, goes on by itself. */
+/**
+ * A task that waits for its own subtasks, or a moment for others of its account, goes on by itself. Of those that go on, only the first one after a usage limit says
+ * something new: that the limit is over.
+ */
 const needsNobody = (event: Entry['event']) =>
   (event.type === 'task.blocked' && event.data.kind === 'subtasks') ||
-  (event.type === 'task.parked' && event.data.kind === 'staggered')
+  (event.type === 'task.parked' && event.data.kind === 'staggered') ||
+  (event.type === 'task.requeued' && event.data.after !== 'usage_limit')
 
 const isNotifiable = (type: string): type is Notifiable => (notifiable as readonly string[]).includes(type)

@@ -31,9 +31,11 @@ export interface HeldVerbs extends Omit<DoorVerbs, 'network' | 'runTools' | 'mod
   readonly fetch?: Fetcher | undefined
 }
 
-/** Serves tools over HTTP. `close` resolves when no call of them is under way. */
+/** Serves tools over HTTP: ours, or those of the user's server of that name. `close` resolves when no call of them is under way. */
 export interface ToolHandler {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  handle(request: IncomingMessage, response: ServerResponse, server?: string): Promise<void>
+  /** Resolves when all that is offered is known, or will not be soon. Undefined: it is. */
+  readonly settled?: Promise<unknown> | undefined
   close(): Promise<void>
 }
 
@@ -47,6 +49,8 @@ export interface Holder {
   readonly tools: Promise<ToolHandler> | undefined
   readonly network: Network | undefined
   readonly models: ModelDoor | undefined
+  /** Resolves when all tools are known, or the run has let go of the door. */
+  ready(): Promise<unknown>
   /** Nothing gets through from now on; resolves when what got through is done. */
   release(): Promise<void>
 }
@@ -55,6 +59,7 @@ export interface Holder {
 export function hold(verbs: DoorVerbs, token: string, toolsFor: ToolMaking | undefined): Holder {
   const calls = new Set<Promise<unknown>>()
   let isReleased = false
+  const released = Promise.withResolvers<void>()
   const refuseAfterRelease = () => {
     if (isReleased) throw conflict('The run that this was asked for is over; try again in your next turn.')
   }
@@ -92,8 +97,10 @@ export function hold(verbs: DoorVerbs, token: string, toolsFor: ToolMaking | und
     tools,
     network,
     models,
+    ready: async () => Promise.race([(await tools)?.settled, released.promise]),
     async release() {
       isReleased = true
+      released.resolve()
       network?.close()
       await models?.close()
       await Promise.allSettled(calls)

@@ -300,6 +300,7 @@ describe('the door', () => {
           start,
           ...headers.map((line) => line.replaceAll('$', String(port))),
           `authorization: Bearer ${token}`,
+          'connection: close',
           ...more,
         ]
         const socket = connect(port, '127.0.0.1').setEncoding('utf8')

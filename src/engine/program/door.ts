@@ -21,6 +21,8 @@ export interface Door {
    * Resolves when all that was already being done for that run is done, and the tools of the new one are made. If they cannot be, nobody has the door.
    */
   bind(verbs: DoorVerbs | undefined): Promise<void>
+  /** Resolves when the program has been told for the first time which tools of ours there are. */
+  readonly listed: Promise<void>
   /** Ends every connection, then does what `bind(undefined)` does. Closing twice is fine. */
   close(): Promise<void>
 }
@@ -28,7 +30,7 @@ export interface Door {
 /** Makes the tools of one run; `run` is there for one that is offered more than every run is. */
 export type ToolServing = (
   verbs: HeldVerbs,
-  options: { log: Log; run?: RunTools | undefined },
+  options: { log: Log; run?: RunTools | undefined; onListed?: (() => void) | undefined },
 ) => ToolHandler | Promise<ToolHandler>
 
 export interface DoorOptions {
@@ -50,6 +52,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   let holder: Holder | undefined
   // The program inside starts before anybody here can know it, and one that is refused at its start gives up its tools.
   const bound = Promise.withResolvers<void>()
+  const listed = Promise.withResolvers<void>()
   const currentHolder = () => bound.promise.then(() => holder)
   const currentNetwork = async () => {
     const current = await currentHolder()
@@ -71,7 +74,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
       return reply(response.setHeader('connection', 'close'), 403, { error: 'Pages are not served here.' })
     const forModel = modelPath(request)
     if (forModel === undefined && proxy.takes(request)) return void proxy.serve(request, response)
-    if (forModel === undefined) closeAfter(response)
+    if (forModel === undefined && !isForTools(request)) closeAfter(response)
     const served =
       forModel === undefined ? serve(request, response, { token, currentHolder }) : serveModel(request, response, forModel)
     served.catch((error: unknown) => {
@@ -99,13 +102,14 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
 
   async function bind(verbs: DoorVerbs | undefined): Promise<void> {
     const before = holder
-    const next = verbs && hold(verbs, token, tools && ((held, run) => tools(held, { log, run })))
+    const next = verbs && hold(verbs, token, tools && ((held, run) => tools(held, { log, run, onListed: listed.resolve })))
     holder = next
     bound.resolve()
     await before?.release()
     if (!next) return
     try {
       await failingAs('sandbox_error', () => next.tools)
+      await next.ready()
     } catch (error) {
       if (holder === next) holder = undefined
       await next.release()
@@ -114,6 +118,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   }
   return {
     bind,
+    listed: listed.promise,
     async close() {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
       http.close()
@@ -139,7 +144,8 @@ async function serve(
     await drain(request)
     throw noRun()
   }
-  if (path === '/mcp' && holder.tools) return (await holder.tools).handle(request, response)
+  const [isTools, server] = /^\/mcp(?:\/([\w-]+))?$/.exec(path) ?? []
+  if (isTools !== undefined && holder.tools) return (await holder.tools).handle(request, response, server)
   const route = routeFor(request.method ?? '', path, holder.verbs)
   if (!route) {
     await drain(request)
@@ -156,7 +162,10 @@ function modelPath({ url = '' }: IncomingMessage): string | undefined {
   return rest === undefined || rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** For what is asked now and then, connecting anew costs nothing. Models are asked again and again, and keep their connections. */
+/** There is a program that sends its next message over the connection of the last one even where that is said to be closed, is cut off now and then, and goes on without any tools. */
+const isForTools = ({ url = '' }: IncomingMessage) => /^(?:\/t\/[^/]*)?\/mcp(?:[/?]|$)/.test(url)
+
+/** For what is asked now and then, connecting anew costs nothing. Models and tools are asked again and again, and keep their connections. */
 const closeAfter = (response: ServerResponse) => void response.setHeader('connection', 'close')
 
 const noRun = () => conflict('No run is under way here now, so nothing is served; try again in your next turn.')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import type { LaunchSpec } from '../../agent.ts'
+import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../domain/error.ts'
 import { secretsIn } from '../../domain/redact/names.ts'
 import { fp } from '../../failpoint.ts'
@@ -11,7 +12,7 @@ import type { Entrance, OpenAccess } from '../access/access.ts'
 import { failingAs } from '../failure.ts'
 import type { RunParts, Voice } from '../run.ts'
 import type { Place } from '../turn.ts'
-import { serveDoor } from './door.ts'
+import { type Door, serveDoor } from './door.ts'
 import { ownTask } from './door-subtasks.ts'
 import { createLiveAgent, type LiveAgent } from './live-agent.ts'
 import { installed, withEnvironment } from './prepare.ts'
@@ -56,7 +57,11 @@ async function startInside(
   // What serves many runs names its task by a word that the door understands.
   const ids: Record<string, string> = adapter.can.warm
     ? { PAWL_TASK_ID: ownTask }
-    : { PAWL_TASK_ID: task.id, PAWL_RUN_ID: run.id }
+    : {
+        PAWL_TASK_ID: task.id,
+        PAWL_RUN_ID: run.id,
+        ...(place.attached.own === undefined ? {} : { PAWL_ATTACHMENTS: place.attached.own }),
+      }
   const isClosed = walls.network === 'none'
   const given = await failingAs('bad_config', () =>
     parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name }),
@@ -87,11 +92,14 @@ async function startInside(
   if (!walled) return undefined
   await fp('spawn.after')
   try {
+    const door = walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log })
+    const listed = () => toolsListed(door, parts.clock, voice)
+    const opened = walled.door && { url: walled.door.url, token, listed }
     return createLiveAgent({
       walled,
-      conversation: (child) => adapter.open(child, walled.door ? { ...spec, door: { url: walled.door.url, token } } : spec),
+      conversation: (child) => adapter.open(child, opened ? { ...spec, door: opened } : spec),
       recorded: recordChild(walled.child),
-      door: walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log }),
+      door,
       unit: walls.unit,
       environment: command.env,
       access: { ...access, secrets: () => [...access.secrets(), ...given] },
@@ -101,6 +109,22 @@ async function startInside(
     await walled.child.stop({ graceMs: 0 }).catch((failure: unknown) => notLeft(failure, voice))
     throw error
   }
+}
+
+/** A program that connects beside its start has done so within a second or two; one that never does is given its work all the same. */
+const listedWithinMs = 5_000
+
+async function toolsListed(door: Door | undefined, clock: Clock, { note }: Voice): Promise<void> {
+  if (!door) return
+  const late = Promise.withResolvers<boolean>()
+  const cancel = clock.after(listedWithinMs, () => late.resolve(false))
+  const isListed = await Promise.race([door.listed.then(() => true), late.promise])
+  cancel()
+  if (!isListed)
+    await note(
+      'tools_late',
+      `It had not asked for Pawl's tools after ${listedWithinMs / 1000} s, and began perhaps without them.`,
+    )
 }
 
 async function notLeft(error: unknown, { log, note }: Voice): Promise<void> {

@@ -6,25 +6,25 @@ import { newerThanTried, numbersOf } from '../../domain/tried-versions.ts'
 import type { Log } from '../../log.ts'
 
 /**
- * A program that is newer than what its adapter was tried with is used all the same; the first run of each such version in a home says so. What is told is
+ * A program that is newer than what it was tried with is used all the same; the first run of each such version in a home says so. What is told is
  * told before it is marked as told: a crash between the two tells it twice, never not at all.
  */
 export async function tellOfNewer(
-  adapter: Pick<Adapter, 'name' | 'title' | 'tried'>,
+  known: Pick<Adapter, 'title' | 'tried'>,
   { version }: AgentHealth,
   { home, log, note }: { home: string; log: Log; note: (code: string, detail: string) => Promise<void> | undefined },
 ): Promise<void> {
-  const sentence = newerThanTried(adapter.title, adapter.tried, version)
+  const sentence = newerThanTried(known.title, known.tried, version)
   if (sentence === undefined) return
   const folder = join(home, 'told')
-  const mark = join(folder, `${adapter.name}-${numbersOf(version)?.join('.')}`)
+  const mark = join(folder, `${known.title.replaceAll(/\W+/g, '-').toLowerCase()}-${numbersOf(version)?.join('.')}`)
   try {
     await access(mark)
     return
   } catch {
     // Not told yet, or nobody can know: then it is told.
   }
-  log.warn(sentence, { adapter: adapter.name, version, reason: 'newer_than_tried' })
+  log.warn(sentence, { program: known.title, version, reason: 'newer_than_tried' })
   await note('newer_than_tried', sentence)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -11,6 +11,8 @@ import { findProgram } from '../../process/program.ts'
 import type { SandboxHealth } from '../../sandbox.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs, RunFailure } from '../failure.ts'
+import { artifactFolder } from '../files/artifacts.ts'
+import { serversFor } from '../mcp-servers/run-servers.ts'
 import type { RunModels } from '../models/run-models.ts'
 import { questionFileVariables } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
@@ -36,7 +38,7 @@ export function makeDirectories(directory: string, sessionHome: string, user: Ag
 }
 
 /** What the adapter needs to know to start its program, but for the conversation and the prompt, which the session decides. */
-export type Wanted = Omit<LaunchSpec, 'prompt' | 'resume' | 'newSession' | 'access'>
+export type Wanted = Omit<LaunchSpec, 'prompt' | 'images' | 'resume' | 'newSession' | 'access'>
 
 export async function wantedOf(
   taken: TakenRun,
@@ -51,8 +53,8 @@ export async function wantedOf(
     walled: boolean
     program: AgentHealth
     skills?: Pick<LaunchSpec, 'skills' | 'subagents'>
-    /** Where a long prompt lies. */
-    promptFolder?: string | undefined
+    /** Where a long prompt lies, and where attached files do. */
+    folders?: readonly (string | undefined)[] | undefined
     /** What is left of the budget. */
     leftUsd?: number | undefined
     models?: Pick<RunModels, 'url' | 'served'> | undefined
@@ -94,8 +96,9 @@ export async function wantedOf(
     maxUsd: place.models ? undefined : least(agent.budget.perRunUsd, agent.budget.usd, place.leftUsd),
     allowedTools: task.spec.allowedTools,
     disallowedTools: task.spec.disallowedTools,
-    contextDirs: [...(task.spec.contextDirs ?? []), ...(place.promptFolder === undefined ? [] : [place.promptFolder])],
+    contextDirs: [...(task.spec.contextDirs ?? []), ...(place.folders ?? []).filter((folder) => folder !== undefined)],
     tools: adapter.can.mcp,
+    servers: Object.keys(serversFor(taken, { adapter, profile: place.profile })),
     native: place.profile.tools.native,
     disabledTools: place.profile.tools.disabled,
     toolAccess: adapter.ownTools && toolAccess(place.profile, adapter.ownTools),
@@ -157,6 +160,7 @@ export function withEnvironment(command: Command, parts: RunParts, added: Enviro
     ...runApi(added),
     ...(added.models ? modelVariables(added.models, added) : {}),
     ...questionFileVariables(added.home),
+    PAWL_ARTIFACTS: artifactFolder(added.home),
     ...places,
   }
   const settings = mergeEnvironments(added.profile.env, task.agent_config.env, parts.userEnvironment(task.user_name))

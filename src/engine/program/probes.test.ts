@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { adapterNamed } from '../../agents/index.ts'
 import { systemClock } from '../../clock.ts'
 import { createProbes } from './probes.ts'
@@ -16,4 +19,24 @@ test('options that cannot be read any more are said to be wrong, and nothing is 
       healthy: false,
       detail: expect.stringContaining('bygone'),
     })
+})
+
+test('a program is asked for its version once, for all folders and models, and again when it is another file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-probes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const [command, asked] = [join(folder, 'opencode'), join(folder, 'asked')]
+  const put = (version: string) => {
+    rmSync(command, { force: true })
+    writeFileSync(command, `#!/bin/sh\necho x >> ${asked}\necho ${version}\n`, { mode: 0o755 })
+  }
+  const versions = async (path: string) => {
+    const agent = { adapter: 'opencode', options: { command }, model: path, baseUrl: `http://127.0.0.1/${path}` }
+    return (await probe(agent, join(folder, path))).version
+  }
+  put('1.18.33')
+  expect([await versions('a'), await versions('b'), await versions('c')]).toEqual(['1.18.33', '1.18.33', '1.18.33'])
+  expect(readFileSync(asked, 'utf8')).toBe('x\n')
+  put('1.18.40')
+  expect([await versions('a'), await versions('d')]).toEqual(['1.18.40', '1.18.40'])
+  expect(readFileSync(asked, 'utf8')).toBe('x\nx\n')
 })

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
-import type { Adapter, AgentHealth, ProbePlace } from '../../agent.ts'
+import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import { fileMark } from '../../process/file-mark.ts'
 
 /** How the programs of agents are. Asking one may start it, so a good answer is kept for a while: as long as the program is the same file, if it is known which one that is. */
 export type Probe = (
@@ -18,13 +18,14 @@ export function createProbes(options: {
   place: Omit<ProbePlace, 'folder'>
 }): Probe {
   const { adapterNamed, clock, place } = options
+  const versions = keepVersions(clock)
   const known = new Map<string, { health: AgentHealth; file: string | undefined; at: number }>()
   return async (agent, folder) => {
     const key = JSON.stringify([agent.adapter, agent.options, agent.baseUrl, agent.model, folder ?? ''])
     const kept = known.get(key)
     if (kept) {
       const age = clock.monotonic() - kept.at
-      const isSame = kept.file !== undefined && age < keptWithFileMs && (await mark(kept.health.program)) === kept.file
+      const isSame = kept.file !== undefined && age < keptWithFileMs && (await fileMark(kept.health.program)) === kept.file
       if (isSame || (kept.file === undefined && age < keptMs)) return kept.health
     }
     const at = clock.monotonic()
@@ -34,12 +35,13 @@ export function createProbes(options: {
     if (!options.success) return unreadable(adapter, options.error.issues)
     const health = await adapter.probe(options.data, {
       ...place,
+      versions,
       folder,
       endpoint: agent.baseUrl,
       model: agent.model,
     })
     if (known.size > 100) known.clear()
-    if (health.healthy) known.set(key, { health, file: await mark(health.program), at })
+    if (health.healthy) known.set(key, { health, file: await fileMark(health.program), at })
     else known.delete(key)
     return health
   }
@@ -55,7 +57,17 @@ const unreadable = (
   detail: `the options for ${title} are wrong: ${issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`).join('; ')}`,
 })
 
-async function mark(file: string | undefined): Promise<string | undefined> {
-  const found = file === undefined ? undefined : await stat(file).catch(() => undefined)
-  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs}`
+/** One program serves many agents and folders, each of which is asked about apart. */
+function keepVersions(clock: Clock): VersionsKept {
+  const kept = new Map<string, { version: string; at: number }>()
+  return {
+    get(file) {
+      const found = kept.get(file)
+      return found && clock.monotonic() - found.at < keptWithFileMs ? found.version : undefined
+    },
+    set(file, version) {
+      if (kept.size > 100) kept.clear()
+      kept.set(file, { version, at: clock.monotonic() })
+    },
+  }
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
+import type { TurnImage } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Totals } from '../../domain/money/totals.ts'
 import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'
@@ -12,6 +13,7 @@ import { knownFiles } from '../../store/session-archive.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import type { RunRow } from '../../store/tables.ts'
 import { type AccessPlace, doorAccess, findAccess } from '../access/access.ts'
+import { tellsOfFiles } from '../files/lay-attachments.ts'
 import { composePrompt } from '../prompt.ts'
 import { clearQuestionFile } from '../questions/question-file.ts'
 import type { RunParts } from '../run.ts'
@@ -21,6 +23,7 @@ import { conversationMark } from '../session/home.ts'
 import { isPlanned, planningPreamble } from '../subtasks/planning.ts'
 import { toldTogether } from '../subtasks/results.ts'
 import type { Place } from '../turn.ts'
+import { assertWorthAnotherTry } from './another-try.ts'
 import { launchAgent } from './launch-agent.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { tellOfNewer } from './newer-version.ts'
@@ -31,6 +34,7 @@ import type { Likeness } from './warm.ts'
 export interface FoundAgent {
   readonly agent: LiveAgent
   readonly prompt: string
+  readonly images: readonly TurnImage[]
   readonly canResume: boolean
   /** What the next run must want to be served by it; asked again after the turn, which may have changed the login and the conversation. */
   likeness(vendorId: string | undefined): Promise<Likeness>
@@ -42,7 +46,8 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   const { adapter, walls, workspace, voice } = place
   const { watch } = voice
   const program = await parts.probe(task.agent_config, workspace.path)
-  await tellOfNewer(adapter, program, { home: parts.home, log: voice.log, note: voice.note })
+  await assertWorthAnotherTry(parts.db, run, program)
+  await tellOfNewer(parts.programOf(task.agent_config), program, { home: parts.home, log: voice.log, note: voice.note })
   const asked = await wantedOf(taken, adapter, {
     workspace: workspace.path,
     home: walls.home,
@@ -52,7 +57,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     walled: place.enforced,
     program,
     skills: place.skills.given,
-    promptFolder: place.message.folder,
+    folders: [place.message.folder, place.attached.folder],
     leftUsd: place.leftUsd,
     models: place.models,
   })
@@ -101,6 +106,12 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       subtasks: task.has_subtasks ? toldTogether(await subtasksOf(parts.db, task.id)) : undefined,
     })
     const prompt = told?.prompt ?? composed
+    // They go with the words that name them: whoever remembers those has seen them.
+    const { told: named, images: given } = place.attached
+    const images =
+      adapter.can.images && named !== undefined && (told ? tellsOfFiles(prompt) : prompt.includes(named)) ? given : []
+    // A run that was cut off before this has changed nothing.
+    await place.isPictured
     // From here on the session home is written to; a run that has lost its lease must not.
     const unit = warm?.unit ?? walls.unit
     const isOurs =
@@ -114,8 +125,12 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     const newSession = adapter.can.preassignSession && passed.resume === undefined ? randomUUID() : undefined
     const agent =
       warm ??
-      (await launchAgent({ ...wanted, prompt, resume: passed.resume, newSession }, await entrance(), { taken, parts, place }))
-    return agent && { agent, prompt, likeness, canResume: adapter.can.resume }
+      (await launchAgent(
+        { ...wanted, prompt, images: images.map(({ path }) => path), resume: passed.resume, newSession },
+        await entrance(),
+        { taken, parts, place },
+      ))
+    return agent && { agent, prompt, images, likeness, canResume: adapter.can.resume }
   } catch (error) {
     await leave()
     throw error
@@ -219,6 +234,7 @@ function likenessOf(
       allowed: wanted.allowedTools,
       disallowed: wanted.disallowedTools,
       folders: wanted.contextDirs,
+      servers: wanted.servers,
     }),
     program: `${wanted.program} ${wanted.version}`,
   }

@@ -23,6 +23,7 @@ export async function askQuestions(
   // What the agent said before it asked stands before the question in the journal.
   await journal.flush()
   const questions = parts.redactor.value(asking).map((question) => ({ ...question, id: newId('question', clock.now()) }))
+  const call = parts.redactor.value(options.call)
   const ids = await journal.transact('question.ask', async (tx, record) => {
     const at = new Date(clock.now())
     await lockTask(tx, task.id)
@@ -37,7 +38,7 @@ export async function askQuestions(
       if (same && options.isHeld) await holdQuestion(tx, same.id, run.fence)
       stored.push(same?.id ?? question.id)
       if (same) continue
-      const whole = { ...question, ...policy, ...options, task: task.id, run: run.id, fence: run.fence, at }
+      const whole = { ...question, ...policy, ...options, call, task: task.id, run: run.id, fence: run.fence, at }
       if (!(await insertQuestion(tx, whole))) throw new PawlError('conflict', 'This run is over.')
       record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'question.asked', data: told(question, policy) } })
     }

@@ -5,6 +5,7 @@ import { defaultQuestions, type QuestionSettings } from '../../domain/question/s
 import type { QuestionView } from '../../domain/view.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
+import { keepKey } from '../../store/idempotency.ts'
 import * as questions from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import * as tasks from '../../store/tasks.ts'
@@ -12,19 +13,31 @@ import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
 import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
+import { ofAnswer, ownKey } from '../said.ts'
 import { questionView } from '../views.ts'
 import { answerText, applyAnswer } from './answer.ts'
 import { questionDigest } from './digest.ts'
 import { assertMayAnswer } from './may-answer.ts'
 
+export interface QuestionFilter {
+  readonly state?: QuestionView['state'] | undefined
+  readonly task?: string | undefined
+  /** Only such as were asked, answered or over since then. */
+  readonly since?: string | undefined
+}
+
 export interface QuestionVerbs {
-  listQuestions(filter: { state?: QuestionView['state'] | undefined; task?: string | undefined }): Promise<QuestionView[]>
+  listQuestions(filter: QuestionFilter): Promise<QuestionView[]>
   getQuestion(id: string): Promise<QuestionView>
   /**
    * Stores the answer and, if nothing else is asked, queues the task in one step; a run that waits for it hears it at once. It counts once: answering again with the same
-   * words is fine, with others is a `conflict`, and so is an answer that names the digest of something else than what is asked.
+   * words is fine, with others is a `conflict`, and so is an answer that names the digest of something else than what is asked. A key of the caller is kept with it.
    */
-  answerQuestion(id: string, answer: string | AnswerGiven, caller: Caller): Promise<QuestionView>
+  answerQuestion(
+    id: string,
+    answer: string | AnswerGiven,
+    caller: Caller & { idempotencyKey?: string | undefined },
+  ): Promise<QuestionView>
 }
 
 export interface QuestionVerbParts {
@@ -44,13 +57,14 @@ export function questionVerbs(parts: QuestionVerbParts): QuestionVerbs {
     return question
   }
   return {
-    async listQuestions(filter) {
-      return (await guarded(() => questions.listQuestions(db, filter))).map(questionView)
+    async listQuestions({ since, ...filter }) {
+      const from = since === undefined ? undefined : new Date(since)
+      return (await guarded(() => questions.listQuestions(db, { ...filter, since: from }))).map(questionView)
     },
 
     getQuestion: async (id) => questionView(await existing(id)),
 
-    async answerQuestion(id, said, caller) {
+    async answerQuestion(id, said, { idempotencyKey, ...caller }) {
       const parsed = AnswerGiven.safeParse(typeof said === 'string' ? { answer: said } : said)
       if (!parsed.success) throw invalid('An answer has between 1 and 65,536 characters, or numbers of options, or both.')
       const question = await existing(id)
@@ -67,8 +81,12 @@ export function questionVerbs(parts: QuestionVerbParts): QuestionVerbs {
           const at = new Date(clock.now())
           const task = await tasks.lockTask(tx, question.task_id)
           const given = { answer, by: caller.by, grantsLastMs: settings.grantsLastMs }
-          if (await applyAnswer({ tx, record, at }, question, task, given))
-            return insertAudit(tx, audit.entry(caller, 'question.answer', id, { task: question.task_id }))
+          if (await applyAnswer({ tx, record, at }, question, task, given)) {
+            const { task_id } = question
+            if (idempotencyKey !== undefined)
+              await keepKey(tx, { key: ownKey(caller, idempotencyKey), body_hash: ofAnswer(id), task_id, created_at: at })
+            return insertAudit(tx, audit.entry(caller, 'question.answer', id, { task: task_id }))
+          }
           const current = await questions.findQuestion(tx, id)
           if (current?.state !== 'answered' || current.answer !== answer) throw tooLate(id, current)
         }),

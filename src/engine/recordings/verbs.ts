@@ -83,7 +83,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
       subtasks: spec.subtasks,
       ...changes,
     }
-    return (await createTask(request, { ...caller, replay: { run, ...of } })).task
+    return (await createTask(request, { ...caller, replay: { run, ...of }, attachments: spec.attachments })).task
   }
 
   return {

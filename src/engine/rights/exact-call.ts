@@ -13,7 +13,16 @@ export function exactCall({ tool, input }: PermissionRequest): ExactCall {
     inputDigest: createHash('sha256')
       .update(canonicalJson(done ?? {}))
       .digest('hex'),
+    input: shown(input),
   }
+}
+
+const longestShown = 20_000
+
+function shown(input: unknown): string {
+  const text = JSON.stringify(input ?? {}, null, 2)
+  const more = text.length - longestShown
+  return more > 0 ? `${text.slice(0, longestShown).toWellFormed()}…\n[${more} more characters are not shown]` : text
 }
 
 /** Tools of which it is known that these fields are for people. */

@@ -5,7 +5,11 @@ import type { RefusedSchedule } from './refused.ts'
 import { scheduleSummary } from './views.ts'
 
 /** How the schedules are, for whoever looks at the whole. */
-export async function schedulesHealth(db: Db, refused: readonly RefusedSchedule[] = []): Promise<HealthView['schedules']> {
+export async function schedulesHealth(
+  db: Db,
+  now: Date,
+  refused: readonly RefusedSchedule[] = [],
+): Promise<HealthView['schedules']> {
   const rows = await store.schedulesOf(db)
   const active = rows.filter(({ state }) => state !== 'done')
   const ticks = await store.ticksOf(
@@ -17,7 +21,7 @@ export async function schedulesHealth(db: Db, refused: readonly RefusedSchedule[
     active: active.filter(({ state }) => state === 'active').length,
     paused: active.filter(({ state }) => state === 'paused').length,
     unhealthy: rows
-      .map((row) => scheduleSummary(row, ticks.get(row.id) ?? []))
+      .map((row) => scheduleSummary(row, ticks.get(row.id) ?? [], now))
       .filter(({ health }) => !health.healthy)
       .map(({ id, name, health }) => ({ id, name, failedInARow: health.failedInARow, detail: health.detail ?? '' })),
   }

@@ -59,7 +59,7 @@ export function scheduleVerbs(
   }
   const view = async (id: string) => {
     const [row, ticks] = await guarded(() => Promise.all([existing(id), store.ticksOf(db, [id])]))
-    return scheduleView(row, ticks.get(id) ?? [])
+    return scheduleView(row, ticks.get(id) ?? [], now())
   }
   /** Changes one under its lock, says so in the audit, and has it looked at. */
   const change = async (
@@ -104,7 +104,7 @@ export function scheduleVerbs(
       const rows = await guarded(() => store.schedulesOf(db))
       const ids = rows.map(({ id }) => id)
       const ticks = await guarded(() => store.ticksOf(db, ids))
-      return rows.map((row) => scheduleSummary(row, ticks.get(row.id) ?? []))
+      return rows.map((row) => scheduleSummary(row, ticks.get(row.id) ?? [], now()))
     },
 
     getSchedule: async (named) => view((await existing(named)).id),
@@ -156,7 +156,7 @@ export function scheduleVerbs(
     async resumeSchedule(named, caller) {
       const id = await change(named, { caller, action: 'schedule.resume' }, async (tx, row) => {
         if (row.state === 'done')
-          throw conflict(`The schedule ${nameOf(row)} is done; give it another time with "pawl schedule edit".`)
+          throw conflict(`The schedule ${nameOf(row)} is done; give it another time with "pawl schedules edit".`)
         if (row.state === 'active') return undefined
         const at = now()
         // A time of rest begins anew; intervals keep their rhythm.
@@ -235,7 +235,7 @@ const detailOf = (row: ScheduleRow) => ({
   agent: row.task.agentConfig?.name ?? row.task.agent,
 })
 const nameOf = (row: ScheduleRow) => (row.name === null ? row.id : `"${row.name}"`)
-const unknown = (named: string) => notFound(`There is no schedule "${named}"; "pawl schedule ls" lists those there are.`)
+const unknown = (named: string) => notFound(`There is no schedule "${named}"; "pawl schedules ls" lists those there are.`)
 const taken = (name: string | undefined) =>
   conflict(`There is a schedule "${name}" already; choose another name, or change that one.`)
 

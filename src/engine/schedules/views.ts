@@ -10,7 +10,7 @@ import { fireTime } from './plan.ts'
 const time = (at: Date | null) => at?.toISOString() ?? null
 const shownNext = 5
 
-export function scheduleSummary(row: ScheduleRow, ticks: readonly ToldTickRow[]): ScheduleSummary {
+export function scheduleSummary(row: ScheduleRow, ticks: readonly ToldTickRow[], now: Date): ScheduleSummary {
   const told = ticks.map(tickView)
   return {
     id: row.id,
@@ -26,7 +26,7 @@ export function scheduleSummary(row: ScheduleRow, ticks: readonly ToldTickRow[])
     jitterMs: row.jitter_ms,
     nextAt: row.state === 'active' ? time(row.next_at) : null,
     lastTick: told[0] ?? null,
-    health: healthOf(told),
+    health: healthOf(told, row.state === 'active' ? { dueAt: row.next_at, now } : undefined),
     user: row.user_name,
     source: row.source,
     createdAt: row.created_at.toISOString(),
@@ -34,11 +34,13 @@ export function scheduleSummary(row: ScheduleRow, ticks: readonly ToldTickRow[])
   }
 }
 
-export function scheduleView(row: ScheduleRow, ticks: readonly ToldTickRow[]): ScheduleView {
+export function scheduleView(row: ScheduleRow, ticks: readonly ToldTickRow[], now: Date): ScheduleView {
   return {
-    ...scheduleSummary(row, ticks),
+    ...scheduleSummary(row, ticks, now),
     prompt: row.task.prompt,
     workspace: row.task.workspace ?? null,
+    model: row.task.model ?? null,
+    profile: row.task.profile ?? null,
     sessionId: row.session_id ?? row.task.session ?? null,
     next: nextTimes(row),
     ticks: ticks.map(tickView),

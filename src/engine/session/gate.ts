@@ -64,6 +64,8 @@ export async function passGate(options: GateOptions): Promise<Passed> {
   if (vendorId === null && !session.retell) return { how: 'new' }
 
   if (options.mustRetell) return makeAnew(options, undefined, 'rules')
+  // Nothing of it lies here that could be damaged or gone.
+  if (adapter.isElsewhere && vendorId !== null) return { how: 'resumed', resume: vendorId }
   const files = adapter.sessions
   if (!files) {
     if (vendorId === null || care !== 'keep') return makeAnew(options, undefined, vendorId === null ? 'unheard' : 'refused')

@@ -6,12 +6,16 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
+import type { Child } from '../../process/child.ts'
 import { systemPath } from '../../process/program.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 
 /** The two ways in which Pawl runs git on a tree that may be hostile. Nothing else in Pawl starts git. */
 
 type QuietWalls = Omit<Walls, 'door'>
+
+/** Runs git in a workspace, inside the walls. Undefined if git fails. */
+export type WalledGit = (args: readonly string[]) => Promise<string | undefined>
 
 /** Settings that may start a program, switched off; only the command line outranks a repository's own configuration. Whoever asks for a difference adds --no-ext-diff. */
 const harmless = [
@@ -124,6 +128,26 @@ git "$@" diff --cached --binary --no-ext-diff --no-textconv --no-color ${base}`
     signal.removeEventListener('abort', leave)
     await child.stop({ graceMs: 0 })
   }
+}
+
+/**
+ * Starts a script of ours that calls git, inside the walls; `"$@"` in it is what keeps git from starting anything. Nothing that an agent wrote may be in the script. Whoever
+ * asks ends the child.
+ */
+export async function gitScript(
+  sandbox: Sandbox,
+  walls: QuietWalls,
+  {
+    path,
+    script,
+    env,
+    settings = [],
+  }: { path: string; script: string; env: Record<string, string>; settings?: readonly string[] },
+): Promise<Child> {
+  const args = ['-c', script, 'git', ...harmless, ...settings.flatMap((setting) => ['-c', setting])]
+  const command = { file: '/bin/sh', args, env: { PATH: path, ...environment, ...env } }
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  return child
 }
 
 /** What may be done outside of the walls: it compares no contents, so that no filter is asked. A checkout only in a clone, whose settings are ours. */

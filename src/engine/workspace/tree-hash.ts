@@ -1,7 +1,7 @@
 import { createHash, hash as digest } from 'node:crypto'
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
-import type { WalledGit } from './repository.ts'
+import type { WalledGit } from './git.ts'
 import { takingTurns } from './turns.ts'
 
 /** What a workspace holds, as one number. */

@@ -6,6 +6,7 @@ import type { CallFacts } from './purse.ts'
 
 /** What becomes known of one try. */
 export interface AttemptFacts {
+  readonly startedAt: Date
   /** The provider's. */
   status: number | undefined
   /** The first piece of the answer came. */
@@ -18,6 +19,7 @@ export function factsOf(clock: Clock, call: Call, route: Route): AttemptFacts {
   const started = clock.monotonic()
   let firstMs: number | undefined
   return {
+    startedAt,
     status: undefined,
     first() {
       firstMs ??= clock.monotonic() - started

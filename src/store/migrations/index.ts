@@ -16,6 +16,13 @@ import reservations from './0015-reservations.ts'
 import recordings from './0016-recordings.ts'
 import modelFigures from './0017-model-figures.ts'
 import feed from './0018-feed.ts'
+import changes from './0019-changes.ts'
+import push from './0020-push.ts'
+import board from './0021-board.ts'
+import files from './0024-files.ts'
+import keysOfTasks from './0025-keys-of-tasks.ts'
+import listeners from './0026-listeners.ts'
+import mcpHealth from './0029-mcp-health.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -37,4 +44,11 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 16, name: 'recordings', sql: recordings },
   { id: 17, name: 'model-figures', sql: modelFigures },
   { id: 18, name: 'feed', sql: feed },
+  { id: 19, name: 'changes', sql: changes },
+  { id: 20, name: 'push', sql: push },
+  { id: 21, name: 'board', sql: board },
+  { id: 24, name: 'files', sql: files },
+  { id: 25, name: 'keys-of-tasks', sql: keysOfTasks },
+  { id: 26, name: 'listeners', sql: listeners },
+  { id: 29, name: 'mcp-health', sql: mcpHealth },
 ]

@@ -39,6 +39,8 @@ export interface Parts {
   readonly version: string
   /** The built page; without it `GET /` says how to get it. */
   readonly page?: PageFiles | undefined
+  /** The numbers for whoever watches from outside; without it `GET /metrics` is refused. */
+  readonly metrics?: ((seen: { followers: number }) => Promise<string>) | undefined
   /** Stops the daemon; without it `POST /shutdown` is refused. */
   readonly shutdown?: (() => void) | undefined
 }

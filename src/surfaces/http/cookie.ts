@@ -13,14 +13,16 @@ interface Asked {
 
 /**
  * What a browser shows, if it counts. Browsers send cookies by themselves, also for pages of others and to every port of a host, so a cookie counts only with
- * what a page cannot forge: an Origin that is the very Host asked, or for reading, that the browser says the request is of our own page.
+ * what a page cannot forge: an Origin that is the very Host asked, or for reading, that the browser says the request is of our own page or that a person opened the
+ * address by themselves.
  */
 export function browserShows(request: Asked, isSecure: boolean): string | undefined {
   const origin = request.header('origin')
+  const site = request.header('sec-fetch-site')
   const isReading = request.method === 'GET' || request.method === 'HEAD'
   const isOurPage =
     origin === undefined
-      ? isReading && request.header('sec-fetch-site') === 'same-origin'
+      ? isReading && (site === 'same-origin' || (site === 'none' && request.header('sec-fetch-mode') === 'navigate'))
       : isOfHost(origin, request.header('host'))
   if (!isOurPage) return undefined
   const shown = (request.header('cookie') ?? '')

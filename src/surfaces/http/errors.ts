@@ -47,8 +47,15 @@ export class Refusal extends PawlError {
   }
 }
 
-/** The one way from any thrown thing to an answer. An unknown throw tells the caller an id only; its cause goes to the log. */
-export function problemResponse(thrown: unknown, log: Log): Response {
+export interface ReadProblem {
+  readonly problem: Problem
+  readonly headers: Record<string, string>
+}
+
+export const problemResponse = (thrown: unknown, log: Log): Response => send(readProblem(thrown, log))
+
+/** The one way from any thrown thing to what is said of it. An unknown throw tells the caller an id only; its cause goes to the log. */
+export function readProblem(thrown: unknown, log: Log): ReadProblem {
   const error = toPawlError(thrown)
   const rule: Rule = rules[error.code]
   const status = error instanceof Refusal ? error.status : rule.status
@@ -58,19 +65,17 @@ export function problemResponse(thrown: unknown, log: Log): Response {
     if (error.cause !== undefined)
       log.warn('request refused', { code: error.code, detail: error.message, cause: messageOf(error.cause) })
     const { errors, ...rest } = error.details ?? {}
-    return send(
-      {
-        ...base,
-        detail: error.message,
-        ...(Array.isArray(errors) ? { errors } : {}),
-        ...(Object.keys(rest).length > 0 ? { details: rest } : {}),
-      },
-      headers,
-    )
+    const problem = {
+      ...base,
+      detail: error.message,
+      ...(Array.isArray(errors) ? { errors } : {}),
+      ...(Object.keys(rest).length > 0 ? { details: rest } : {}),
+    }
+    return { problem, headers }
   }
   const id = randomUUID()
   log.error('request failed', { id, cause: describe(error.cause ?? error) })
-  return send({ ...base, detail: `Pawl made a mistake; its log has the details under ${id}.`, id }, headers)
+  return { problem: { ...base, detail: `Pawl made a mistake; its log has the details under ${id}.`, id }, headers }
 }
 
 function retryAfter({ code, details }: PawlError): Record<string, string> {
@@ -89,7 +94,7 @@ function toPawlError(thrown: unknown): PawlError {
 export const notJson = () =>
   new Refusal(415, 'unsupported', 'The body must be JSON; send it with "Content-Type: application/json".')
 
-const send = (problem: Problem, headers: Record<string, string>) =>
+const send = ({ problem, headers }: ReadProblem) =>
   new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: { 'Content-Type': 'application/problem+json', ...headers },

@@ -23,6 +23,11 @@ export class AllowedHosts {
     return this.#bound.has(name) || this.#configured.has(name)
   }
 
+  /** The origin under which somebody has reached us who asked for that host. */
+  originOf(host: string): string {
+    return `${this.#bound.has(host.toLowerCase()) ? this.#scheme : 'https'}://${host}`
+  }
+
   /** A configured name may stand behind a proxy that speaks TLS; what we bound ourselves is spoken to as we speak. */
   hasOrigin(origin: string): boolean {
     const [, scheme, host] = /^(https?):\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? []

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Right } from '../../domain/role.ts'
+import type { MountedRoute } from '../mount.ts'
 import type { App, HttpEnv } from './app.ts'
 
 const mark = 'x-pawl-right'
@@ -16,6 +17,20 @@ export function addPage(app: App, path: string, answer: (c: Context<HttpEnv>) =>
   app.get(path, answer)
 }
 
+const mounted = new WeakMap<App, Map<string, MountedRoute>>()
+
+/** Adds a route of another surface, which is no part of the API's description. */
+export function addMounted(app: App, route: MountedRoute, answer: (c: Context<HttpEnv>) => Promise<Response>): void {
+  mounted.set(app, (mounted.get(app) ?? new Map<string, MountedRoute>()).set(`${route.method} ${route.path}`, route))
+  app.on(route.method, route.path, answer)
+}
+
+/** The route of another surface that takes a request, if one does. */
+export function mountedFor(app: App, c: Context<HttpEnv>): MountedRoute | undefined {
+  const route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')
+  return route && mounted.get(app)?.get(`${route.method} ${route.path}`)
+}
+
 /** Every route with the right it names, undefined where one names none. Paths as the router writes them. */
 export function declaredRights(app: App): Map<string, Right | undefined> {
   const declared = new Map<string, Right | undefined>()
@@ -29,6 +44,7 @@ export function declaredRights(app: App): Map<string, Right | undefined> {
     )
   }
   for (const path of pages.get(app) ?? []) declared.set(`GET ${path}`, 'open')
+  for (const [route, { right }] of mounted.get(app) ?? []) declared.set(route, right)
   return declared
 }
 

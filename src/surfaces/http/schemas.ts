@@ -4,6 +4,7 @@ import { didYouMean } from '../../domain/nearest.ts'
 import {
   AgentView,
   HealthView,
+  NewSession,
   NewTask,
   NewTasks,
   QuestionView,
@@ -31,6 +32,7 @@ export const schemas = {
   TaskSummary: z.object(TaskSummary.shape).openapi('TaskSummary'),
   SessionSummary: z.object(SessionSummary.shape).openapi('SessionSummary'),
   Session: z.object(SessionView.shape).openapi('Session'),
+  NewSession: strict(NewSession.shape).openapi('NewSession'),
   SessionAdoption: strict(SessionAdoption.shape).openapi('SessionAdoption'),
   SessionStop: z.object(SessionStop.shape).openapi('SessionStop'),
   Question: z.object(QuestionView.shape).openapi('Question'),
@@ -51,21 +53,40 @@ export function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
     .strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys) : undefined) })
     .superRefine((value, context) => {
-      for (const path of unkeepable(value)) {
-        context.addIssue({ code: 'custom', path, message: 'text cannot hold a NUL character or half a surrogate pair' })
-      }
+      for (const { path, message } of unkeepable(value)) context.addIssue({ code: 'custom', path, message })
     })
 }
 
-function* unkeepable(value: unknown, path: string[] = []): Generator<string[]> {
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) yield path
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      yield* unkeepable(key, [...path, '(key)'])
-      yield* unkeepable(inner, [...path, key])
+/** Nothing that anybody means is deeper, and whatever walks through it later may do so by calling itself. */
+const deepest = 200
+
+interface Place {
+  readonly key: string
+  readonly above: Place | undefined
+}
+
+/** Without calling itself: a body of a megabyte can be half a million levels deep. */
+function* unkeepable(whole: unknown): Generator<{ path: string[]; message: string }> {
+  const open: { value: unknown; place?: Place | undefined; depth: number }[] = [{ value: whole, depth: 0 }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, place, depth } = next
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed())
+        yield { path: pathOf(place), message: 'text cannot hold a NUL character or half a surrogate pair' }
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth > deepest) return yield { path: pathOf(place).slice(0, 1), message: `is nested more than ${deepest} levels deep` }
+      for (const [key, inner] of Object.entries(value).toReversed()) {
+        open.push({ value: inner, place: { key, above: place }, depth: depth + 1 })
+        open.push({ value: key, place: { key: '(key)', above: place }, depth: depth + 1 })
+      }
     }
   }
+}
+
+function pathOf(place: Place | undefined): string[] {
+  const path: string[] = []
+  for (let at = place; at; at = at.above) path.unshift(at.key)
+  return path
 }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({

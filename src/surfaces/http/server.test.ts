@@ -111,6 +111,20 @@ test('text that no database can keep is refused where it stands', async () => {
   expect(runtime.calls).toEqual([])
 })
 
+test('a body that is nested without end is refused with a sentence and in no time', async () => {
+  const { surface } = peers()
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const startedAt = performance.now()
+  for (const [method, path, json] of [
+    ['PATCH', '/api/v1/config', `{"set":{"agents.x.options":${deep}}}`],
+    ['POST', '/api/v1/tasks', `{"prompt":"x","outputSchema":{"a":${deep}}}`],
+  ] as const) {
+    const { status, json: told } = await ask(surface, method, path, { json })
+    expect([path, status, told.detail]).toEqual([path, 400, expect.stringMatching(/nested more than 200 levels deep/)])
+  }
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+})
+
 test('cancel and retry take their option, or no body at all', async () => {
   const { surface, runtime } = peers()
   const { id } = await newTask(runtime)
@@ -155,6 +169,8 @@ test('sessions are listed, shown, adopted and stopped', async () => {
   expect((await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`)).json).toMatchObject({ session, stopped: { id } })
   const again = await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`, { json: { now: true } })
   expect(again.json).toEqual({ session, stopped: null })
+  const begun = await ask(surface, 'POST', '/api/v1/sessions', { json: { workspace: '/w' } })
+  expect([begun.status, begun.headers.get('location')]).toEqual([201, `/api/v1/sessions/${begun.json.id}`])
   const adopted = await ask(surface, 'POST', '/api/v1/sessions/adopt', {
     json: { vendorId: 'v', agent: 'demo', workspace: '/w' },
   })
@@ -165,6 +181,7 @@ test('sessions are listed, shown, adopted and stopped', async () => {
     ['getSession', session],
     ['stopSession', session, { ...owner, now: false }],
     ['stopSession', session, { ...owner, now: true }],
+    ['createSession', { workspace: '/w' }],
     ['adoptSession', { vendorId: 'v', agent: 'demo', workspace: '/w' }],
   ])
 })

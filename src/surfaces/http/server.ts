@@ -12,18 +12,21 @@ import type { Entrance } from '../../engine/entrance/entrance.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { SecretVerbs } from '../../engine/secrets.ts'
 import type { Log } from '../../log.ts'
+import type { Mount } from '../mount.ts'
 import type { AccessLog } from './access-log.ts'
 import { answerDirectly, isSent } from './answer.ts'
-import type { App, HttpEnv } from './app.ts'
+import type { App, HttpEnv, Parts } from './app.ts'
 import { createBodyCheck } from './body.ts'
 import { problemResponse, Refusal } from './errors.ts'
 import { createGate, peerOf } from './gate.ts'
 import { AllowedHosts, isLoopback } from './hosts.ts'
 import { createListener, listen, type Pem } from './listen.ts'
 import { createMethodCheck } from './methods.ts'
-import { rightFinder } from './needs.ts'
+import { addMounts, inWordsOf } from './mounts.ts'
+import { mountedFor, rightFinder } from './needs.ts'
 import type { PageFiles } from './page-files.ts'
 import { Buckets, type Rate } from './rate-limit.ts'
+import { refuse } from './refused-page.ts'
 import { addRoutes } from './routes/index.ts'
 import { securityHeaders } from './security-headers.ts'
 import { EventStreams } from './sse.ts'
@@ -45,6 +48,9 @@ export interface HttpSurfaceOptions {
   readonly allowedHosts?: readonly string[] | undefined
   readonly shutdown?: (() => void) | undefined
   readonly page?: PageFiles | undefined
+  readonly metrics?: Parts['metrics']
+  /** Other ways in that are reached through this one. */
+  readonly mounts?: readonly Mount[] | undefined
 }
 
 export interface Rates {
@@ -54,7 +60,7 @@ export interface Rates {
   readonly failures: Rate
 }
 
-const defaultRates: Rates = { requests: { burst: 200, perSecond: 50 }, failures: { burst: 10, perSecond: 10 / 60 } }
+export const defaultRates: Rates = { requests: { burst: 200, perSecond: 50 }, failures: { burst: 10, perSecond: 10 / 60 } }
 
 export interface ListenOptions {
   readonly host: string
@@ -84,7 +90,10 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
   const hosts = new AllowedHosts(options.allowedHosts)
   const streams = new EventStreams(options)
   const app: App = new OpenAPIHono<HttpEnv>({ defaultHook: onInvalid })
-  app.onError((thrown) => problemResponse(thrown, log))
+  app.onError((thrown, c) => {
+    const mount = mountedFor(app, c)
+    return mount ? inWordsOf(mount, problemResponse(thrown, log), c, hosts) : refuse(c, thrown, options)
+  })
   const clock = options.clock ?? systemClock
   const rates = { ...defaultRates, ...options.rates }
   const failures = new Buckets(rates.failures, clock)
@@ -103,9 +112,10 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
       rightOf: rightFinder(app),
       requests: new Buckets(rates.requests, clock),
     }),
-    createBodyCheck(),
+    createBodyCheck((c) => mountedFor(app, c)),
   )
   addRoutes(app, { ...options, streams, failures, isSecure, onDenied })
+  addMounts(app, options.mounts ?? [], streams, hosts)
   app.notFound(createMethodCheck(app))
 
   const listener = getRequestListener(app.fetch, {
@@ -151,6 +161,7 @@ export function createHttpSurface(options: HttpSurfaceOptions): HttpSurface {
       server = undefined
       unhear?.()
       streams.stop()
+      for (const mount of options.mounts ?? []) mount.stop?.()
       if (!stopping) return
       const closed = new Promise<void>((resolve) => stopping.close(() => resolve()))
       const force = setTimeout(() => stopping.closeAllConnections(), stopGraceMs)

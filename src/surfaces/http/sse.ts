@@ -5,6 +5,7 @@ import { type Event, isRestingEvent } from '../../domain/event.ts'
 import { isAtRest } from '../../domain/task/task.ts'
 import type { FeedFilter, Runtime } from '../../engine/runtime.ts'
 import type { Log } from '../../log.ts'
+import { partialWriter } from './partials.ts'
 import { securityHeaders } from './security-headers.ts'
 import { Turns } from './turns.ts'
 
@@ -28,6 +29,8 @@ export interface FollowRequest {
   readonly untilRest: boolean
   /** A person follows who can answer. */
   readonly attends?: boolean | undefined
+  /** Is told what the agent is saying while it says it. */
+  readonly partial?: boolean | undefined
   /** An event as this reader may see it. One that is seen whole is put into words once for all readers. */
   readonly shown?: ((event: Event) => Event) | undefined
   /** Whether the reader may still come in; asked with each beat and whenever somebody's rights change. */
@@ -57,6 +60,11 @@ export class EventStreams {
     this.#runtime = options.runtime
     this.#log = options.log
     this.#clock = options.clock ?? systemClock
+  }
+
+  /** How many streams are open. */
+  get count(): number {
+    return this.#open.size
   }
 
   /** Resolves once the stream is open; rejects before the first byte if the task is unknown. What follows ends with the reader. */
@@ -118,6 +126,34 @@ export class EventStreams {
     })
   }
 
+  /** Frames that another surface makes, under the same rules. Ends with them. */
+  pipe(
+    response: ServerResponse,
+    frames: AsyncIterable<string>,
+    { headers, isStillIn }: { headers?: Readonly<Record<string, string>> | undefined } & Pick<FollowRequest, 'isStillIn'>,
+  ): void {
+    if (response.destroyed) return
+    const ended = new AbortController()
+    response.once('close', () => {
+      ended.abort()
+      this.#open.delete(response)
+    })
+    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
+    this.#open.set(response, { ended, isStillIn })
+    this.#beat()
+    response.writeHead(200, { ...streamHeaders, ...headers })
+    response.flushHeaders()
+    this.#recheckOne(response, isStillIn)
+    const write = async () => {
+      for await (const frame of frames) await this.#writeTexts(response, [frame], ended.signal)
+      response.end()
+    }
+    write().catch((error: unknown) => {
+      if (!ended.signal.aborted) this.#log.info('event stream cut', { cause: messageOf(error) })
+      response.destroy()
+    })
+  }
+
   /** Cuts those readers whose token was revoked or has expired, or whose rights have gone. */
   recheck(): void {
     for (const [response, { isStillIn }] of this.#open) this.#recheckOne(response, isStillIn)
@@ -149,8 +185,11 @@ export class EventStreams {
     const isOver = async () =>
       request.untilRest && resting && (await this.#runtime.readEvents(request.task, { after, limit: 1 })).length === 0
     if (await isOver()) return void response.end(restComment)
-    for await (const batch of this.#runtime.followEvents(request.task, { after, signal, attends: request.attends })) {
+    const partials = request.partial ? partialWriter(response, () => this.#busy.has(response)) : undefined
+    const { attends } = request
+    for await (const batch of this.#runtime.followEvents(request.task, { after, signal, attends, onGrowing: partials?.tell })) {
       await this.#write(response, request.shown ? batch.map(request.shown) : batch, signal)
+      partials?.catchUp()
       for (const event of batch) {
         if (isRestingEvent(event)) resting = true
         else if (event.type === 'task.requeued' || event.type === 'run.admitted') resting = false

@@ -3,9 +3,9 @@ import { accountOf } from '../../../src/domain/account.ts'
 import { createAudit } from '../../../src/engine/entrance/audit.ts'
 import { limitVerbs } from '../../../src/engine/limits/verbs.ts'
 import { taskView } from '../../../src/engine/views.ts'
-import { whatItWaitsFor } from '../../../src/store/admission.ts'
 import { dueTasks } from '../../../src/store/cooldowns.ts'
 import { runsOfTask } from '../../../src/store/runs.ts'
+import { whatTheyWaitFor } from '../../../src/store/waiting.ts'
 import { agentWith, hour, makeWorld, minute, usageLimit } from './world.ts'
 
 const verbsOf = (world: Awaited<ReturnType<typeof makeWorld>>) => {
@@ -60,28 +60,28 @@ it('a limit that somebody takes back is forgotten, with who did it; the first th
 }, 60_000)
 
 it('a parked task that is woken tries at once whether the limit is over, and the others follow if it is', async () => {
-  const { world, ids, free, wakeTask } = await waitingWorld()
+  const { world, ids, free, resumeTask } = await waitingWorld()
   const before = world.starts.length
-  expect(await wakeTask(ids[3]!, by)).toMatchObject({ state: 'queued' })
+  expect(await resumeTask(ids[3]!, by)).toMatchObject({ state: 'queued' })
   await world.pass(2 * minute)
   // It was not: everybody waits on.
   expect(world.starts.slice(before).map((start) => start.task)).toEqual([ids[3]])
   expect((await world.tasks()).every((task) => task.state === 'parked')).toBe(true)
   free()
-  await wakeTask(ids[4]!, by)
+  await resumeTask(ids[4]!, by)
   // Long before the time that the provider had named.
   await world.pass(hour)
   expect((await world.tasks()).every((task) => task.state === 'completed')).toBe(true)
-  await expect(wakeTask(ids[4]!, by)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(resumeTask(ids[4]!, by)).rejects.toMatchObject({ code: 'conflict' })
   await world.stop()
 }, 60_000)
 
 it('a task that is queued while its account is being tried says what it waits for', async () => {
-  const { world, ids, wakeTask } = await waitingWorld()
-  await wakeTask(ids[0]!, by)
+  const { world, ids, resumeTask } = await waitingWorld()
+  await resumeTask(ids[0]!, by)
   await world.pass(1)
   const late = await world.add(agentWith('claude'))
-  const waits = await whatItWaitsFor(world.db, await world.task(late), undefined)
+  const [waits] = await whatTheyWaitFor(world.db, [await world.task(late)], undefined)
   expect(waits).toEqual({
     kind: 'cooldown',
     detail: 'the account of claude was at its limit; another task is trying whether that is over',

@@ -1,33 +1,42 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { asked } from '../data/asked.ts'
 import { useLive } from '../data/live.ts'
+import { Away } from '../parts/away.tsx'
 import { Connection } from '../parts/connection.tsx'
 import { SignIn } from '../parts/sign-in.tsx'
 import { Failure } from '../parts/states.tsx'
+import { useArrival } from './arrival.ts'
 import styles from './frame.module.css'
+import { NewerPage } from './kept/newer-page.tsx'
+import { useRenewedPush } from './kept/use-renewed-push.ts'
 import { useGoKeys } from './keys.ts'
+import { KeysHelp } from './keys-help.tsx'
+import { Menu } from './menu.tsx'
 import { screens } from './screens.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 /** What stands around every screen: the menu, whether what is shown is live, and how many questions wait. */
 export function Frame() {
-  const me = useQuery(asked.me)
+  // Of a daemon that is away nothing is known, so it is asked until it answers.
+  const me = useQuery({ ...asked.me, refetchInterval: ({ state }) => (isAway(state.error) ? 3_000 : false) })
   useGoKeys(screens)
   if (me.isError && isStranger(me.error)) return <SignIn />
   if (me.data) return <Inside />
-  return <main className={styles.frame}>{me.isError && <Failure error={me.error} again={() => void me.refetch()} />}</main>
+  const reason = me.error ?? me.failureReason
+  return (
+    <main className={styles.main}>
+      {isAway(reason) ? <Away /> : me.isError && <Failure error={me.error} again={() => void me.refetch()} />}
+    </main>
+  )
 }
 
 function Inside() {
   const connection = useLive()
-  const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
-  const title = screens.find(({ path }) => path === pathname)?.title
-  useEffect(() => {
-    if (title) document.title = `${title} · Pawl`
-  }, [title])
+  useArrival(main)
+  useRenewedPush()
   return (
     <div className={styles.frame}>
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
@@ -38,17 +47,10 @@ function Inside() {
           <img src="/icon.svg" alt="" width="24" height="24" />
           <span>Pawl</span>
         </Link>
-        <nav aria-label="Screens" className={styles.menu}>
-          {screens
-            .filter(({ menu }) => menu)
-            .map(({ path, title }) => (
-              <Link key={path} to={path} activeOptions={{ exact: path === '/' }} activeProps={{ 'aria-current': 'page' }}>
-                {title}
-                {path === '/inbox' && <Waiting />}
-              </Link>
-            ))}
-        </nav>
+        <Menu />
+        <NewerPage connection={connection} />
         <Connection state={connection} />
+        <KeysHelp />
         <ThemeSwitch />
       </header>
       <main id="main" ref={main} tabIndex={-1} className={styles.main}>
@@ -58,15 +60,5 @@ function Inside() {
   )
 }
 
-function Waiting() {
-  const { data } = useQuery(asked.questions)
-  if (!data?.length) return null
-  return (
-    <span className={styles.count}>
-      {data.length}
-      <span className="hidden-but-read"> {data.length === 1 ? 'question waits' : 'questions wait'}</span>
-    </span>
-  )
-}
-
+const isAway = (error: Error | null) => error !== null && 'code' in error && error.code === 'unavailable'
 const isStranger = (error: Error) => 'code' in error && error.code === 'denied'

@@ -1,4 +1,4 @@
-import type { Transport, WireAnswer, WireRequest, WireStream } from '../../../src/client/transport.ts'
+import type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from '../../../src/client/transport.ts'
 import { unavailable } from '../../../src/domain/error.ts'
 
 /** A stream gives a sign every fifteen seconds; one that is silent for longer than this has lost its other end without a word. */
@@ -25,11 +25,21 @@ export const browserTransport: Transport = {
       throw error
     }
   },
+  async take(request): Promise<WireBytes> {
+    const watch = watchSilence(request.signal)
+    try {
+      const answer = await ask(request, watch.signal)
+      return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer().catch(gone)) }
+    } finally {
+      watch.end()
+    }
+  },
   close() {},
 }
 
 async function ask({ method, path, headers, body }: WireRequest, signal: AbortSignal): Promise<Response> {
-  const content: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' }
+  const content: Record<string, string> =
+    body === undefined ? {} : { 'Content-Type': typeof body === 'string' ? 'application/json' : 'application/octet-stream' }
   return fetch(path, { method, headers: { ...content, ...headers }, body: body ?? null, signal, redirect: 'error' }).catch(gone)
 }
 

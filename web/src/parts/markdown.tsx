@@ -1,5 +1,6 @@
 import type { Token, Tokens } from 'marked'
 import { createElement, memo, type ReactNode } from 'react'
+import { plain } from '../../../src/cli/plain.ts'
 import styles from './markdown.module.css'
 import { tokensOf } from './markdown-tokens.ts'
 import { safeAddress } from './safe-address.ts'
@@ -10,8 +11,10 @@ import { Wide } from './wide.tsx'
  * to the web or to mail, and nothing is loaded from elsewhere, pictures included.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const tokens = tokensOf(text)
-  return tokens ? <div className={styles.text}>{blocks(tokens)}</div> : <div className={styles.plain}>{text}</div>
+  // Signs that turn the direction of writing, or are not seen, would let it show something else than it says.
+  const shown = plain(text)
+  const tokens = tokensOf(shown)
+  return tokens ? <div className={styles.text}>{blocks(tokens)}</div> : <div className={styles.plain}>{shown}</div>
 })
 
 const blocks = (tokens: readonly Token[]): ReactNode[] => tokens.map((token, n) => block(token as Tokens.Generic, n))

@@ -11,6 +11,7 @@ export function SignIn() {
         Run <code>pawl open</code> on the machine where Pawl runs, or <code>pawl sign-in</code> and enter its code here.
       </p>
       <form method="post" action="/sign-in" className="row">
+        <input type="hidden" name="to" value={location.pathname} />
         <label>
           <span>Code</span>
           <input name="code" required autoComplete="one-time-code" pattern="[\w\-]{1,100}" />

@@ -37,11 +37,12 @@ export function Failure({ error, again }: { error: unknown; again?: (() => void)
 
 export function NotHere() {
   return (
-    <Empty title="There is no such screen.">
+    <div className={styles.state}>
+      <h1>There is no such screen.</h1>
       <p>
         <Link to="/">Go to what needs you now.</Link>
       </p>
-    </Empty>
+    </div>
   )
 }
 

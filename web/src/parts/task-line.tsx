@@ -1,8 +1,11 @@
 import { Link } from '@tanstack/react-router'
+import { oneLine } from '../../../src/cli/plain.ts'
 import type { TaskSummary } from '../../../src/domain/view.ts'
 import { StateBadge } from './badge.tsx'
 import styles from './task-line.module.css'
 import { Ago, Countdown } from './time.tsx'
+import { reasonWords } from './waits-for.ts'
+import { withoutMarks } from './without-marks.ts'
 
 /** One task in one line: what it is, how it is, and what is said of it right now. */
 export function TaskLine({ task }: { task: TaskSummary }) {
@@ -25,8 +28,20 @@ export function TaskLine({ task }: { task: TaskSummary }) {
   )
 }
 
+export function TaskLines({ tasks }: { tasks: readonly TaskSummary[] }) {
+  return (
+    <ul className="card lines">
+      {tasks.map((task) => (
+        <li key={task.id}>
+          <TaskLine task={task} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 export const titleOf = (task: Pick<TaskSummary, 'name' | 'prompt'>) =>
-  task.name ?? (task.prompt.trim().split('\n')[0] || 'Untitled')
+  oneLine(task.name ?? withoutMarks(task.prompt.trim().split('\n')[0]!), 500) || 'Untitled'
 
 function Said({ task }: { task: TaskSummary }) {
   if (task.state === 'parked' && task.resumeAt)
@@ -36,9 +51,9 @@ function Said({ task }: { task: TaskSummary }) {
         {task.reason && `: ${task.reason.detail ?? task.reason.kind.replaceAll('_', ' ')}`}
       </>
     )
-  if (task.state === 'running') return <>{task.current ?? 'starting'}</>
-  if (task.reason?.kind === 'question') return <>waits for an answer</>
-  if (task.reason) return <>{task.reason.detail ?? task.reason.kind.replaceAll('_', ' ')}</>
-  if (task.result) return <>{task.result.summary ?? task.result.text.trim().split('\n')[0]}</>
+  if (task.state === 'running') return <>{oneLine(task.current ?? 'starting', 500)}</>
+  if (task.reason) return <>{reasonWords(task.reason)}</>
+  if (task.state === 'queued') return <>its turn is about to come</>
+  if (task.result) return <>{oneLine(withoutMarks(task.result.summary ?? task.result.text), 500)}</>
   return <>{task.workspace}</>
 }

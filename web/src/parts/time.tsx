@@ -6,7 +6,18 @@ export function Ago({ at }: { at: string }) {
   const now = useNow(10_000)
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {formatAge(now - Date.parse(at))}
+      {formatAge(Math.max(1_000, now - Date.parse(at)))}
+    </time>
+  )
+}
+
+/** The same within a sentence. */
+export function Since({ at }: { at: string }) {
+  const now = useNow(10_000)
+  const age = formatAge(now - Date.parse(at))
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {age === 'now' ? 'just now' : `${age} ago`}
     </time>
   )
 }

@@ -1,100 +1,73 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { useTimeline } from '../data/use-timeline.ts'
+import { useMemo, useRef, useState } from 'react'
+import { formatClock } from '../../../src/cli/format.ts'
+import { type Filter, rowsOf } from '../data/timeline-rows.ts'
+import type { Followed } from '../data/use-timeline.ts'
 import { Empty, Failure, Loading } from './states.tsx'
-import { TimelineItem } from './timeline-item.tsx'
+import { TimelineBar } from './timeline-bar.tsx'
+import { useFound } from './timeline-find.ts'
+import { TimelineScroll } from './timeline-scroll.tsx'
 import styles from './timeline-view.module.css'
+import { useToggled } from './toggled.ts'
 
-/** Closer to the end than this counts as following it. */
-const nearPx = 80
-
-/** All that happened, newest at the end. It follows what comes while the end is in sight, and keeps its place otherwise. */
-export function TimelineView({ task }: { task: string }) {
-  const { items, isCaughtUp, isAway, failure } = useTimeline(task)
-  const box = useRef<HTMLDivElement>(null)
-  const top = useRef(0)
-  const [follows, setFollows] = useState(true)
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
-  // Another function would have every row measured anew, with every step of a scroll.
-  const getItemKey = useCallback((index: number) => items[index]?.event.seq ?? -index, [items])
-  const rows = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => 36,
-    getItemKey,
-    overscan: 10,
-  })
-  const toEnd = useCallback(() => {
-    if (items.length > 0) rows.scrollToIndex(items.length - 1, { align: 'end' })
-  }, [rows, items.length])
-  useEffect(() => {
-    if (follows) toEnd()
-  }, [follows, toEnd])
-  const toggle = useCallback(
-    (seq: number) =>
-      setOpen((before) => {
-        const after = new Set(before)
-        if (!after.delete(seq)) after.add(seq)
-        return after
-      }),
-    [],
-  )
+/** All that happened, newest at the end: all of it or a part, and where in it something stands. */
+export function TimelineView({ followed }: { followed: Followed }) {
+  const { items, isCaughtUp, failure } = followed
+  const [filter, setFilter] = useState<Filter>('all')
+  const [folded, fold] = useToggled()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const rows = useMemo(() => rowsOf(items, filter, folded), [items, filter, folded])
+  const found = useFound(rows, text)
+  const { places } = found
+  const left = useRef<number>(undefined)
   if (failure !== undefined) return <Failure error={failure} />
   if (!isCaughtUp && items.length === 0) return <Loading />
   if (items.length === 0) return <Empty title="Nothing has happened yet." />
   return (
     <div className={styles.around}>
-      {isAway && (
-        <p role="status" className={styles.away}>
-          The daemon does not answer; what happens meanwhile is shown when it is back.
-        </p>
-      )}
-      <div
-        ref={box}
-        className={`card ${styles.box}`}
-        role="log"
-        aria-label="What happened"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-        tabIndex={0}
-        // What is only passed by while somebody scrolls is not news.
-        aria-live={follows ? 'polite' : 'off'}
-        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-          // Rows that turn out higher than thought move the end away; only whoever scrolls up leaves it.
-          const wentUp = scrollTop < top.current
-          top.current = scrollTop
-          const isNear = scrollHeight - scrollTop - clientHeight < nearPx
-          setFollows((before) => isNear || (before && !wentUp))
+      <TimelineBar
+        filter={filter}
+        onFilter={setFilter}
+        text={text}
+        onText={(now) => {
+          setText(now)
+          setAt(0)
         }}
-      >
-        <div className={styles.all} style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map(({ index, key, start }) => {
-            const item = items[index]!
-            return (
-              <div
-                key={key}
-                ref={rows.measureElement}
-                data-index={index}
-                className={styles.row}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <TimelineItem item={item} isOpen={open.has(item.event.seq)} onToggle={toggle} />
-              </div>
-            )
-          })}
-        </div>
-      </div>
-      {!follows && (
-        <button
-          type="button"
-          className={styles.newest}
-          onClick={() => {
-            setFollows(true)
-            toEnd()
-          }}
-        >
-          Jump to the newest
-        </button>
+        found={found}
+        at={at}
+        onGo={(step) => setAt((before) => (places.length === 0 ? 0 : (before + step + places.length) % places.length))}
+      />
+      <Standing followed={followed} />
+      {rows.length === 0 ? (
+        <Empty title={filter === 'problems' ? 'Nothing went wrong.' : 'Nothing of the kind has happened.'} />
+      ) : (
+        <TimelineScroll
+          key={filter}
+          rows={rows}
+          place={places[Math.min(at, places.length - 1)]}
+          left={left}
+          folded={folded}
+          onFold={fold}
+        />
       )}
     </div>
   )
+}
+
+/** Whether this is all that happened, and if not, what is missing. */
+function Standing({ followed: { count, isCaughtUp, isAway, lastAt } }: { followed: Followed }) {
+  if (isAway)
+    return (
+      <p role="status" className={styles.away}>
+        The daemon does not answer. This is what happened until {lastAt === undefined ? 'now' : formatClock(lastAt)}; the rest is
+        shown when it is back.
+      </p>
+    )
+  if (!isCaughtUp)
+    return (
+      <p role="status" className="small faint">
+        {count.toLocaleString()} events are read so far, and more are there…
+      </p>
+    )
+  return null
 }

@@ -1,9 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { abilityWords } from '../../../src/domain/abilities.ts'
 import { messageOf } from '../../../src/domain/error.ts'
 import type { LimitView } from '../../../src/domain/limit-view.ts'
-import type { AgentView } from '../../../src/domain/view.ts'
+import { isEnded } from '../../../src/domain/task/task.ts'
+import type { AgentRecord } from '../../../src/domain/trouble.ts'
+import type { AgentView, TaskSummary } from '../../../src/domain/view.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -11,11 +14,21 @@ import { Shown } from '../parts/states.tsx'
 import { Countdown } from '../parts/time.tsx'
 import { Wide } from '../parts/wide.tsx'
 import styles from './agents.module.css'
+import { McpServers } from './mcp-servers.tsx'
 
 /** Which agents there are, whether each can work, and what keeps it from it. */
 export default function Agents() {
   const agents = useQuery(asked.agents)
   const limits = useQuery(asked.limits)
+  const recent = useQuery(asked.tasks({ limit: recentTasks }))
+  const health = useQuery(asked.health)
+  const queued = useQuery(asked.tasks({ states: ['queued'], limit: mostQueued }))
+  const figuresOf = (name: string): Figures => ({
+    queued: queued.data?.items.filter(({ agent }) => agent === name).length,
+    record: health.data?.agents.find(({ agent }) => agent === name),
+    limit: limits.data?.find(({ agents }) => agents.includes(name)),
+    ended: recent.data?.items.filter(({ agent, state }) => agent === name && isEnded(state) && state !== 'cancelled'),
+  })
   return (
     <div className="stack">
       <h1>Agents</h1>
@@ -28,7 +41,7 @@ export default function Agents() {
             <>
               <ul className={styles.agents}>
                 {here.map((agent) => (
-                  <Agent key={agent.name} agent={agent} />
+                  <Agent key={agent.name} agent={agent} figures={figuresOf(agent.name)} />
                 ))}
               </ul>
               {rest.length > 0 && <NotInstalled agents={rest} />}
@@ -36,11 +49,24 @@ export default function Agents() {
           )
         }}
       </Shown>
+      <McpServers />
     </div>
   )
 }
 
-function Agent({ agent }: { agent: AgentView }) {
+/** Of all agents together: what is older says little about today. */
+const recentTasks = 200
+const mostQueued = 200
+
+interface Figures {
+  readonly queued: number | undefined
+  readonly limit: LimitView | undefined
+  readonly record: AgentRecord | undefined
+  /** The recent ones, cancelled ones left out: they say nothing about the agent. */
+  readonly ended: readonly TaskSummary[] | undefined
+}
+
+function Agent({ agent, figures }: { agent: AgentView; figures: Figures }) {
   const { health } = agent
   const [isOpen, setOpen] = useState(false)
   return (
@@ -54,7 +80,7 @@ function Agent({ agent }: { agent: AgentView }) {
       </div>
       <div className="row small faint">
         <span>{agent.title}</span>
-        {health.version && <span>{health.version}</span>}
+        {health.version && <Version agent={agent} />}
         {agent.model && <span>{agent.model}</span>}
         <span>profile {agent.profile}</span>
         {health.loggedIn !== null && <span>{health.loggedIn ? 'logged in' : 'not logged in'}</span>}
@@ -62,9 +88,17 @@ function Agent({ agent }: { agent: AgentView }) {
       {!health.healthy && <p>{health.detail}</p>}
       {!health.healthy && health.fix && <code>{health.fix}</code>}
       {health.warning && <p className={styles.warning}>{health.warning}</p>}
-      <button type="button" className="quiet small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Show less' : 'What it can'}
-      </button>
+      <Recent name={agent.name} figures={figures} />
+      <div className="row">
+        {health.healthy && (
+          <Link to="/sessions/$session" params={{ session: 'new' }} search={{ agent: agent.name } as never} className="button">
+            Chat<span className="hidden-but-read"> with {agent.name}</span>
+          </Link>
+        )}
+        <button type="button" className="quiet small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Show less' : 'What it can'}
+        </button>
+      </div>
       {isOpen && (
         <ul className={styles.can}>
           {agent.can.map((ability) => (
@@ -74,6 +108,55 @@ function Agent({ agent }: { agent: AgentView }) {
         </ul>
       )}
     </li>
+  )
+}
+
+const rangeOf = ({ from, to }: { from: string; to: string }) => (from === to ? from : `${from} to ${to}`)
+
+/** Beside those that Pawl was tried with, which may be older or newer. */
+function Version({ agent: { health, tried, isOurs } }: { agent: AgentView }) {
+  const range = isOurs ? undefined : tried ? `tried with ${rangeOf(tried)}` : 'untried'
+  return (
+    <span>
+      {health.version}
+      {range && ` (${range})`}
+    </span>
+  )
+}
+
+/** How its last tasks went, what waits for it, and until when it may not. */
+function Recent({ name, figures: { queued, limit, ended, record } }: { name: string; figures: Figures }) {
+  const failed = ended?.filter(({ state }) => state !== 'completed') ?? []
+  return (
+    <div className="row small">
+      {record && !record.healthy && (
+        <p className={styles.bad}>
+          {record.failedInARow} of its runs failed, one after the other: {record.detail}{' '}
+          <Link to="/tasks/$task" params={{ task: record.lastTask }}>
+            the last one
+          </Link>
+          {record.todo && `; ${record.todo}`}
+        </p>
+      )}
+      {ended && ended.length > 0 && (
+        <span className={failed.length * 2 > ended.length ? styles.bad : 'faint'}>
+          {failed.length === 0
+            ? `the last ${ended.length} went well`
+            : `${failed.length} of the last ${ended.length} failed (${Math.round((100 * failed.length) / ended.length)} %)`}
+        </span>
+      )}
+      {ended?.length === 0 && <span className="faint">no recent tasks</span>}
+      {queued !== undefined && queued > 0 && (
+        <Link to="/tasks" search={{ agent: name, state: 'queued' } as never}>
+          {queued >= mostQueued ? `${queued} or more wait` : queued === 1 ? 'one waits' : `${queued} wait`}
+        </Link>
+      )}
+      {limit && (
+        <span className={styles.warning}>
+          at a limit, goes on in <Countdown to={limit.until} />
+        </span>
+      )}
+    </div>
   )
 }
 
@@ -97,7 +180,7 @@ function NotInstalled({ agents }: { agents: readonly AgentView[] }) {
                   {name} <span className="faint">{title}</span>
                 </td>
                 <td>{install && <code>{install}</code>}</td>
-                <td className="faint">{tried ? `${tried.from} to ${tried.to}` : 'untried'}</td>
+                <td className="faint">{tried ? rangeOf(tried) : 'untried'}</td>
               </tr>
             ))}
           </tbody>

@@ -16,6 +16,7 @@ const groups: Record<CostGroup, string> = {
   model: 'Model',
   provider: 'Provider',
   task: 'Task',
+  tree: 'Task with its subtasks',
   user: 'User',
   day: 'Day',
 }
@@ -63,55 +64,141 @@ export default function Costs() {
   )
 }
 
-/** The last thirty days as bars, with the cap of a day as a line. */
+const shownDays = 30
+const size = { width: 600, height: 150, left: 44, bottom: 18 }
+
+/** The last thirty days as bars, with the cap of a day as a line, and the same as a table. */
 function Days({ costs }: { costs: CostView }) {
   const spent = new Map(costs.items.map(({ key, countedUsd }) => [key, countedUsd]))
-  const days = Array.from({ length: 30 }, (_, n) => {
+  const days = Array.from({ length: shownDays }, (_, n) => {
     const at = new Date()
-    at.setDate(at.getDate() - (29 - n))
+    at.setDate(at.getDate() - (shownDays - 1 - n))
     const key = `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`
     return { key, usd: spent.get(key) ?? 0 }
   })
-  const cap = costs.caps.dayUsd
+  const { dayUsd: cap, monthUsd, userDayUsd } = costs.caps
   const most = Math.max(...days.map(({ usd }) => usd), 0.01)
-  const top = cap !== null && cap < most * 4 ? Math.max(most, cap) : most
-  const height = 120
+  // A cap that is far away would press the bars flat.
+  const isCapNear = cap !== null && cap < most * 4
+  const ticks = ticksUpTo(isCapNear ? Math.max(most, cap) : most)
+  const sum = days.reduce((total, { usd }) => total + usd, 0)
+  const isMoney = costs.caps.dayUsd !== null || monthUsd !== null || userDayUsd !== null
   return (
     <figure className={`card ${styles.figure}`}>
       <figcaption className="row">
-        <h2>Last 30 days</h2>
-        <span className="faint">{formatMoney(days.reduce((sum, { usd }) => sum + usd, 0))}</span>
+        <h2>Last {shownDays} days</h2>
+        <span className="faint">{formatMoney(sum)}</span>
         {cap !== null && <span className="faint">at most {formatMoney(cap)} a day</span>}
-        {costs.caps.monthUsd !== null && <span className="faint">at most {formatMoney(costs.caps.monthUsd)} a month</span>}
+        {monthUsd !== null && <span className="faint">at most {formatMoney(monthUsd)} a month</span>}
+        {userDayUsd !== null && <span className="faint">at most {formatMoney(userDayUsd)} a day for one user</span>}
+        {!isMoney && (
+          <Link to="/settings" className="small">
+            No cap is set for all together
+          </Link>
+        )}
       </figcaption>
-      <svg
-        viewBox={`0 0 600 ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Cost of each of the last 30 days; the dearest was ${formatMoney(most)}.`}
-      >
-        {days.map(({ key, usd }, n) => (
+      <Bars days={days} ticks={ticks} most={most} cap={isCapNear ? cap : null} />
+      <details>
+        <summary className="small">The same as a table</summary>
+        <Wide label="Cost of each day">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Day</th>
+                <th scope="col" className="number">
+                  Cost
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {days
+                .filter(({ usd }) => usd > 0)
+                .map(({ key, usd }) => (
+                  <tr key={key}>
+                    <td>{key}</td>
+                    <td className="number">{formatMoney(usd)}</td>
+                  </tr>
+                ))}
+            </tbody>
+          </table>
+        </Wide>
+      </details>
+    </figure>
+  )
+}
+
+/** Round amounts from nothing up to at least this much: four or five lines. */
+function ticksUpTo(most: number): number[] {
+  const rough = most / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = power * ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10)
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, n) => n * step)
+}
+
+function Bars({
+  days,
+  ticks,
+  most,
+  cap,
+}: {
+  days: readonly { key: string; usd: number }[]
+  ticks: readonly number[]
+  most: number
+  cap: number | null
+}) {
+  const { width, height, left, bottom } = size
+  const top = ticks.at(-1)!
+  const floor = height - bottom
+  const yOf = (usd: number) => floor - (usd / top) * (floor - 8)
+  const step = (width - left) / days.length
+  const isOver = (usd: number) => cap !== null && usd > cap
+  return (
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={`Cost of each of the last ${days.length} days; the dearest was ${formatMoney(most)}.`}
+    >
+      {ticks.map((usd) => (
+        <g key={usd}>
+          <line className={styles.grid} x1={left} x2={width} y1={yOf(usd)} y2={yOf(usd)} />
+          <text className={styles.tick} x={left - 6} y={yOf(usd) + 3} textAnchor="end">
+            {top < 10 ? formatMoney(usd) : `$${usd.toLocaleString()}`}
+          </text>
+        </g>
+      ))}
+      {days.map(({ key, usd }, n) => (
+        <g key={key}>
           <rect
-            key={key}
-            className={styles.bar}
-            x={n * 20 + 2}
-            width={16}
-            y={height - (usd / top) * height}
-            height={(usd / top) * height}
+            className={isOver(usd) ? styles.over : styles.bar}
+            x={left + n * step + 2}
+            width={step - 4}
+            y={yOf(usd)}
+            height={floor - yOf(usd)}
           >
             <title>{`${key}: ${formatMoney(usd)}`}</title>
           </rect>
-        ))}
-        {cap !== null && cap <= top && (
-          <line className={styles.cap} x1={0} x2={600} y1={height - (cap / top) * height} y2={height - (cap / top) * height} />
-        )}
-      </svg>
-    </figure>
+          {n % 7 === (days.length - 1) % 7 && (
+            <text className={styles.tick} x={left + (n + 0.5) * step} y={height - 4} textAnchor="middle">
+              {new Date(`${key}T12:00`).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}
+            </text>
+          )}
+        </g>
+      ))}
+      {cap !== null && (
+        <>
+          <line className={styles.cap} x1={left} x2={width} y1={yOf(cap)} y2={yOf(cap)} />
+          <text className={styles.capText} x={left + 4} y={yOf(cap) + 9}>
+            cap of a day
+          </text>
+        </>
+      )}
+    </svg>
   )
 }
 
 function Table({ costs }: { costs: CostView }) {
   if (costs.items.length === 0) return <Empty title="Nothing was spent." />
+  const dearest = Math.max(...costs.items.map(({ countedUsd }) => countedUsd), 0.000_001)
   return (
     <Wide label="Sums" className="card">
       <table>
@@ -133,16 +220,17 @@ function Table({ costs }: { costs: CostView }) {
           </tr>
         </thead>
         <tbody>
-          {costs.items.map(({ key, usd, known, tokens, turns }) => (
+          {costs.items.map(({ key, usd, countedUsd, known, tokens, turns }) => (
             <tr key={key}>
               <td>
-                {costs.by === 'task' ? (
+                {costs.by === 'task' || costs.by === 'tree' ? (
                   <Link to="/tasks/$task" params={{ task: key }}>
                     {key}
                   </Link>
                 ) : (
-                  key
+                  key || 'unknown'
                 )}
+                <div className={styles.share} style={{ width: `${(100 * countedUsd) / dearest}%` }} />
               </td>
               <td className="number">{usd === null ? 'unknown' : formatCost(usd, known)}</td>
               <td className="number">{(tokens.input + tokens.cacheRead + tokens.cacheWrite).toLocaleString()}</td>

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { formatMoney } from '../../../src/cli/format.ts'
+import { columnOf } from '../../../src/domain/task/column.ts'
 import type { HealthView, TaskSummary } from '../../../src/domain/view.ts'
 import { asked } from '../data/asked.ts'
 import { QuestionBox } from '../parts/question-box.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
-import { TaskLine } from '../parts/task-line.tsx'
+import { TaskLines } from '../parts/task-line.tsx'
+import { Today } from './now/today.tsx'
+import { Trouble } from './now/trouble.tsx'
 
 const most = 50
 
@@ -21,7 +22,7 @@ export default function Now() {
           <>
             <Trouble health={found} />
             <NeedsYou health={found} />
-            <Tasks title="Running" states={['running']} health={found} />
+            <Running health={found} />
             <Tasks title="Parked" states={['parked']} health={found} />
             <Tasks title="Queued" states={['queued', 'created']} health={found} />
             <Today />
@@ -32,60 +33,21 @@ export default function Now() {
   )
 }
 
-/** What fails without anybody being asked: it would go on for ever unless somebody sees it. */
-function Trouble({ health }: { health: HealthView }) {
-  const agents = useQuery(asked.agents)
-  const sick = agents.data?.filter(({ health: { healthy, installed } }) => installed && !healthy) ?? []
-  const lines: { key: string; text: ReactNode }[] = [
-    ...(health.halt
-      ? [
-          {
-            key: 'halt',
-            text: `All agents are stopped since ${new Date(health.halt.at).toLocaleString()} by ${health.halt.by}; "pawl resume" lets them go on.`,
-          },
-        ]
-      : []),
-    ...(health.walls.enforced
-      ? []
-      : [{ key: 'walls', text: `Agents run without walls: ${health.walls.detail} ${health.walls.fix ?? ''}` }]),
-    ...health.schedules.unhealthy.map(({ id, name, failedInARow, detail }) => ({
-      key: id,
-      text: `The schedule ${name ?? id} has failed ${failedInARow} times in a row: ${detail}`,
-    })),
-    ...health.schedules.refused.map(({ name, detail }) => ({
-      key: `refused-${name}`,
-      text: `The schedule ${name} is not in force: ${detail}`,
-    })),
-    ...(health.notifications.dead > 0
-      ? [{ key: 'dead', text: `${health.notifications.dead} notifications could not be delivered and were given up.` }]
-      : []),
-    ...sick.map(({ name, health: { detail, fix } }) => ({
-      key: `agent-${name}`,
-      text: `The agent ${name} cannot work: ${detail} ${fix ?? ''}`,
-    })),
-  ]
-  if (lines.length === 0) return null
-  return (
-    <section className="card stack" aria-labelledby="trouble">
-      <h2 id="trouble">Trouble</h2>
-      <ul className="stack">
-        {lines.map(({ key, text }) => (
-          <li key={key}>{text}</li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
 function NeedsYou({ health }: { health: HealthView }) {
   const questions = useQuery(asked.questions)
-  const review = useQuery({ ...asked.tasks({ states: ['review'], limit: most }), enabled: (health.tasks.review ?? 0) > 0 })
+  const count = (health.tasks.review ?? 0) + (health.tasks.blocked ?? 0)
+  const resting = useQuery({ ...asked.tasks({ columns: ['needs_you', 'review'], limit: most }), enabled: count > 0 })
   const waiting = questions.data ?? []
-  const reviews = review.data?.items ?? []
+  const asking = new Set(waiting.map(({ task }) => task))
+  // What has a question is shown by it.
+  const others = count > 0 ? (resting.data?.items.filter(({ id }) => !asking.has(id)) ?? []) : []
+  const isKnown = questions.isSuccess && (count === 0 || resting.isSuccess)
   return (
     <section className="stack" aria-labelledby="needs-you">
-      <h2 id="needs-you">Needs you</h2>
-      {questions.isSuccess && waiting.length === 0 && reviews.length === 0 && (
+      <h2 id="needs-you">
+        Needs you {waiting.length + others.length > 0 && <span className="faint">{waiting.length + others.length}</span>}
+      </h2>
+      {isKnown && waiting.length === 0 && others.length === 0 && (
         <div className="card">
           <Empty title="Nothing needs you." />
         </div>
@@ -93,7 +55,26 @@ function NeedsYou({ health }: { health: HealthView }) {
       {waiting.map((question) => (
         <QuestionBox key={question.id} question={question} linked />
       ))}
-      {reviews.length > 0 && <Lines tasks={reviews} />}
+      {others.length > 0 && <TaskLines tasks={others} />}
+      {resting.data?.next && <All search={{ state: 'review,blocked' }} />}
+    </section>
+  )
+}
+
+/** Those at work, and those that wait for parts of themselves; whether one of the parts needs somebody is said above. */
+function Running({ health }: { health: HealthView }) {
+  const count = (health.tasks.running ?? 0) + (health.tasks.blocked ?? 0)
+  // What agents say tells nobody that something changed: it would be too much.
+  const tasks = useQuery({ ...asked.tasks({ columns: ['working'], limit: most }), enabled: count > 0, refetchInterval: 3_000 })
+  const items = count > 0 ? (tasks.data?.items.filter((task) => columnOf(task) === 'working') ?? []) : []
+  if (items.length === 0) return null
+  return (
+    <section className="stack" aria-labelledby="running">
+      <h2 id="running">
+        Running <span className="faint">{health.tasks.running ?? 0}</span>
+      </h2>
+      <TaskLines tasks={items} />
+      {tasks.data?.next && <All search={{ state: 'running' }} />}
     </section>
   )
 }
@@ -104,45 +85,19 @@ function Tasks({ title, states, health }: { title: string; states: TaskSummary['
   if (count === 0) return null
   return (
     <section className="stack" aria-labelledby={title}>
-      <div className="row">
-        <h2 id={title}>
-          {title} <span className="faint">{count}</span>
-        </h2>
-        {count > most && (
-          <Link to="/tasks" search={{ state: states.join(',') }} className="small">
-            Show all
-          </Link>
-        )}
-      </div>
-      <Shown asked={tasks}>{({ items }) => <Lines tasks={items} />}</Shown>
+      <h2 id={title}>
+        {title} <span className="faint">{count.toLocaleString()}</span>
+      </h2>
+      <Shown asked={tasks}>{({ items }) => <TaskLines tasks={items} />}</Shown>
+      {count > most && <All search={{ state: states.join(',') }} />}
     </section>
   )
 }
 
-function Today() {
-  const costs = useQuery(asked.costsToday)
-  const ended = useQuery(asked.tasks({ states: ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'], limit: 20 }))
-  const today = new Date().toDateString()
-  const items = ended.data?.items.filter(({ endedAt }) => endedAt && new Date(endedAt).toDateString() === today) ?? []
-  return (
-    <section className="stack" aria-labelledby="today">
-      <div className="row">
-        <h2 id="today">Done today</h2>
-        {costs.data && <span className="faint">{formatMoney(costs.data.total.usd ?? 0)} spent</span>}
-      </div>
-      {items.length > 0 ? <Lines tasks={items} /> : <p className="faint">Nothing has ended today.</p>}
-    </section>
-  )
-}
-
-function Lines({ tasks }: { tasks: readonly TaskSummary[] }) {
-  return (
-    <ul className="card lines">
-      {tasks.map((task) => (
-        <li key={task.id}>
-          <TaskLine task={task} />
-        </li>
-      ))}
-    </ul>
-  )
-}
+const All = ({ search }: { search: { state: string } }) => (
+  <p>
+    <Link to="/tasks" search={search} className="small">
+      Show all
+    </Link>
+  </p>
+)

@@ -2,13 +2,15 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { messageOf } from '../../../src/domain/error.ts'
-import type { ScheduleSummary, TickView } from '../../../src/domain/schedule/schedule.ts'
+import type { ScheduleChanges, ScheduleSummary, TickView } from '../../../src/domain/schedule/schedule.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
-import { Ago, Countdown } from '../parts/time.tsx'
+import { Countdown, Since } from '../parts/time.tsx'
 import { Wide } from '../parts/wide.tsx'
+import { EditSchedule } from './schedules/edit-form.tsx'
+import { Undo } from './schedules/undo.tsx'
 import styles from './schedules.module.css'
 
 /** Tasks that come again: when next, and how the last ones went. */
@@ -16,13 +18,17 @@ export default function Schedules() {
   const schedules = useQuery(asked.schedules)
   return (
     <div className="stack">
-      <h1>Schedules</h1>
+      <div className="row">
+        <h1>Schedules</h1>
+        <Link to="/new">New schedule</Link>
+      </div>
       <Shown asked={schedules}>
         {(found) =>
           found.length === 0 ? (
             <Empty title="Nothing is scheduled.">
               <p className="faint">
-                <code>pawl schedule add "every 2h" "look for flaky tests"</code> makes one.
+                <code>pawl schedules add --every 2h "look for flaky tests"</code> makes one, and so does{' '}
+                <Link to="/new">New task</Link> with a time.
               </p>
             </Empty>
           ) : (
@@ -42,6 +48,8 @@ function Schedule({ schedule }: { schedule: ScheduleSummary }) {
   const { id, health, lastTick } = schedule
   const [isOpen, setOpen] = useState(false)
   const [isSure, setSure] = useState(false)
+  const [isEditing, setEditing] = useState(false)
+  const [undo, setUndo] = useState<ScheduleChanges>()
   const pause = useMutation({
     mutationFn: () => (schedule.state === 'paused' ? pawl.resumeSchedule(id) : pawl.pauseSchedule(id)),
   })
@@ -67,7 +75,7 @@ function Schedule({ schedule }: { schedule: ScheduleSummary }) {
         )}
         {lastTick && (
           <span>
-            last <Ago at={lastTick.firedAt} /> ago: {lastTick.state}
+            last <Since at={lastTick.firedAt} />: {lastTick.state}
           </span>
         )}
       </div>
@@ -80,6 +88,11 @@ function Schedule({ schedule }: { schedule: ScheduleSummary }) {
         {schedule.state !== 'done' && (
           <button type="button" disabled={pause.isPending} onClick={() => pause.mutate()}>
             {schedule.state === 'paused' ? 'Go on' : 'Pause'}
+          </button>
+        )}
+        {schedule.source === null && (
+          <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
+            Edit
           </button>
         )}
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -105,6 +118,17 @@ function Schedule({ schedule }: { schedule: ScheduleSummary }) {
           </span>
         )}
       </div>
+      {schedule.source !== null && <p className="small faint">It stands in {schedule.source} and is changed there.</p>}
+      {undo && <Undo id={id} changes={undo} onDone={() => setUndo(undefined)} />}
+      {isEditing && (
+        <EditSchedule
+          id={id}
+          onDone={(undo) => {
+            setEditing(false)
+            setUndo(undo)
+          }}
+        />
+      )}
       {isOpen && <History id={id} />}
     </li>
   )
@@ -116,11 +140,49 @@ function History({ id }: { id: string }) {
     <Shown asked={schedule}>
       {({ next, ticks }) => (
         <div className="stack">
-          {next.length > 0 && <p className="small faint">Next: {next.map(({ local }) => local).join(' · ')}</p>}
+          {next.length > 0 && (
+            <p className="small">
+              <span className="faint">Next:</span>{' '}
+              {next.map(({ at, local }) => (
+                <time key={at} dateTime={at} className={styles.next}>
+                  {local}
+                </time>
+              ))}
+            </p>
+          )}
+          <Strip ticks={ticks} />
           {ticks.length === 0 ? <p className="faint">It has not come yet.</p> : <Ticks ticks={ticks} />}
         </div>
       )}
     </Shown>
+  )
+}
+
+const marks: Record<TickView['state'], string> = {
+  succeeded: styles.good ?? '',
+  failed: styles.bad ?? '',
+  empty: styles.bad ?? '',
+  running: styles.busy ?? '',
+  waiting: styles.busy ?? '',
+  skipped: styles.left ?? '',
+  missed: styles.left ?? '',
+  cancelled: styles.left ?? '',
+}
+
+/** How the last ones went, the oldest first, at a glance; the table below says the same. */
+function Strip({ ticks }: { ticks: readonly TickView[] }) {
+  if (ticks.length < 2) return null
+  const good = ticks.filter(({ state }) => state === 'succeeded').length
+  return (
+    <div className={styles.strip} role="img" aria-label={`${good} of the last ${ticks.length} went well.`}>
+      {ticks.toReversed().map((tick) => (
+        <span
+          key={`${tick.dueAt} ${tick.firedAt}`}
+          className={marks[tick.state]}
+          title={`${new Date(tick.dueAt).toLocaleString()}: ${tick.state}`}
+        />
+      ))}
+    </div>
   )
 }
 

@@ -1,155 +1,90 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useRef } from 'react'
+import { messageOf } from '../../../src/domain/error.ts'
 import { type TaskState, taskStates } from '../../../src/domain/task/task.ts'
 import { useKeys } from '../app/keys.ts'
+import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
-import { Empty, Failure, Loading } from '../parts/states.tsx'
-import { TaskLine } from '../parts/task-line.tsx'
+import type { TaskQuery } from '../data/task-pages.ts'
+import { BulkBar } from './tasks/bulk-bar.tsx'
+import { Filters, type Search } from './tasks/filters.tsx'
+import { useLaneKeys } from './tasks/keys.ts'
+import type { LaneHandle } from './tasks/lane.tsx'
+import { BoardView, ListView } from './tasks/lanes.tsx'
+import { type Chosen, type Selection, useSelection } from './tasks/selection.ts'
 import styles from './tasks.module.css'
-
-interface Search {
-  readonly state?: string
-  readonly agent?: string
-  readonly tag?: string
-  readonly text?: string
-}
 
 const isState = (text: string): text is TaskState => taskStates.some((state) => state === text)
 
-/** All tasks, newest first, narrowed by state, agent, tag and text. */
+/** All tasks, as a list or a board, narrowed by state, agent, tag and text. What is shown stands in the address. */
 export default function Tasks() {
   const search = textsOf(useSearch({ strict: false }))
   const navigate = useNavigate()
-  const states = search.state?.split(',').filter(isState)
   const narrow = (changes: Search) => void navigate({ to: '/tasks', search: clean({ ...search, ...changes }), replace: true })
   const field = useRef<HTMLInputElement>(null)
-  useKeys({ '/': () => field.current?.focus() })
+  const lanes = useRef<(LaneHandle | null)[]>([])
+  const selection = useSelection()
+  const isBoard = search.view === 'board'
+  const { agent, tag, text, session } = search
+  const query: TaskQuery = clean({ states: search.state?.split(',').filter(isState), agent, tag, text, session })
+  useKeys({ '/': () => field.current?.focus(), v: () => narrow({ view: isBoard ? '' : 'board' }) })
+  useLaneKeys(lanes, selection)
+  const View = isBoard ? BoardView : ListView
   return (
     <div className={styles.screen}>
-      <h1>Tasks</h1>
-      <div className={styles.filters}>
-        <TextFilter text={search.text ?? ''} field={field} onText={(text) => narrow({ text })} />
-        <label>
-          <span>State</span>
-          <select value={search.state ?? ''} onChange={(event) => narrow({ state: event.target.value })}>
-            <option value="">all</option>
-            {search.state?.includes(',') && <option value={search.state}>{search.state.replaceAll(',', ', ')}</option>}
-            {taskStates.map((state) => (
-              <option key={state} value={state}>
-                {state.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span>Agent</span>
-          <input defaultValue={search.agent ?? ''} onBlur={(event) => narrow({ agent: event.target.value.trim() })} />
-        </label>
-        <label>
-          <span>Tag</span>
-          <input defaultValue={search.tag ?? ''} onBlur={(event) => narrow({ tag: event.target.value.trim() })} />
-        </label>
+      <div className="row">
+        <h1>Tasks</h1>
+        <fieldset className={styles.views}>
+          <legend className="hidden-but-read">Shown as</legend>
+          {(['list', 'board'] as const).map((view) => (
+            <label key={view}>
+              <input
+                type="radio"
+                name="view"
+                checked={isBoard === (view === 'board')}
+                onChange={() => narrow({ view: view === 'board' ? 'board' : '' })}
+              />
+              {view === 'list' ? 'List' : 'Board'}
+            </label>
+          ))}
+        </fieldset>
+        <ChooseAll query={query} selection={selection} />
+        <span className={`faint small ${styles.hint}`}>
+          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>x</kbd> chooses · <kbd>/</kbd> finds · <kbd>v</kbd> list or board
+        </span>
       </div>
-      <List filter={clean({ states, agent: search.agent, tag: search.tag, text: search.text })} />
+      <Filters search={search} narrow={narrow} field={field} />
+      <BulkBar selection={selection} />
+      <View query={query} selection={selection} lanes={lanes} />
     </div>
   )
 }
 
-function TextFilter({
-  text,
-  field,
-  onText,
-}: {
-  text: string
-  field: React.RefObject<HTMLInputElement | null>
-  onText: (text: string) => void
-}) {
-  const [written, setWritten] = useState(text)
-  const told = useRef(text)
-  useEffect(() => {
-    if (text === told.current) return
-    // Not from here: by the browser's "back", or by a link.
-    told.current = text
-    setWritten(text)
-  }, [text])
-  useEffect(() => {
-    if (written === told.current) return
-    const timer = setTimeout(() => {
-      told.current = written
-      onText(written)
-    }, 300)
-    return () => clearTimeout(timer)
-  }, [written, onText])
-  return (
-    <label>
-      <span>Text</span>
-      <input ref={field} type="search" value={written} onChange={(event) => setWritten(event.target.value)} />
-    </label>
-  )
-}
-
-interface Filter {
-  readonly states?: readonly TaskState[]
-  readonly agent?: string
-  readonly tag?: string
-  readonly text?: string
-}
-
-/** Only what is seen is in the page: thousands of tasks cost as much as twenty. */
-function List({ filter }: { filter: Filter }) {
-  const pages = useInfiniteQuery({
-    queryKey: ['tasks', 'pages', filter],
-    queryFn: ({ pageParam }) => pawl.listTasks({ ...filter, limit: 100, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
-    placeholderData: (before) => before,
+/** Also those that were never scrolled to. */
+function ChooseAll({ query, selection }: { query: TaskQuery; selection: Selection }) {
+  const counts = useQuery(asked.board(query))
+  const total = counts.data ? Object.values(counts.data).reduce((sum, count) => sum + count, 0) : 0
+  const choose = useMutation({
+    mutationFn: async () => {
+      const found: Chosen[] = []
+      for (let cursor: string | undefined; ; ) {
+        const { items, next } = await pawl.listTasks({ ...query, limit: 200, cursor })
+        found.push(...items)
+        if (next === null) return found
+        cursor = next
+      }
+    },
+    onSuccess: (found) => selection.add(found),
   })
-  const tasks = useMemo(() => pages.data?.pages.flatMap(({ items }) => items) ?? [], [pages.data])
-  const box = useRef<HTMLElement>(null)
-  // A task that comes on top must not put another one under the focus.
-  const getItemKey = useCallback((index: number) => tasks[index]?.id ?? index, [tasks])
-  const rows = useVirtualizer({
-    count: tasks.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => 58,
-    getItemKey,
-    overscan: 12,
-  })
-  const seen = rows.getVirtualItems()
-  const last = seen.at(-1)?.index ?? 0
-  useEffect(() => {
-    const mayAsk = pages.hasNextPage && !pages.isFetchingNextPage && !pages.isFetchNextPageError
-    if (last >= tasks.length - 20 && mayAsk) void pages.fetchNextPage()
-  }, [last, tasks.length, pages])
-  if (pages.isError && tasks.length === 0) return <Failure error={pages.error} again={() => void pages.refetch()} />
-  if (pages.isPending) return <Loading />
-  if (tasks.length === 0)
-    return (
-      <Empty title="No task is like that.">
-        <p className="faint">
-          <code>pawl run "…"</code> in a terminal makes one.
-        </p>
-      </Empty>
-    )
+  if (total === 0) return null
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section ref={box} className={`card ${styles.list}`} tabIndex={0} aria-label="All that fit">
-      <ul style={{ height: rows.getTotalSize() }}>
-        {seen.map(({ index, key, start }) => (
-          <li
-            key={key}
-            ref={rows.measureElement}
-            data-index={index}
-            className={styles.row}
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            <TaskLine task={tasks[index]!} />
-          </li>
-        ))}
-      </ul>
-    </section>
+    <>
+      <button type="button" className="quiet" disabled={choose.isPending} onClick={() => choose.mutate()}>
+        {choose.isPending ? 'Looking…' : `Choose all ${total.toLocaleString()}`}
+      </button>
+      {choose.isError && <span role="alert">{messageOf(choose.error)}</span>}
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Call } from './history.ts'
-import { isOurs } from './mcp.ts'
+import { isServed } from './mcp.ts'
 import type { Returned, Tool, ToolPlace } from './tool.ts'
 import { answered, type Decision, type Loop, type Turn } from './turn.ts'
 import { cutText } from './window.ts'
@@ -37,7 +37,7 @@ async function doCall(
   const failed = (output: string) => ({ output, isError: true })
   if (!tool) return failed(`There is no tool "${call.name}". There are: ${tools.map(({ name }) => name).join(', ')}.`)
   // Those of the door ask by themselves.
-  const decision: Decision = isOurs(call.name) ? { allow: true } : await turn.permit(call)
+  const decision: Decision = isServed(call.name) ? { allow: true } : await turn.permit(call)
   if (!decision.allow) return { ...failed(decision.message ?? 'This is not allowed.'), stop: decision.stop }
   const { window, canSee } = turn.model
   const place: ToolPlace = {

@@ -31,13 +31,18 @@ export async function runTurn(loop: Loop, turn: Turn): Promise<Ended> {
 }
 
 /** Without the door the model still has its own tools. */
-async function offered({ settings, door }: Loop, turn: Turn): Promise<Tool[]> {
+async function offered({ settings, servers }: Loop, turn: Turn): Promise<Tool[]> {
   const own = ownTools.filter((tool) => settings.tools.includes(tool.name))
-  const served = await door?.tools(settings.withoutMcp, turn.signal).catch((thrown: Error) => {
-    turn.say({ type: 'note', text: `Pawl's own tools could not be had at the door: ${thrown.message}.` })
-    return []
-  })
-  return [...own, ...(served ?? [])]
+  const served = await Promise.all(
+    servers.map((server) =>
+      server.tools(settings.withoutMcp, turn.signal).catch((thrown: Error) => {
+        const whose = server.name === 'pawl' ? "Pawl's own tools" : `The tools of "${server.name}"`
+        turn.say({ type: 'note', text: `${whose} could not be had at the door: ${thrown.message}.` })
+        return []
+      }),
+    ),
+  )
+  return [...own, ...served.flat()]
 }
 
 async function finished(answer: Answer, asking: Asking, { outputSchema }: Settings): Promise<string> {

@@ -9,7 +9,7 @@ import { Failure } from './failure.ts'
 import { openHistory } from './history.ts'
 import { asRecord, asText, linesOf, parsed } from './lines.ts'
 import { runTurn } from './loop.ts'
-import { openDoor } from './mcp.ts'
+import { openServer } from './mcp.ts'
 import type { Addresses, ModelFacts, Settings } from './settings.ts'
 import type { Decision, Loop } from './turn.ts'
 
@@ -66,10 +66,10 @@ function finish(result: object): void {
 }
 
 function open(): Loop {
-  const { session, folder, mcp } = settings
+  const { session, folder, servers } = settings
   const history = openHistory(join(folder, `${session.id}.jsonl`), session)
   say({ type: 'session', id: session.id })
-  return { settings, addresses, history, door: mcp && door && token ? openDoor(door, token) : undefined }
+  return { settings, addresses, history, servers: door && token ? servers.map((server) => openServer(door, token, server)) : [] }
 }
 
 function permit(id: string, tool: string, input: unknown, signal: AbortSignal): Promise<Decision> {

@@ -3,21 +3,21 @@ import { post, textOf } from './post.ts'
 import type { Returned, Tool } from './tool.ts'
 
 const protocolVersion = '2025-06-18'
-const prefix = 'mcp__pawl__'
 
-/** Pawl's tools, served at the door by MCP over streamable HTTP. */
-export interface Door {
+/** The tools of one server, served at the door by MCP over streamable HTTP. */
+export interface ServedTools {
+  readonly name: string
   tools(without: readonly string[], signal: AbortSignal): Promise<Tool[]>
 }
 
-export function openDoor(url: string, token: string): Door {
+export function openServer(url: string, token: string, server: { readonly name: string; readonly path: string }): ServedTools {
   let lastId = 0
   let isGreeted = false
 
   async function send(method: string, params: object, signal: AbortSignal, isNotice = false): Promise<Record<string, unknown>> {
     const message = { jsonrpc: '2.0', method, params, ...(isNotice ? {} : { id: ++lastId }) }
     const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': protocolVersion }
-    const { status, body } = await post(`${url}/mcp`, message, { token, signal, headers })
+    const { status, body } = await post(`${url}${server.path}`, message, { token, signal, headers })
     const text = await textOf(body)
     if (isNotice) return {}
     const reply = parsed(text) ?? {}
@@ -38,6 +38,7 @@ export function openDoor(url: string, token: string): Door {
   }
 
   return {
+    name: server.name,
     async tools(without, signal) {
       if (!isGreeted) {
         const clientInfo = { name: 'pawl-ollama', version: '1' }
@@ -49,10 +50,11 @@ export function openDoor(url: string, token: string): Door {
       return (Array.isArray(tools) ? tools : []).flatMap((value) => {
         const tool = asRecord(value) ?? {}
         const name = asText(tool.name)
-        if (name === '' || without.includes(name)) return []
+        const whole = `mcp__${server.name}__${name}`
+        if (name === '' || without.includes(whole)) return []
         return [
           {
-            name: `${prefix}${name}`,
+            name: whole,
             description: asText(tool.description),
             parameters: asRecord(tool.inputSchema) ?? { type: 'object', properties: {} },
             run: (input, { signal }) => call(name, input, signal),
@@ -63,4 +65,5 @@ export function openDoor(url: string, token: string): Door {
   }
 }
 
-export const isOurs = (name: string) => name.startsWith(prefix)
+/** Whether they may be called is decided where they are served. */
+export const isServed = (name: string) => name.startsWith('mcp__')

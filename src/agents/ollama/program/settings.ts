@@ -10,8 +10,8 @@ export interface Settings {
   readonly confinedTo?: readonly string[] | undefined
   /** Which of its own tools the model is offered. */
   readonly tools: readonly string[]
-  /** Are Pawl's tools served at the door? */
-  readonly mcp: boolean
+  /** Whose tools are served at the door, and where there: Pawl's own, and those of the user. */
+  readonly servers: readonly { readonly name: string; readonly path: string }[]
   /** Of those, the ones that are never offered. */
   readonly withoutMcp: readonly string[]
   readonly maxTurns?: number | undefined

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { until } from '../../../../test/engine/home.ts'
+import { until } from '../../../../test/engine/until.ts'
 import { ownTools } from './own-tools.ts'
 import type { ToolPlace } from './tool.ts'
 

@@ -1,10 +1,12 @@
 import type { Call, History } from './history.ts'
-import type { Door } from './mcp.ts'
+import type { ServedTools } from './mcp.ts'
 import type { Addresses, ModelFacts, Settings } from './settings.ts'
 import type { Returned } from './tool.ts'
 
 export type Said =
   | { readonly type: 'text' | 'thinking'; readonly text: string }
+  /** Of what comes whole as `text` or `thinking` later. */
+  | { readonly type: 'piece'; readonly voice: 'message' | 'thinking'; readonly text: string }
   | { readonly type: 'tool'; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: 'tool_result'; readonly id: string; readonly output: string; readonly isError: boolean }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number }
@@ -30,7 +32,7 @@ export interface Loop {
   readonly settings: Settings
   readonly addresses: Addresses
   readonly history: History
-  readonly door?: Door | undefined
+  readonly servers: readonly ServedTools[]
 }
 
 export type Ended = { readonly status: 'done' | 'stopped' | 'blocked'; readonly text: string }

@@ -2,7 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { PawlError } from '../../../domain/error.ts'
 import { HaltView } from '../../../domain/view.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
-import { needs } from '../needs.ts'
+import { type Description, describeApi } from '../describe.ts'
+import { docsPage, docsPolicy, docsStyle } from '../docs-page.ts'
+import { addPage, needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'
 
 const stop = createRoute({
@@ -50,6 +52,15 @@ const document = createRoute({
   responses: { 200: json(z.record(z.string(), z.unknown()), 'OpenAPI 3.1.'), ...problems },
 })
 
+const docs = createRoute({
+  method: 'get',
+  path: '/docs',
+  ...needs('leave'),
+  summary: 'This description as a page for people.',
+  request: { query: strict({}) },
+  responses: { 200: { description: 'A page without scripts.', content: { 'text/html': { schema: z.string() } } }, ...problems },
+})
+
 export function daemonRoutes(app: App, { runtime, audit, shutdown, version }: Parts): void {
   app.openapi(stop, async (c) => {
     if (!shutdown)
@@ -64,18 +75,15 @@ export function daemonRoutes(app: App, { runtime, audit, shutdown, version }: Pa
 
   app.openapi(stopAll, async (c) => c.json(await runtime.stopAll({ ...callerOf(c), ...c.req.valid('json') }), 200))
   app.openapi(resume, async (c) => c.json(await runtime.resume(callerOf(c)), 200))
-  let described: Record<string, unknown> | undefined
-  app.openapi(document, (c) => {
-    described ??= { ...describe(app, version) }
-    return c.json(described, 200)
+  let described: Description | undefined
+  const describe = () => {
+    described ??= describeApi(app, version)
+    return described
+  }
+  app.openapi(document, (c) => c.json({ ...describe() }, 200))
+  app.openapi(docs, (c) => {
+    c.header('Content-Security-Policy', docsPolicy)
+    return c.html(docsPage(describe()), 200)
   })
-}
-
-function describe(app: App, version: string) {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
-  return app.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: { title: 'Pawl', version, description: 'Runs coding agents unattended; what they have done never slips back.' },
-    security: [{ token: [] }],
-  })
+  addPage(app, '/docs.css', (c) => c.body(docsStyle, 200, { 'Content-Type': 'text/css; charset=utf-8' }))
 }

@@ -25,6 +25,10 @@ const events = createRoute({
         .literal('true')
         .optional()
         .openapi({ description: 'A person follows who can answer: a question then waits a moment before its run ends.' }),
+      partial: z.literal('1').optional().openapi({
+        description:
+          'Also tells what the agent is saying while it says it, in messages named `partial` that have no id: `{run, n, kind, at, text}`, where `text` takes the place of everything from `at` on in what the run says as number `n`. Best effort, and never stored.',
+      }),
       until: z.literal('rest').optional().openapi({ description: 'Ends the stream when the task has come to rest.' }),
     }),
     headers: z.object({ 'last-event-id': Seq.optional().openapi({ description: 'Resumes a stream; wins over `after`.' }) }),
@@ -44,7 +48,7 @@ const events = createRoute({
 export function eventRoutes(app: App, { runtime, streams }: Parts): void {
   app.openapi(events, async (c) => {
     const task = c.req.valid('param').id
-    const { after: asked, limit, until, attends } = c.req.valid('query')
+    const { after: asked, limit, until, attends, partial } = c.req.valid('query')
     const shown = seesDetail(callerOf(c).standing) ? undefined : eventWithoutDetail
     const accept = c.req.header('accept') ?? ''
     if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
@@ -64,6 +68,7 @@ export function eventRoutes(app: App, { runtime, streams }: Parts): void {
       after,
       shown,
       untilRest: until === 'rest',
+      partial: partial === '1',
       // A run waits for whoever attends it, so it must be somebody who can answer.
       attends: attends === 'true' && mayUse('work', c.get('principal').standing),
       isStillIn: c.get('isStillIn'),

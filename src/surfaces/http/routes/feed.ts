@@ -49,7 +49,7 @@ const feed = createRoute({
   responses: {
     200: {
       description:
-        'The events of each task come in their order, each once. The last event of every batch has an `id`, with which a stream is resumed.',
+        'The events of each task come in their order, each once. Those of different tasks come in the order in which they were written down, transaction by transaction, which is nearly but not always that of `at`; after a restore or an import, what came from elsewhere comes where it was taken in. The last event of every batch has an `id`, with which a stream is resumed.',
       content: {
         'text/event-stream': { schema: z.string() },
         ...json(pageOf(schemas.Event), '').content,

@@ -3,7 +3,7 @@ import { fakeRuntime } from '../../../../test/fake-runtime.ts'
 import { ask, surfaceOver } from '../../../../test/http-peer.ts'
 import { newId } from '../../../domain/id.ts'
 
-test('limits are listed, forgotten by agent, and a parked task is woken, each in the name of who asked', async () => {
+test('limits are listed, forgotten by agent, and a parked task is resumed, each in the name of who asked', async () => {
   const runtime = fakeRuntime()
   const surface = surfaceOver(runtime)
   expect(await ask(surface, 'GET', '/api/v1/limits')).toMatchObject({ status: 200, json: { items: [], next: null } })
@@ -11,12 +11,12 @@ test('limits are listed, forgotten by agent, and a parked task is woken, each in
   expect(cleared).toMatchObject({ status: 200, json: { items: [], next: null } })
   const { task } = await runtime.createTask({ prompt: 'x' }, { by: 'test' })
   runtime.setState(task.id, 'parked')
-  expect(await ask(surface, 'POST', `/api/v1/tasks/${task.id}/wake`)).toMatchObject({ status: 200, json: { state: 'queued' } })
+  expect(await ask(surface, 'POST', `/api/v1/tasks/${task.id}/resume`)).toMatchObject({ status: 200, json: { state: 'queued' } })
   const by = expect.objectContaining({ user: 'local' })
   expect(runtime.calls.filter(([verb]) => verb !== 'createTask')).toEqual([
     ['listLimits'],
     ['clearLimits', 'claude', by],
-    ['wakeTask', task.id, by],
+    ['resumeTask', task.id, by],
   ])
 })
 
@@ -24,5 +24,5 @@ test('what names no agent, and no task, is refused', async () => {
   const surface = surfaceOver(fakeRuntime())
   for (const json of [{}, { agent: '' }, { agent: 'claude', all: true }])
     expect((await ask(surface, 'POST', '/api/v1/limits/clear', { json })).status).toBe(400)
-  expect((await ask(surface, 'POST', `/api/v1/tasks/${newId('task', 0)}/wake`)).status).toBe(404)
+  expect((await ask(surface, 'POST', `/api/v1/tasks/${newId('task', 0)}/resume`)).status).toBe(404)
 })

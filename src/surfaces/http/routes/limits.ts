@@ -31,9 +31,9 @@ const clear = createRoute({
   responses: { 200: json(Limits, 'What was forgotten.'), ...problems },
 })
 
-const wake = createRoute({
+const resume = createRoute({
   method: 'post',
-  path: `${api}/tasks/{id}/wake`,
+  path: `${api}/tasks/{id}/resume`,
   ...needs('work'),
   summary: 'Let a parked task go on now. If its account is at a limit, it shows whether that is over.',
   request: { params: TaskPath, query: nothing, body: { content: { 'application/json': { schema: nothing } } } },
@@ -49,5 +49,5 @@ export function limitRoutes(app: App, { runtime }: Parts): void {
     const { agent } = c.req.valid('json')
     return c.json({ items: await runtime.clearLimits(agent, callerOf(c)), next: null }, 200)
   })
-  app.openapi(wake, async (c) => c.json(await runtime.wakeTask(c.req.valid('param').id, callerOf(c)), 200))
+  app.openapi(resume, async (c) => c.json(await runtime.resumeTask(c.req.valid('param').id, callerOf(c)), 200))
 }

@@ -10,7 +10,13 @@ const list = createRoute({
   path: `${api}/questions`,
   ...needs('read'),
   summary: 'Questions of agents.',
-  request: { query: strict({ state: z.enum(questionStates).optional(), task: TaskId.optional() }) },
+  request: {
+    query: strict({
+      state: z.enum(questionStates).optional(),
+      task: TaskId.optional(),
+      since: z.iso.datetime({ offset: true }).optional().openapi({ description: 'Asked, answered or over since then.' }),
+    }),
+  },
   responses: { 200: json(z.object({ items: z.array(schemas.Question), next: z.null() }), 'All that match.'), ...problems },
 })
 

@@ -23,6 +23,18 @@ const list = createRoute({
   responses: { 200: json(pageOf(schemas.SessionSummary), 'A page of sessions.'), ...problems },
 })
 
+const create = createRoute({
+  method: 'post',
+  path: `${api}/sessions`,
+  ...needs('work'),
+  summary: 'Begin a conversation in which nothing is said yet.',
+  request: {
+    query: nothing,
+    body: { required: true, content: { 'application/json': { schema: schemas.NewSession } } },
+  },
+  responses: { 201: json(schemas.Session, 'The session; give its id to a task to speak in it.'), ...problems },
+})
+
 const adopt = createRoute({
   method: 'post',
   path: `${api}/sessions/adopt`,
@@ -59,6 +71,10 @@ const stop = createRoute({
 
 export function sessionRoutes(app: App, { runtime }: Parts): void {
   app.openapi(list, async (c) => c.json(await runtime.listSessions(c.req.valid('query')), 200))
+  app.openapi(create, async (c) => {
+    const session = await runtime.createSession(c.req.valid('json'), callerOf(c))
+    return c.json(session, 201, { Location: `${api}/sessions/${session.id}` })
+  })
   app.openapi(adopt, async (c) => {
     const session = await runtime.adoptSession(c.req.valid('json'), callerOf(c))
     return c.json(session, 201, { Location: `${api}/sessions/${session.id}` })

@@ -10,6 +10,8 @@ import { json, problems, strict } from '../schemas.ts'
 
 const nothing = strict({})
 const Code = z.string().regex(/^[\w-]{1,100}$/, 'a code is what "pawl sign-in" printed')
+/** A path of ours: nothing that a browser could take for another host. */
+const Destination = z.string().regex(/^\/(?:\w[\w/-]{0,200})?$/, 'a path of this page')
 const html = (description: string) => ({ description, content: { 'text/html': { schema: z.string() } } })
 
 const make = createRoute({
@@ -57,7 +59,10 @@ const exchange = createRoute({
   summary: 'Spend a code for a cookie that lasts twelve hours.',
   request: {
     query: nothing,
-    body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: strict({ code: Code }) } } },
+    body: {
+      required: true,
+      content: { 'application/x-www-form-urlencoded': { schema: strict({ code: Code, to: Destination.optional() }) } },
+    },
   },
   responses: { 200: html('Signed in; the cookie is in the head.'), 403: html('The code opens nothing.'), ...problems },
 })
@@ -81,8 +86,13 @@ export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied,
         : { text: 'Sign this browser in to Pawl?', code: c.req.valid('query').code },
     ),
   )
-  app.openapi(exchange, async (c) => spend(c, await entrance.signIn(c.req.valid('form').code), 'pawl sign-in'))
-  app.openapi(open, async (c) => spend(c, await entrance.signIn(c.req.valid('query').code, { opens: true }), 'pawl open'))
+  app.openapi(exchange, async (c) => {
+    const { code, to } = c.req.valid('form')
+    return spend(c, await entrance.signIn(code), { again: 'pawl sign-in', to })
+  })
+  app.openapi(open, async (c) =>
+    spend(c, await entrance.signIn(c.req.valid('query').code, { opens: true }), { again: 'pawl open' }),
+  )
   app.openapi(leave, async (c) => {
     // A token in a header is not this browser's to end.
     if (c.req.header('authorization') === undefined) await entrance.signOut(c.get('principal'))
@@ -90,7 +100,11 @@ export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied,
     return page(c, 200, { text: 'You are signed out.' })
   })
 
-  function spend(c: Context<HttpEnv>, signedIn: { session: string; user: string } | undefined, again: string): Response {
+  function spend(
+    c: Context<HttpEnv>,
+    signedIn: { session: string; user: string } | undefined,
+    { again, to = '/' }: { again: string; to?: string | undefined },
+  ): Response {
     if (!signedIn) {
       const peer = peerOf(c)
       onDenied({ peer, why: 'code', method: c.req.method, path: c.req.path })
@@ -100,6 +114,6 @@ export function signInRoutes(app: App, { entrance, failures, isSecure, onDenied,
     }
     c.header('Set-Cookie', cookieFor(signedIn.session, { isSecure: isSecure(), maxAgeS: 12 * 3_600 }))
     // The code must not stay in the address.
-    return built ? c.redirect('/', 303) : page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
+    return built ? c.redirect(to, 303) : page(c, 200, { text: `You are signed in as ${signedIn.user}.` })
   }
 }

@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { seesDetail, withoutDetail } from '../../../domain/detail.ts'
-import { SessionId, TaskId } from '../../../domain/id.ts'
-import { taskStates } from '../../../domain/task/task.ts'
+import { TaskId } from '../../../domain/id.ts'
+import { taskSorts } from '../../../domain/task/column.ts'
+import { traceContextOf } from '../../../domain/trace-context.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, pageOf, problems, schemas, strict } from '../schemas.ts'
+import { narrowing } from './board.ts'
 
 export const TaskPath = z.object({ id: TaskId })
 const nothing = strict({})
@@ -15,13 +17,10 @@ const IdempotencyKey = z
   .optional()
   .openapi({ description: 'The same key with the same body gives the same task, however often it is sent.' })
 
-/** `state=queued&state=running` and `state=queued,running` say the same. */
-const States = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((part) => part.split(',')))
-  .pipe(z.array(z.enum(taskStates)))
-  .optional()
-  .openapi({ type: 'array', items: { type: 'string', enum: [...taskStates] }, description: 'Repeated, or separated by commas.' })
+const traceHeaders = {
+  traceparent: z.string().optional().openapi({ description: 'W3C Trace Context: the spans of the task lie below this one.' }),
+  tracestate: z.string().optional(),
+}
 
 const create = createRoute({
   method: 'post',
@@ -30,7 +29,7 @@ const create = createRoute({
   summary: 'Ask for work. Durable when it is answered.',
   request: {
     query: nothing,
-    headers: z.object({ 'idempotency-key': IdempotencyKey }),
+    headers: z.object({ 'idempotency-key': IdempotencyKey, ...traceHeaders }),
     body: { required: true, content: { 'application/json': { schema: schemas.NewTask } } },
   },
   responses: {
@@ -56,7 +55,7 @@ const createMany = createRoute({
   summary: 'Ask for several tasks, all or none; they may depend on each other by their names.',
   request: {
     query: nothing,
-    headers: z.object({ 'idempotency-key': IdempotencyKey }),
+    headers: z.object({ 'idempotency-key': IdempotencyKey, ...traceHeaders }),
     body: { required: true, content: { 'application/json': { schema: schemas.NewTasks } } },
   },
   responses: {
@@ -70,15 +69,14 @@ const list = createRoute({
   method: 'get',
   path: `${api}/tasks`,
   ...needs('read'),
-  summary: 'Tasks, newest first.',
+  summary: 'Tasks, newest first; of a queued one `reason` says what it waits for right now.',
   request: {
     query: strict({
-      state: States,
-      agent: z.string().max(64).optional(),
-      tag: z.string().max(64).optional(),
-      text: z.string().max(1000).optional().openapi({ description: 'Found in the prompt.' }),
-      session: SessionId.optional(),
-      parent: TaskId.optional().openapi({ description: 'Only subtasks of this task.' }),
+      ...narrowing,
+      sort: z
+        .enum(taskSorts)
+        .optional()
+        .openapi({ description: 'By when they were made, changed or ended; `ended` lists only those that have.' }),
       limit: z.coerce.number().int().min(1).max(200).default(50),
       cursor: z.string().max(500).optional().openapi({ description: 'The `next` of an earlier page.' }),
     }),
@@ -145,8 +143,9 @@ const remove = createRoute({
 
 export function taskRoutes(app: App, { runtime }: Parts): void {
   app.openapi(create, async (c) => {
-    const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c), idempotencyKey })
+    const { 'idempotency-key': idempotencyKey, ...headers } = c.req.valid('header')
+    const trace = traceContextOf(headers)
+    const { task, created } = await runtime.createTask(c.req.valid('json'), { ...callerOf(c), idempotencyKey, trace })
     if (!created) return c.json(task, 200)
     return c.json(task, 201, { Location: `${api}/tasks/${task.id}` })
   })
@@ -155,13 +154,14 @@ export function taskRoutes(app: App, { runtime }: Parts): void {
     return c.json({ ok: true as const }, 200)
   })
   app.openapi(createMany, async (c) => {
-    const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const { tasks, created } = await runtime.createTasks(c.req.valid('json'), { ...callerOf(c), idempotencyKey })
+    const { 'idempotency-key': idempotencyKey, ...headers } = c.req.valid('header')
+    const trace = traceContextOf(headers)
+    const { tasks, created } = await runtime.createTasks(c.req.valid('json'), { ...callerOf(c), idempotencyKey, trace })
     return created ? c.json({ items: tasks }, 201) : c.json({ items: tasks }, 200)
   })
   app.openapi(list, async (c) => {
-    const { state, ...filter } = c.req.valid('query')
-    const { items, next } = await runtime.listTasks({ ...filter, states: state })
+    const { state, column, ...filter } = c.req.valid('query')
+    const { items, next } = await runtime.listTasks({ ...filter, states: state, columns: column })
     return c.json({ items: seesDetail(callerOf(c).standing) ? items : items.map(withoutDetail), next }, 200)
   })
   app.openapi(show, async (c) => {

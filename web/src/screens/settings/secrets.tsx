@@ -4,7 +4,7 @@ import { messageOf } from '../../../../src/domain/error.ts'
 import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Shown } from '../../parts/states.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Since } from '../../parts/time.tsx'
 import { Wide } from '../../parts/wide.tsx'
 
 /** Names of secrets; a value goes in and never comes out. */
@@ -39,7 +39,7 @@ export function Secrets() {
                         </td>
                         <td>{scope === 'global' ? 'everybody' : scope}</td>
                         <td className="faint">
-                          <Ago at={updatedAt} /> ago by {updatedBy}
+                          <Since at={updatedAt} /> by {updatedBy}
                         </td>
                         <td>
                           <Remove scope={scope} name={name} />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { asked } from '../../data/asked.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Since } from '../../parts/time.tsx'
 
 /** Whether the walls hold, and what trying to get out of them has shown. */
 export function Security() {
@@ -23,7 +23,7 @@ export function Security() {
               {walls.selfTests.map(({ profile, passed, at, canaries, failure }) => (
                 <li key={profile}>
                   <strong>{profile}</strong>: {passed ? 'nothing got out' : (failure ?? 'something got out')} of {canaries.length}{' '}
-                  ways tried, <Ago at={at} /> ago
+                  ways tried, <Since at={at} />
                   {canaries
                     .filter(({ verdict }) => verdict !== 'held')
                     .map(({ name, verdict, detail }) => (

@@ -4,7 +4,7 @@ import { messageOf } from '../../../../src/domain/error.ts'
 import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Shown } from '../../parts/states.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Since } from '../../parts/time.tsx'
 import { Wide } from '../../parts/wide.tsx'
 
 /** Who may come in: tokens of programs and people, and browsers that are signed in. */
@@ -43,15 +43,7 @@ export function Tokens() {
                       {token.user}
                       {token.role && <span className="faint"> as {token.role}</span>}
                     </td>
-                    <td className="faint">
-                      {token.lastUsedAt ? (
-                        <>
-                          <Ago at={token.lastUsedAt} /> ago
-                        </>
-                      ) : (
-                        'never'
-                      )}
-                    </td>
+                    <td className="faint">{token.lastUsedAt ? <Since at={token.lastUsedAt} /> : 'never'}</td>
                     <td className="faint">{token.expiresAt ? new Date(token.expiresAt).toLocaleString() : 'never'}</td>
                     <td>
                       <Revoke id={token.id} />
@@ -89,7 +81,13 @@ function Revoke({ id }: { id: string }) {
 
 function Make() {
   const [name, setName] = useState('')
-  const make = useMutation({ mutationFn: () => pawl.createToken({ name }), onSuccess: () => setName('') })
+  const [user, setUser] = useState('')
+  const [kind, setKind] = useState<'user' | 'hook'>('user')
+  const users = useQuery(asked.users)
+  const make = useMutation({
+    mutationFn: () => pawl.createToken({ name, kind, ...(user === '' ? {} : { user }) }),
+    onSuccess: () => setName(''),
+  })
   return (
     <form
       className="stack"
@@ -102,6 +100,22 @@ function Make() {
         <label>
           <span>A new token for</span>
           <input required value={name} placeholder="what it is for" onChange={(event) => setName(event.target.value)} />
+        </label>
+        <label>
+          <span>Whose</span>
+          <select value={user} onChange={(event) => setUser(event.target.value)}>
+            <option value="">mine</option>
+            {users.data?.map(({ name: one }) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>It may</span>
+          <select value={kind} onChange={(event) => setKind(event.target.value as 'user' | 'hook')}>
+            <option value="user">all that they may</option>
+            <option value="hook">only hand in tasks</option>
+          </select>
         </label>
         <button type="submit" disabled={make.isPending}>
           Make

@@ -1,0 +1,20 @@
+import { type Adapter, canOnly } from '../../agent.ts'
+import { a2aCommand, keyVariable } from './command.ts'
+import { openClient } from './conversation.ts'
+import { A2aOptions, rulesOf } from './options.ts'
+import { probeRemote } from './probe.ts'
+
+/** An agent on another machine that speaks the Agent2Agent protocol; a small client of our own runs inside the walls in its place. */
+export const a2a: Adapter<A2aOptions> = {
+  name: 'a2a',
+  title: 'Remote A2A agent',
+  options: A2aOptions,
+  isOurs: true,
+  isElsewhere: true,
+  can: canOnly('resume', 'askQuestion'),
+  login: { variables: [keyVariable], files: [] },
+  suited: (options) => ({ ...a2a, hosts: rulesOf(options) }),
+  probe: probeRemote,
+  command: a2aCommand,
+  open: openClient,
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { sayChanged } from '../settings-screen.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description(
+      "Put config.yaml of Pawl's home back as it was before the last change made by Pawl; twice brings the change back.",
+    )
+    .addHelpText('after', '\nExample\n  pawl config undo')
+    .action(() =>
+      withConnection(cli, { work: 'none' }, async ({ runtime, isDaemon }) =>
+        sayChanged(cli, await runtime.undoSettings({ by: 'cli' }), isDaemon),
+      ),
+    )
+}

@@ -1,0 +1,16 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { sayChanged } from '../settings-screen.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description("Take settings out of config.yaml of Pawl's home, so that their defaults count again.")
+    .argument('<path...>', 'as "pawl config show" prints them')
+    .addHelpText('after', '\nExample\n  pawl config unset limits.running')
+    .action((unset: string[]) =>
+      withConnection(cli, { work: 'none' }, async ({ runtime, isDaemon }) =>
+        sayChanged(cli, await runtime.changeSettings({ unset }, { by: 'cli' }), isDaemon),
+      ),
+    )
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { withConnection } from '../connect.ts'
+import { showServer } from '../mcp-server-screen.ts'
+
+export function define(command: Command, cli: Cli): void {
+  command
+    .description('Show one of your servers of tools: where it is, who is offered it, what it offers, and what went wrong last.')
+    .argument('<name>', '"pawl mcp-servers ls" lists them')
+    .addHelpText('after', '\nExample\n  pawl mcp-servers show github')
+    .action((name: string) =>
+      withConnection(cli, { work: 'none' }, async ({ runtime }) => showServer(cli, await runtime.getMcpServer(name))),
+    )
+}

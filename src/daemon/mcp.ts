@@ -1,0 +1,20 @@
+import { hkdfSync } from 'node:crypto'
+import type { Runtime } from '../engine/runtime.ts'
+import { createMcpMount } from '../surfaces/mcp/mount.ts'
+import type { Mount } from '../surfaces/mount.ts'
+import { version } from '../version.ts'
+import type { Ground } from './ground.ts'
+
+/** MCP behind the gate of the API. A daemon that nobody speaks MCP to does not load it. */
+export function mountMcp({ config, clock, log }: Ground, { runtime, homeToken }: { runtime: Runtime; homeToken: string }): Mount {
+  return createMcpMount({
+    async load() {
+      const { createMcpDoor } = await import('../surfaces/mcp/door.ts')
+      const extras = config.mcp.fixture ? (await import('../surfaces/mcp/fixture/fixture.ts')).createFixture() : undefined
+      return createMcpDoor({ runtime, log, clock, version, key: sealingKey(homeToken), extras })
+    },
+  })
+}
+
+/** Made of the home's token, so that it is the same after a restart and lies nowhere else. */
+export const sealingKey = (homeToken: string) => new Uint8Array(hkdfSync('sha256', homeToken, '', 'pawl mcp request state', 32))

@@ -1,0 +1,83 @@
+import { chosenServers, type McpServers } from '../../domain/mcp-server.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { decide } from '../../domain/rule/decide.ts'
+import type { ServerFacts, ServerPlace } from '../../mcp-server.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import { type RunParts, spanned } from '../run.ts'
+import { type ToolRights, toolHome } from '../run-tools.ts'
+import type { Place } from '../turn.ts'
+import { launchServer, type ServerWalls, unseenInside } from './launch.ts'
+import { reachServer } from './reach.ts'
+import { revealer } from './reveal.ts'
+
+/** What serves the user's servers to one run. */
+export interface ServersOfRun {
+  readonly servers: McpServers
+  readonly place: ServerPlace
+  isOffered(tool: string): boolean
+  telling(name: string): {
+    onReached(facts: ServerFacts & { readonly tools: readonly string[]; readonly tookMs: number }): void
+    onFailed(sentence: string, isSignIn: boolean): void
+  }
+}
+
+/** Those that the agent has and the profile lets it have. */
+export const serversFor = (
+  { task }: Pick<TakenRun, 'task'>,
+  { profile, adapter }: Pick<Place, 'profile' | 'adapter'>,
+): McpServers => (adapter.can.mcp ? chosenServers(task.agent_config.mcpServers ?? {}, profile.mcpServers) : {})
+
+export function serversOfRun(
+  taken: TakenRun,
+  parts: RunParts,
+  place: Place,
+  { verbs, network }: ToolRights,
+): ServersOfRun | undefined {
+  const servers = serversFor(taken, place)
+  if (Object.keys(servers).length === 0) return undefined
+  const { run, task } = taken
+  const { profile, sandbox, walls, voice } = place
+  let started = 0
+  const inside: ServerWalls = {
+    sandbox,
+    walls: { ...walls, home: toolHome(place) },
+    unit: () => sandbox.killUnit(`${run.id}-server-${++started}`, run.fence),
+    path: parts.path,
+    network,
+    verbs,
+    log: voice.log,
+  }
+  const told = new Set<string>()
+  return {
+    servers,
+    place: {
+      launch: (command) => launchServer(command, inside),
+      unseen: (paths) => unseenInside(paths, inside),
+      reach: (url, { others }) =>
+        reachServer(url, {
+          others,
+          profile,
+          log: voice.log,
+          record: (event) => void Promise.resolve(voice.recordEvent(event)).catch(() => undefined),
+        }),
+      reveal: revealer({ agent: task.agent, user: task.user_name }, { ...parts, hide: voice.hide }),
+      tokens: parts.serverTokens,
+      trace: parts.contexts?.ofTurn(spanned(taken)),
+      workspace: walls.workspace.path,
+      ask: (questions) => verbs.consult(questions.map(({ text, options }) => ({ kind: 'free', text, options: [...options] }))),
+    },
+    isOffered: (tool) => isOffered(profile, tool),
+    telling: (name) => ({
+      onReached: (facts) => parts.serverHealth?.reached(name, servers[name]!, facts, 'run'),
+      onFailed(sentence, isSignIn) {
+        parts.serverHealth?.failed(name, servers[name]!, sentence, isSignIn, 'run')
+        if (told.has(sentence)) return
+        told.add(sentence)
+        void Promise.resolve(voice.note('mcp_server_failed', sentence)).catch(() => undefined)
+      },
+    }),
+  }
+}
+
+/** One that the profile disables is not even shown. */
+const isOffered = (profile: Profile, tool: string) => decide(profile, { tool, input: {} }).from !== 'tools.disabled'

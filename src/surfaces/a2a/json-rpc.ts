@@ -1,0 +1,101 @@
+import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
+import { A2A_ERROR_CODE, toJsonRpcError } from '@a2a-js/sdk/errors'
+import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
+import type { MountedCall, MountedRefusal } from '../mount.ts'
+import { errorOfStatus } from './errors.ts'
+import { framesOf } from './frames.ts'
+import { callOver, extensionHeaders, versionIn } from './service-parameters.ts'
+import { assertVersion } from './versions.ts'
+
+const legacyVersion = '0.3'
+const version = '1.0'
+/** Of refusals that the protocol has no number for; the reason stands in the details. */
+const serverError = -32_000
+const ownReasons = new Set(['PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'UNAVAILABLE'])
+
+interface Envelope {
+  readonly jsonrpc: string
+  readonly id: string | number | null
+  readonly result?: unknown
+  readonly error?: unknown
+}
+
+/** One address for all operations. Every answer that is one has the status 200, as JSON-RPC wants it. */
+export function jsonRpcOf(handler: A2ARequestHandler): (call: MountedCall) => Promise<Response> {
+  const current = new JsonRpcTransportHandler(handler)
+  const legacy = new LegacyJsonRpcTransportHandler(handler)
+  return async (call) => {
+    const body = parsed(await call.request.text())
+    if (body === undefined) return answer(failed(null, { code: A2A_ERROR_CODE.PARSE_ERROR, message: 'Invalid JSON payload.' }))
+    const id = idIn(body)
+    if (!isRequest(body))
+      return answer(failed(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message: 'This is no request of JSON-RPC 2.0.' }))
+    const named = versionIn(call.request)
+    // A client that names no version is of 0.3, unless it asks for what only a later one has.
+    const spoken = named ?? (isV1JsonRpcMethod((body as { method?: unknown }).method) ? version : legacyVersion)
+    const isLegacy = spoken === legacyVersion
+    const inWords = (thrown: unknown) =>
+      failed(id, isLegacy ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(thrown) : wordsOf(thrown))
+    const context = callOver(call, spoken)
+    try {
+      assertVersion(spoken, 'JSONRPC')
+      const result = await (isLegacy ? legacy : current).handle(body, context)
+      const headers = extensionHeaders(context)
+      if (!isStream(result)) return answer(withOwnCode(result as Envelope), headers)
+      const frames = await framesOf(result, { say: (event) => event, sayError: inWords })
+      return await call.stream(frames, headers)
+    } catch (thrown) {
+      return answer(inWords(thrown))
+    }
+  }
+}
+
+/** What the gate refused, in the words of JSON-RPC. */
+export const refuseJsonRpc = ({ status, detail }: MountedRefusal) => ({
+  type: 'application/json',
+  body: failed(null, wordsOf(errorOfStatus(status, detail))),
+})
+
+const isRequest = (body: unknown): body is Record<string, unknown> =>
+  typeof body === 'object' &&
+  body !== null &&
+  (body as { jsonrpc?: unknown }).jsonrpc === '2.0' &&
+  typeof (body as { method?: unknown }).method === 'string'
+
+const isStream = (result: unknown): result is AsyncGenerator<unknown, void, undefined> =>
+  typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+
+const failed = (id: Envelope['id'], error: unknown): Envelope => ({ jsonrpc: '2.0', id, error })
+
+const wordsOf = (thrown: unknown) => ownCode(toJsonRpcError(thrown))
+
+function withOwnCode(envelope: Envelope): Envelope {
+  return envelope.error === undefined ? envelope : { ...envelope, error: ownCode(envelope.error as Words) }
+}
+
+interface Words {
+  readonly code: number
+  readonly message: string
+  readonly data?: readonly Readonly<Record<string, unknown>>[] | undefined
+}
+
+const ownCode = (error: Words): Words =>
+  ownReasons.has(String(error.data?.[0]?.reason)) ? { ...error, code: serverError } : error
+
+const answer = (envelope: Envelope, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(envelope), { headers: { 'Content-Type': 'application/json', ...headers } })
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function idIn(body: unknown): Envelope['id'] {
+  const id = typeof body === 'object' && body !== null ? (body as { id?: unknown }).id : undefined
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}

@@ -1,0 +1,30 @@
+import type { Event } from '../../domain/event.ts'
+import type { Growing } from '../../domain/growing.ts'
+import type { NewTask } from '../../domain/view.ts'
+import type { Runtime } from '../../engine/runtime.ts'
+
+/** The Pawl that an editor speaks to through us. It may be a daemon that goes away and comes back, perhaps at another address. */
+export interface AcpHome {
+  /** The engine lives in this process, and what it does ends with it. */
+  readonly isOwn: boolean
+  /** Asks something that may be asked twice: if the daemon goes away meanwhile, it is asked again when there is one. */
+  use<T>(ask: (runtime: Runtime) => Promise<T>): Promise<T>
+  /** Every event of a task after `after`, each once and in order, until the signal aborts. */
+  follow(task: string, options: FollowTask): AsyncIterable<Event>
+  /** The agent for a task in that folder, as the settings there have it. */
+  chooseAgent(
+    folder: string,
+    wanted: Pick<NewTask, 'agent' | 'profile'>,
+  ): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>>
+  /** Sees to it that a task which is nobody's is run. */
+  adopt(task: string): Promise<void>
+}
+
+export interface FollowTask {
+  readonly after: number
+  readonly signal: AbortSignal
+  onGrowing?(growing: Growing | undefined): void
+}
+
+/** Who asks, as the journal has it. */
+export const caller = { by: 'acp' } as const

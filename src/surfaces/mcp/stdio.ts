@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { createRequestStateCodec, type JSONRPCMessage } from '@modelcontextprotocol/server'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { messageOf } from '../../domain/error.ts'
+import { localUser } from '../../domain/role.ts'
+import type { Log } from '../../log.ts'
+import type { McpRuntime, RunState, Who } from './call.ts'
+import { sealTtlSeconds } from './door.ts'
+import { createNews } from './news.ts'
+import { createPawlServer, type PawlServer } from './server.ts'
+import { addSubscriptions } from './sessions.ts'
+
+export interface McpStdioOptions {
+  readonly runtime: McpRuntime
+  readonly log: Log
+  readonly version: string
+  /** Where tasks work that name no folder. */
+  readonly workspace?: string | undefined
+  /** Has a task run here if no daemon would. */
+  readonly adopt?: ((task: string) => Promise<void>) | undefined
+  /** What goes through the client is sealed with it; one of this process if left out. */
+  readonly key?: Uint8Array | undefined
+}
+
+/** MCP over standard input and output, for one client, in whichever era it begins. Resolves when the client has gone. */
+export function serveMcpStdio(options: McpStdioOptions): { readonly closed: Promise<void>; close(): Promise<void> } {
+  const { runtime, log, version, workspace, adopt } = options
+  const seal = createRequestStateCodec<RunState>({
+    key: options.key ?? randomBytes(32),
+    ttlSeconds: sealTtlSeconds,
+    bind: (ctx) => ctx.mcpReq.method,
+  })
+  const who: Who = { caller: { by: 'mcp', user: localUser, token: 'home', standing: 'admin' }, standing: 'admin' }
+  const news = createNews({ runtime, log })
+  const closed = Promise.withResolvers<void>()
+  let server: PawlServer | undefined
+  let leave: (() => void) | undefined
+  const listen = () => {
+    // The library passes on what the client has asked to hear, and nothing else.
+    leave ??= news.subscribe((event) => {
+      const sent =
+        event.kind === 'resource_updated' ? server?.sendResourceUpdated({ uri: event.uri }) : server?.sendResourceListChanged()
+      sent?.catch(() => undefined)
+    })
+  }
+  const transport = new HeardStdio((message) => {
+    if ('method' in message && message.method === 'subscriptions/listen') listen()
+  })
+  const handle = serveStdio(
+    ({ era }) => {
+      server = createPawlServer({ runtime, log, version, seal, workspace, adopt }, era, () => who)
+      if (era === 'legacy') addSubscriptions(server, news)
+      server.onclose = () => closed.resolve()
+      return server
+    },
+    { transport, onerror: (error) => log.debug('an MCP message was refused', { error: messageOf(error) }) },
+  )
+  transport.whenEnded(() => closed.resolve())
+  return {
+    closed: closed.promise.finally(() => {
+      leave?.()
+      news.stop()
+    }),
+    close: () => handle.close(),
+  }
+}
+
+/** Lets us hear which messages come: some begin what the library does not tell us of. */
+class HeardStdio extends StdioServerTransport {
+  readonly #hear: (message: JSONRPCMessage) => void
+  #end: (() => void) | undefined
+
+  constructor(hear: (message: JSONRPCMessage) => void) {
+    super()
+    this.#hear = hear
+  }
+
+  whenEnded(end: () => void): void {
+    this.#end = end
+  }
+
+  override async start(): Promise<void> {
+    const { onmessage, onclose } = this
+    this.onmessage = (message) => {
+      this.#hear(message)
+      onmessage?.(message)
+    }
+    this.onclose = () => {
+      onclose?.()
+      this.#end?.()
+    }
+    return super.start()
+  }
+}
