@@ -43,7 +43,8 @@ describe('a session on the page', () => {
   }, 60_000)
 
   test('shows what the agent is saying while it says it, queues what is sent meanwhile, takes it back, and stops', async () => {
-    const task = await begin(script({ speak: 'whole line' }, { write: 'words that grow slowly ' }, { hang: true }))
+    // The last sign can begin no secret: what might waits until more of it is said.
+    const task = await begin(script({ speak: 'whole line' }, { write: 'words that grow slowly … ' }, { hang: true }))
     const tab = await stage.open(`/sessions/${task.session}`)
     const { page } = tab
     const growing = page.locator('[data-kind=message]')
@@ -61,7 +62,7 @@ describe('a session on the page', () => {
     await expect.poll(() => stateOf(task.id), { timeout: 20_000 }).toBe('cancelled')
     // What was said of it by then is its answer, and stands once.
     await growing.waitFor({ state: 'detached' })
-    await page.getByText('words that grow slowly', { exact: true }).first().waitFor()
+    await page.getByText('words that grow slowly …', { exact: true }).first().waitFor()
     expect(tab.wrong).toEqual([])
     await tab.close()
   }, 60_000)
