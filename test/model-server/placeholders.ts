@@ -22,6 +22,8 @@ const meanings: Record<string, (conversation: Conversation) => string> = {
   toolResult: (conversation) => toolResults(conversation).at(-1) ?? '',
   toolResults: (conversation) => toolResults(conversation).join(' | '),
   toolResultCount: (conversation) => String(toolResults(conversation).length),
+  /** The first task of Pawl's that the last output of a tool names. */
+  taskId: (conversation) => /\bt_\w+/.exec(toolResults(conversation).at(-1) ?? '')?.[0] ?? '',
   /** What the last prompt has between backticks. */
   quoted: (conversation) => /`([^`]+)`/.exec(userPrompts(conversation).at(-1) ?? '')?.[1] ?? '',
   model: (conversation) => conversation.model,

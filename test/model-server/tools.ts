@@ -112,7 +112,9 @@ function known<T extends Kind>(
 /** Claude Code keeps MCP tools out of the request until they are searched for, and still accepts a call by the full name. */
 function mcpTool(server: string, tool: string, tools: readonly OfferedTool[], wire: string): Omit<NamedCall, 'args'> {
   const full = `mcp__${server}__${tool}`
-  const grouped = tools.find((offered) => offered.name === tool && offered.namespace?.includes(server))
+  // One program has only letters, digits and underscores in the names of groups.
+  const group = `mcp__${server.replaceAll('-', '_')}`
+  const grouped = tools.find((offered) => offered.name === tool && offered.namespace === group)
   if (grouped) return { name: tool, namespace: grouped.namespace!, kind: 'function' }
   // One program has our question under another name.
   const other = tool === 'ask_user' ? [`mcp_${server}_ask_person`] : []
