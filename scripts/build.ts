@@ -23,15 +23,12 @@ await bundle.close()
 mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
 cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
 
-// Nor is the loop that runs Ollama's models, which is many files here and one there.
-const loop = await rolldown({ cwd: root, input: { program: 'src/agents/ollama/program/main.ts' }, platform: 'node' })
-await loop.write({ dir: resolve(dist, 'agents/ollama'), format: 'esm', sourcemap: false })
-await loop.close()
-
-// Nor the client that talks to remote agents, with the library that it speaks by.
-const client = await rolldown({ cwd: root, input: { program: 'src/agents/a2a/program/main.ts' }, platform: 'node' })
-await client.write({ dir: resolve(dist, 'agents/a2a'), format: 'esm', sourcemap: false })
-await client.close()
+// Nor are the programs that stand for agents inside the walls, which are many files here and one there, with the libraries that they use.
+for (const agent of ['ollama', 'a2a']) {
+  const program = await rolldown({ cwd: root, input: { program: `src/agents/${agent}/program/main.ts` }, platform: 'node' })
+  await program.write({ dir: resolve(dist, 'agents', agent), format: 'esm', sourcemap: false })
+  await program.close()
+}
 
 const tsc = [
   '--project',

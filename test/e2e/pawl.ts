@@ -58,6 +58,6 @@ export async function serve(
     const { pid, url } = JSON.parse(text) as { pid?: number; url?: string }
     // One that was killed has left its own behind.
     return pid === running.process.pid ? url : undefined
-  })
+  }, 60_000)
   return { ...running, url, token: (await readFile(join(home, 'token'), 'utf8')).trim() }
 }

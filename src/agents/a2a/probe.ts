@@ -5,17 +5,14 @@ import { type A2aOptions, hostsOf } from './options.ts'
 import { findCard } from './program/card.ts'
 import { Failure } from './program/failure.ts'
 import { createFetch } from './program/reach.ts'
-import { programFiles } from './program-files.ts'
+import { program } from './program.ts'
 
 const patienceMs = 4_000
 
 /** The program is ours and always there; what may be missing is the remote agent. Its card is public, and asked for without the key. */
 export async function probeRemote(options: A2aOptions, _place: ProbePlace): Promise<AgentHealth> {
-  try {
-    programFiles()
-  } catch (thrown) {
-    return { installed: false, healthy: false, detail: messageOf(thrown), fix: 'Install Pawl again.' }
-  }
+  const missing = program.missing()
+  if (missing) return missing
   const { url, local } = options
   const signal = AbortSignal.timeout(patienceMs)
   try {

@@ -8,26 +8,16 @@ import { withSkills } from '../skills.ts'
 import type { OllamaOptions } from './options.ts'
 import { ownTools } from './own-tools.ts'
 import type { Settings } from './program/settings.ts'
-import { programFiles } from './program-files.ts'
+import { program } from './program.ts'
 import { ownEndpoint } from './server.ts'
-import { homeFolder, sessionFiles, sessionsFolder } from './session-files.ts'
+import { sessionFiles, sessionsFolder } from './session-files.ts'
 
-const programFolder = `${homeFolder}/program`
-const settingsFile = `${homeFolder}/settings.json`
-
-/** The loop travels as files of the session home, as inside the walls Pawl's own folder may not be readable. Its prompts go by stdin. */
 export function ollamaCommand(spec: LaunchSpec<OllamaOptions>): Command {
   check(spec)
-  const { main, files } = programFiles()
   return {
-    file: process.execPath,
-    args: [posix.join(spec.home, programFolder, main), posix.join(spec.home, settingsFile)],
+    ...program.command(spec.home, settingsOf(spec)),
     // The door's address is put in there, inside the walls.
     env: { PAWL_OLLAMA_URL: (spec.baseUrl ?? spec.endpoint ?? ownEndpoint).replace(/\/+$/, '') },
-    files: {
-      ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${programFolder}/${name}`, text])),
-      [settingsFile]: JSON.stringify(settingsOf(spec)),
-    },
   }
 }
 

@@ -1,17 +1,13 @@
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { messageOf } from '../../domain/error.ts'
 import { notRunning } from './model-facts.ts'
 import type { OllamaOptions } from './options.ts'
-import { programFiles } from './program-files.ts'
+import { program } from './program.ts'
 import { ollamaServer } from './server.ts'
 
 /** The program is ours and always there; what may be missing is the server, and the model on it. */
 export async function probeOllama(options: OllamaOptions, place: ProbePlace): Promise<AgentHealth> {
-  try {
-    programFiles()
-  } catch (thrown) {
-    return { installed: false, healthy: false, detail: messageOf(thrown), fix: 'Install Pawl again.' }
-  }
+  const missing = program.missing()
+  if (missing) return missing
   const server = ollamaServer(place.endpoint)
   const [version, models] = await Promise.all([server.version(), server.models()])
   const unwell = (detail: string, fix: string): AgentHealth => ({ installed: true, healthy: false, detail, fix })

@@ -2,8 +2,7 @@ import type { SessionFiles } from '../../agent.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import type { Message } from './program/history.ts'
 
-export const homeFolder = '.pawl-ollama'
-export const sessionsFolder = `${homeFolder}/sessions`
+export const sessionsFolder = '.pawl-ollama/sessions'
 
 /** One growing file per conversation, one message a line. */
 export const sessionFiles: SessionFiles = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { asCount, asRecord, asText, linesOf, parsed } from '../../program-lines.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { Call } from './history.ts'
-import { asCount, asRecord, asText, linesOf, parsed } from './lines.ts'
 import { type Posted, post, textOf } from './post.ts'
 
 export interface Answer {

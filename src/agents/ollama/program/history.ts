@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { parsed } from '../../program-lines.ts'
 import { Failure } from './failure.ts'
-import { parsed } from './lines.ts'
 
 export interface Call {
   readonly id: string

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { asRecord, asText, linesOf, parsed } from '../../program-lines.ts'
 import { Failure } from './failure.ts'
 import { openHistory } from './history.ts'
-import { asRecord, asText, linesOf, parsed } from './lines.ts'
 import { runTurn } from './loop.ts'
 import { openServer } from './mcp.ts'
 import type { Addresses, ModelFacts, Settings } from './settings.ts'

@@ -1,4 +1,4 @@
-import { asRecord, asText, parsed } from './lines.ts'
+import { asRecord, asText, parsed } from '../../program-lines.ts'
 import { post, textOf } from './post.ts'
 import type { Returned, Tool } from './tool.ts'
 
