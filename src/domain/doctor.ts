@@ -10,6 +10,8 @@ export const Finding = z.object({
   fix: z.string().optional(),
 })
 export type Finding = z.infer<typeof Finding>
+/** The same, of a thing that has its name already. */
+export type Found = Omit<Finding, 'name'>
 
 export const DoctorReport = z.object({ home: z.string(), sizeBytes: z.number(), rows: z.array(Finding) })
 export type DoctorReport = z.infer<typeof DoctorReport>

@@ -42,6 +42,10 @@ export interface FeedRequest extends Pick<FollowRequest, 'shown' | 'isStillIn'> 
   readonly after?: string | undefined
 }
 
+interface Reader extends Pick<FollowRequest, 'isStillIn'> {
+  readonly ended: AbortController
+}
+
 /**
  * Writes events to raw responses: a thousand readers cost one socket write per batch each, and nothing else. Events are pulled
  * only as fast as a reader takes them; one that takes nothing for ten seconds is cut, and resumes by Last-Event-ID without a gap.
@@ -50,7 +54,7 @@ export class EventStreams {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #clock: Clock
-  readonly #open = new Map<ServerResponse, { readonly ended: AbortController; readonly isStillIn: FollowRequest['isStillIn'] }>()
+  readonly #open = new Map<ServerResponse, Reader>()
   /** Something is being written to them: between two pieces of an event nothing else may go out. */
   readonly #busy = new WeakSet<ServerResponse>()
   readonly #turns = new Turns()
@@ -72,21 +76,8 @@ export class EventStreams {
     const task = await this.#runtime.getTask(request.task)
     if (response.destroyed) return
     const ended = new AbortController()
-    response.once('close', () => {
-      ended.abort()
-      this.#open.delete(response)
-    })
-    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
-    this.#open.set(response, { ended, isStillIn: request.isStillIn })
-    this.#beat()
-    response.writeHead(200, streamHeaders)
-    response.write('retry: 1000\n\n')
-    // Rights may have gone while the task was looked up.
-    this.#recheckOne(response, request.isStillIn)
-    this.#follow(response, request, isAtRest(task.state, task.reason), ended.signal).catch((error: unknown) => {
-      if (!ended.signal.aborted) this.#log.info('event stream cut', { task: request.task, cause: messageOf(error) })
-      response.destroy()
-    })
+    this.#begin(response, { ended, isStillIn: request.isStillIn }, 'retry: 1000\n\n')
+    this.#cutAtFault(response, ended, this.#follow(response, request, isAtRest(task.state, task.reason), ended.signal))
   }
 
   /** The events of all tasks. Resolves once the stream is open; each batch tells the reader where to go on. */
@@ -98,16 +89,7 @@ export class EventStreams {
     // Where it begins: a cursor that is not known is refused before anything is sent.
     const first = await batches.next()
     if (response.destroyed) return void (await batches.return?.())
-    response.once('close', () => {
-      ended.abort()
-      this.#open.delete(response)
-    })
-    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
-    this.#open.set(response, { ended, isStillIn: request.isStillIn })
-    this.#beat()
-    response.writeHead(200, streamHeaders)
-    response.write(`retry: 1000\nid: ${first.value?.cursor}\ndata:\n\n`)
-    this.#recheckOne(response, request.isStillIn)
+    this.#begin(response, { ended, isStillIn: request.isStillIn }, `retry: 1000\nid: ${first.value?.cursor}\ndata:\n\n`)
     const follow = async () => {
       for (let found = await batches.next(); !found.done; found = await batches.next()) {
         const { events, cursor } = found.value
@@ -120,10 +102,7 @@ export class EventStreams {
       }
       if (!ended.signal.aborted) response.destroy()
     }
-    follow().catch((error: unknown) => {
-      if (!ended.signal.aborted) this.#log.info('event stream cut', { cause: messageOf(error) })
-      response.destroy()
-    })
+    this.#cutAtFault(response, ended, follow())
   }
 
   /** Frames that another surface makes, under the same rules. Ends with them. */
@@ -134,22 +113,33 @@ export class EventStreams {
   ): void {
     if (response.destroyed) return
     const ended = new AbortController()
-    response.once('close', () => {
-      ended.abort()
-      this.#open.delete(response)
-    })
-    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
-    this.#open.set(response, { ended, isStillIn })
-    this.#beat()
-    response.writeHead(200, { ...streamHeaders, ...headers })
-    response.flushHeaders()
-    this.#recheckOne(response, isStillIn)
+    this.#begin(response, { ended, isStillIn }, '', headers)
     const write = async () => {
       for await (const frame of frames) await this.#writeTexts(response, [frame], ended.signal)
       response.end()
     }
-    write().catch((error: unknown) => {
-      if (!ended.signal.aborted) this.#log.info('event stream cut', { cause: messageOf(error) })
+    this.#cutAtFault(response, ended, write())
+  }
+
+  /** From here on the reader is one of the open ones, until it goes. */
+  #begin(response: ServerResponse, reader: Reader, first: string, headers: Readonly<Record<string, string>> = {}): void {
+    response.once('close', () => {
+      reader.ended.abort()
+      this.#open.delete(response)
+    })
+    response.on('error', (error) => this.#log.debug('event stream broke', { cause: messageOf(error) }))
+    this.#open.set(response, reader)
+    this.#beat()
+    response.writeHead(200, { ...streamHeaders, ...headers })
+    if (first === '') response.flushHeaders()
+    else response.write(first)
+    // Rights may have gone while it was looked up what to send.
+    this.#recheckOne(response, reader.isStillIn)
+  }
+
+  #cutAtFault(response: ServerResponse, { signal }: AbortController, written: Promise<void>): void {
+    written.catch((error: unknown) => {
+      if (!signal.aborted) this.#log.info('event stream cut', { cause: messageOf(error) })
       response.destroy()
     })
   }
