@@ -49,8 +49,8 @@ test('a line is cut by the columns it takes, not by its characters', () => {
 
 test('a text of megabytes is cut without being read to its end', () => {
   const startedAt = performance.now()
-  expect(widthOf(oneLine('x'.repeat(20_000_000), 80))).toBe(80)
-  expect(performance.now() - startedAt).toBeLessThan(200)
+  expect(widthOf(oneLine('x'.repeat(100_000_000), 80))).toBe(80)
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
 })
 
 test('JSON for the eye has no raw controls and reads back as the same value', () => {

@@ -41,9 +41,9 @@ test('a field without a colon, an unknown field and an empty data line do no har
 })
 
 test('a line of 20 MB in small pieces is read in linear time', () => {
-  const piece = 'x'.repeat(64 * 1024)
+  const piece = 'x'.repeat(4 * 1024)
   const startedAt = performance.now()
-  const [message] = parse('data: ', ...Array<string>(320).fill(piece), '\n\n')
-  expect(message && 'data' in message && message.data.length).toBe(320 * piece.length)
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  const [message] = parse('data: ', ...Array<string>(5_120).fill(piece), '\n\n')
+  expect(message && 'data' in message && message.data.length).toBe(5_120 * piece.length)
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
 })

@@ -249,7 +249,7 @@ describe('an agent that cheats', () => {
     expect(kept.length).toBeLessThan(10_000_200)
     expect(kept).toMatch(/20000000 more bytes are not kept\]\n$/)
     expect(await outputOf(run, 2)).toBe('begun\n')
-    expect(endsOf(events)[2]?.durationMs).toBeLessThan(10_000)
+    expect(endsOf(events)[2]?.durationMs).toBeLessThan(60_000)
   })
 
   it('and a check that writes is told: the proof is bound to what is there after it', async () => {

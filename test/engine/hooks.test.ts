@@ -87,7 +87,7 @@ describe('commands of the owner', () => {
     await until(() => existsSync(join(out, 'log')))
     const startedAt = performance.now()
     await daemon.stop()
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(25_000)
     writeFileSync(join(out, 'second'), '')
     const next = await home.start({ slow: { command: { run: [hook] } } })
     const sent = await until(async () => (await listed(next)).find(({ state }) => state === 'sent'))

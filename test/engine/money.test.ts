@@ -132,7 +132,7 @@ it('the last event of a task carries the totals of all its runs, and a run that 
   const ends = later.filter(({ type }) => /^task\.(completed|failed|over_budget)$/.test(type))
   expect(ends).toMatchObject([{ data: { totals: { runs: 2, usage, costUsd: result?.costUsd, known: 'priced' } } }])
   const { durationMs } = (ends[0]!.data as { totals: { durationMs: number } }).totals
-  expect(Math.abs(durationMs - ranMs)).toBeLessThan(500)
+  expect(Math.abs(durationMs - ranMs)).toBeLessThan(3_000)
 })
 
 it('tokens, turns and time of a task are held too', async () => {

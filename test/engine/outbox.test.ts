@@ -113,7 +113,7 @@ describe('notifications', () => {
       const items = await listed(daemon)
       return items.every(({ attempts, state }) => attempts === 1 && state !== 'sending') && items
     })
-    expect(performance.now() - startedAt).toBeLessThan(9_000)
+    expect(performance.now() - startedAt).toBeLessThan(25_000)
     expect(all.map(({ target, state, lastError }) => [target, state, lastError]).toSorted()).toEqual([
       ['loud', 'sent', null],
       ['silent', 'pending', expect.stringMatching(/gave no answer in time/)],

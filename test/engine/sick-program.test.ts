@@ -58,7 +58,7 @@ it('asking a program that hangs keeps nobody waiting', async () => {
   const id = await begin(await crashing('hanging', 'exec sleep 60'))
   const begun = performance.now()
   await Promise.all(Array.from({ length: 20 }, () => daemon.runtime.health()))
-  expect(performance.now() - begun).toBeLessThan(3_000)
+  expect(performance.now() - begun).toBeLessThan(4_500)
   await eventsUntil(daemon, id, isResting)
   expect((await daemon.runtime.getTask(id)).runs.map(({ category }) => category)).toEqual(['crashed', 'bad_config'])
 })

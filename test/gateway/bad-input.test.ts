@@ -448,7 +448,7 @@ describe('a program that wants to harm whoever serves it', () => {
       status: 400,
       message: expect.stringContaining('more than 500000 values'),
     })
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 
   it('cannot fill the memory with many requests at once, and is served again when some are over', async () => {

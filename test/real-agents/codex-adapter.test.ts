@@ -170,7 +170,7 @@ test.each([
   const began = performance.now()
   const { turn } = await open({ scenario, options })
   expect((await turn('go')).verdict).toMatchObject({ outcome: 'failed', category, message: expect.any(String) })
-  expect(performance.now() - began).toBeLessThan(5_000)
+  expect(performance.now() - began).toBeLessThan(12_000)
 })
 
 test.each([

