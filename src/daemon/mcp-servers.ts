@@ -1,3 +1,4 @@
+import { adapterNamed } from '../agents/index.ts'
 import type { Clock } from '../clock.ts'
 import { formatPath } from '../config/problems.ts'
 import type { Config } from '../config.ts'
@@ -59,7 +60,8 @@ export function createServers({ config, clock, log, redactor, database, secrets,
     tokens,
     parts: {
       servers: config.mcpServers,
-      agents: config.agents,
+      // Of the others the programs know no servers, whatever they are offered.
+      agents: config.agents.filter(({ adapter, options }) => adapterNamed(adapter, options).can.mcp),
       sourceOf: (name) => config.sources[formatPath(['mcpServers', name])] ?? null,
       health,
       look,

@@ -218,7 +218,7 @@ test('a server is looked at inside the walls when somebody asks, and what was se
   const notes = await runtime.testMcpServer('notes')
   expect(notes).toMatchObject({
     kind: 'stdio',
-    agents: expect.arrayContaining(['demo']),
+    agents: expect.arrayContaining(['claude']),
     health: {
       state: 'reachable',
       checkedBy: 'test',

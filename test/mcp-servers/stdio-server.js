@@ -6,7 +6,8 @@
  *   --silent   never answers anything
  *   --broken   ends at once, with a complaint
  */
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const flags = new Set(process.argv.slice(2))
 if (flags.has('--broken')) {
@@ -20,7 +21,7 @@ const tools = [
   { name: 'echo', description: 'Says it again.', inputSchema: object({ text: { type: 'string' } }) },
   { name: 'whoami', description: 'Where it runs.', inputSchema: object() },
   { name: 'huge', description: 'Too much.', inputSchema: object() },
-  { name: 'hang', description: 'Never answers.', inputSchema: object() },
+  { name: 'hang', description: 'Answers when there is a file called gate in its folder.', inputSchema: object() },
   { name: 'crash', description: 'Ends the server.', inputSchema: object() },
 ]
 const text = (said) => ({ content: [{ type: 'text', text: said }] })
@@ -38,7 +39,11 @@ const calls = {
       }),
     ),
   huge: () => text('x'.repeat(3_000_000)),
-  hang: () => new Promise(() => {}),
+  async hang() {
+    writeFileSync('begun', '')
+    while (!existsSync('gate')) await pause(50)
+    return text('the gate is open')
+  },
   crash() {
     console.error('the floor gave way')
     process.exit(7)

@@ -5,7 +5,7 @@ import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Shown } from '../parts/states.tsx'
-import { Ago } from '../parts/time.tsx'
+import { Since } from '../parts/time.tsx'
 import styles from './agents.module.css'
 
 /** The user's own servers of tools: how each was when somebody looked last, and a button to look now. Nothing where there are none. */
@@ -63,7 +63,7 @@ function Server({ server }: { server: McpServerView }) {
         )}
         {health.checkedAt && (
           <span>
-            looked at <Ago at={health.checkedAt} />
+            looked at <Since at={health.checkedAt} />
           </span>
         )}
         <span>{server.agents.length === 0 ? 'offered to no agent' : `offered to ${server.agents.join(', ')}`}</span>
@@ -71,7 +71,7 @@ function Server({ server }: { server: McpServerView }) {
       {health.error && <p className={styles.bad}>{health.error}</p>}
       {!health.error && health.lastError && health.failedAt && (
         <p className="small faint">
-          failed <Ago at={health.failedAt} />: {health.lastError}
+          failed <Since at={health.failedAt} />: {health.lastError}
         </p>
       )}
       {health.tools && health.tools.length > 0 && (
