@@ -41,3 +41,6 @@ export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join('; ')
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
+
+/** Where it was thrown, for a log line. */
+export const stackOf = (thrown: unknown): string => (thrown instanceof Error && thrown.stack) || messageOf(thrown)

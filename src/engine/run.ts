@@ -2,7 +2,7 @@ import type { Adapter, AgentHealth } from '../agent.ts'
 import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
-import { messageOf } from '../domain/error.ts'
+import { messageOf, stackOf } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { FileLimits } from '../domain/files/limits.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
@@ -16,22 +16,22 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { Log } from '../log.ts'
 import type { TokenKeeper } from '../mcp-server.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
-import { type RunChanged, unknownChanges } from '../store/changes.ts'
-import { type Db, isPassing } from '../store/database.ts'
+import type { RunChanged } from '../store/changes.ts'
+import type { Db } from '../store/database.ts'
 import type { Freed } from '../store/events.ts'
 import type { Booking } from '../store/ledger.ts'
 import type { TakenRun } from '../store/runs.ts'
 import type { Contexts } from '../telemetry/contexts.ts'
 import type { Listener, SpannedRun } from '../telemetry/telemetry.ts'
 import type { Leftovers } from './access/leftovers.ts'
+import { persistently } from './await-database.ts'
 import type { PictureShelf } from './changes/shelf.ts'
 import { storeFolderOf } from './changes/store-folder.ts'
-import type { Examined } from './checks/examine.ts'
 import { converse } from './conversation.ts'
-import { RunFailure } from './failure.ts'
 import type { Blobs } from './files/blobs.ts'
 import type { Growths } from './growths.ts'
 import type { Journal } from './journal.ts'
+import { judge, judgeFailure, unstorable } from './judge-run.ts'
 import type { ServerHealth } from './mcp-servers/health.ts'
 import type { Money } from './money/meter.ts'
 import type { ToolServing } from './program/door.ts'
@@ -247,86 +247,4 @@ function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): S
   return [...keys, ...secretsIn({ ...parts.environment(agent.env.pass), ...agent.env.set })]
 }
 
-/** Nothing in it comes from the agent. */
-const unstorable: Ended = {
-  outcome: 'failed',
-  category: 'internal',
-  message: 'Pawl could not store how this run ended; its log has the details.',
-  text: '',
-  changes: { ...unknownChanges, why: 'What this run changed is not known: Pawl could not store how it ended.' },
-}
-const stackOf = (error: unknown) => (error instanceof Error ? error.stack : undefined)
-
 export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'
-
-/** Hard facts first: who stopped it and why outranks what the agent says of itself. */
-function judge({ verdict, exit, canResume, summary, checks, fingerprint, didNothing }: Examined, watch: Watch): Ended {
-  const { text, usage, costUsd } = verdict
-  const facts = { text, usage, costUsd, canResume, summary, exitCode: exit?.code, signal: exit?.signal }
-  return watch.reason
-    ? { ...facts, ...stopped(watch.reason) }
-    : {
-        ...facts,
-        checks,
-        fingerprint,
-        didNothing,
-        outcome: verdict.outcome,
-        category: verdict.category,
-        message: verdict.message,
-        retryAt: verdict.retryAt,
-      }
-}
-
-function judgeFailure(error: unknown, watch: Watch, log: Log): Ended {
-  if (watch.reason) return { text: '', ...stopped(watch.reason) }
-  if (error instanceof RunFailure) return { outcome: 'failed', category: error.category, message: error.message, text: '' }
-  // Only what comes before the agent's start waits for the database, so everything can be begun again.
-  if (isPassing(error))
-    return {
-      outcome: 'interrupted',
-      category: 'internal',
-      message: 'The database went away before the agent was started.',
-      text: '',
-    }
-  log.error('a run failed inside Pawl', { error: messageOf(error), stack: stackOf(error) })
-  return {
-    outcome: 'failed',
-    category: 'internal',
-    message: 'Pawl made a mistake while it ran this; its log has the details.',
-    text: '',
-  }
-}
-
-function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'message'> {
-  switch (reason.kind) {
-    case 'cancelled':
-      return { outcome: 'cancelled' }
-    case 'interrupted':
-      return { outcome: 'interrupted' }
-    case 'lease_lost':
-      return { outcome: 'lost' }
-    case 'timed_out':
-      return { outcome: 'timed_out', category: reason.category, message: reason.message }
-    case 'limit':
-      return { outcome: 'failed', category: reason.category, message: reason.message }
-    case 'denied':
-      return { outcome: 'denied', category: 'permission_denied', message: reason.message }
-    case 'tripped':
-      return { outcome: 'tripped', category: 'guardrail_tripped', message: reason.message }
-    case 'over_budget':
-      return { outcome: 'over_budget', category: 'budget_exceeded', message: reason.message }
-  }
-}
-
-/** The end of a run must be written: while the database is away or full we keep trying. If others take the task meanwhile, the fence refuses what we write. */
-async function persistently<T>(parts: RunParts, log: Log, work: () => Promise<T>): Promise<T> {
-  for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isPassing(error)) throw error
-      log.warn('the end of a run is not stored yet', { error: String(error) })
-      await new Promise<void>((again) => void parts.clock.after(delayMs, again))
-    }
-  }
-}

@@ -1,5 +1,4 @@
 import type { Adapter, Verdict } from '../agent.ts'
-import { sleep } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { showPaths } from '../domain/profile/shown-paths.ts'
@@ -8,10 +7,10 @@ import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
 import type { Exit } from '../process/child.ts'
 import type { Sandbox, Walls } from '../sandbox.ts'
-import { isDiskFull, isPassing } from '../store/database.ts'
 import { questionsOfTask } from '../store/questions.ts'
-import { learnVendorSession, recordHeldLimits, type TakenRun } from '../store/runs.ts'
+import { recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import type { QuestionRow } from '../store/tables.ts'
+import { whenDatabaseIsBack } from './await-database.ts'
 import { failingAs, RunFailure } from './failure.ts'
 import type { LaidAttachments } from './files/lay-attachments.ts'
 import type { Growth } from './growths.ts'
@@ -34,7 +33,7 @@ import { createPermissions, type PermissionParts, type Permissions } from './rig
 import { isLost, type RunParts, spanned, type Voice } from './run.ts'
 import { endTools, toolHome, toolsOfRun } from './run-tools.ts'
 import { runVerbs } from './run-verbs.ts'
-import { archiveSession } from './session/archive.ts'
+import { archive, learnSession, storeSession } from './session/keep.ts'
 import type { RunSkills } from './skills/run-skills.ts'
 import { checkAnswer } from './structured-output.ts'
 import type { StopReason } from './watch.ts'
@@ -314,57 +313,3 @@ const selfStopped = ({ message = 'the budget is used up' }: Verdict, task: strin
 /** A copy of a workspace is gone after its run, nothing may write while the work is checked, and only a namespace of processes is sure to die with us. */
 const mayStay = ({ task }: TakenRun, { workspace, walls }: Place) =>
   task.spec.checks === undefined && workspace.source === workspace.path && walls.unit.enforced
-
-/** A conversation that could not be archived is still on disk; the run has ended all the same. */
-async function archive(taken: TakenRun, parts: RunParts, { adapter, walls, voice }: Place, vendorId: string): Promise<void> {
-  if (!adapter.sessions) return
-  try {
-    await fp('session.archive.before')
-    const conversation = {
-      db: parts.db,
-      home: walls.home,
-      files: adapter.sessions,
-      session: taken.task.session_id,
-      vendorId,
-      run: taken.run,
-      at: new Date(parts.clock.now()),
-    }
-    const archived = await whenDatabaseIsBack(parts, voice, () => archiveSession(conversation))
-    await fp('session.archive.after')
-    for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
-  } catch (error) {
-    voice.log.warn('a conversation was not archived', {
-      session: taken.task.session_id,
-      error: messageOf(error),
-      reason: 'not_archived',
-    })
-    await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
-  }
-}
-
-const databaseBackWithinMs = 15_000
-
-/** The end of the run waits for the database all the same. One that is full, or that stays away, is not waited for: the files are still on disk. */
-export async function whenDatabaseIsBack<T>({ clock }: RunParts, { watch }: Voice, work: () => Promise<T>): Promise<T> {
-  const deadline = clock.monotonic() + databaseBackWithinMs
-  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isPassing(error) || isDiskFull(error) || watch.reason || clock.monotonic() > deadline) throw error
-      await sleep(clock, delayMs)
-    }
-  }
-}
-
-const storeSession = async ({ run }: TakenRun, { db, clock }: RunParts, vendorId: string | undefined) =>
-  vendorId === undefined ? undefined : learnVendorSession(db, run, vendorId, new Date(clock.now()))
-
-/** Stored as soon as it is known: a crash a moment later can resume the conversation. */
-async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
-  await fp('session.learn.before')
-  await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
-    log.warn('the session id will be stored at the end of the run', { error: String(error) }),
-  )
-  await fp('session.learn.after')
-}

@@ -6,7 +6,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
-import { type ErrorCode, messageOf, PawlError } from '../../domain/error.ts'
+import { type ErrorCode, PawlError, stackOf } from '../../domain/error.ts'
 import type { Log } from '../../log.ts'
 
 /** Refusals that the protocol has no error of its own for. Each binding knows what it calls them. */
@@ -41,7 +41,7 @@ export function a2aError(thrown: unknown, log: Log): A2AError {
       return new UnsupportedOperationError(error.message)
     case 'internal': {
       const id = randomUUID()
-      log.error('an A2A call failed', { id, cause: describe(error.cause ?? error) })
+      log.error('an A2A call failed', { id, cause: stackOf(error.cause ?? error) })
       return new Refused('INTERNAL', `Pawl made a mistake; its log has the details under ${id}.`)
     }
     case 'denied':
@@ -59,5 +59,3 @@ export function errorOfStatus(status: number, message: string): A2AError {
   if (status === 503) return new Refused('UNAVAILABLE', message)
   return status >= 500 ? new Refused('INTERNAL', message) : new RequestMalformedError(message)
 }
-
-const describe = (thrown: unknown) => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown))

@@ -8,7 +8,7 @@ import {
   RequestError,
   type Stream,
 } from '@agentclientprotocol/sdk'
-import { invalid, messageOf, PawlError } from '../../domain/error.ts'
+import { invalid, messageOf, PawlError, stackOf } from '../../domain/error.ts'
 import { traceContextOf } from '../../domain/trace-context.ts'
 import type { Log } from '../../log.ts'
 import { createEditor, type Editor } from './editor.ts'
@@ -154,7 +154,7 @@ export function serveAcp({ home, stream, agent: named, version, whenGone, log }:
       return await work()
     } catch (error) {
       if (!(error instanceof PawlError || error instanceof RequestError))
-        log.error('a request of the editor failed', { error: messageOf(error), stack: error instanceof Error ? error.stack : '' })
+        log.error('a request of the editor failed', { error: messageOf(error), stack: stackOf(error) })
       throw requestError(error)
     }
   }

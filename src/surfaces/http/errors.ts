@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
-import { type ErrorCode, errorCodes, messageOf, PawlError } from '../../domain/error.ts'
+import { type ErrorCode, errorCodes, messageOf, PawlError, stackOf } from '../../domain/error.ts'
 import type { Log } from '../../log.ts'
 
 /** What every refusal looks like on the wire (RFC 9457). */
@@ -74,7 +74,7 @@ export function readProblem(thrown: unknown, log: Log): ReadProblem {
     return { problem, headers }
   }
   const id = randomUUID()
-  log.error('request failed', { id, cause: describe(error.cause ?? error) })
+  log.error('request failed', { id, cause: stackOf(error.cause ?? error) })
   return { problem: { ...base, detail: `Pawl made a mistake; its log has the details under ${id}.`, id }, headers }
 }
 
@@ -99,5 +99,3 @@ const send = ({ problem, headers }: ReadProblem) =>
     status: problem.status,
     headers: { 'Content-Type': 'application/problem+json', ...headers },
   })
-
-const describe = (thrown: unknown) => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown))

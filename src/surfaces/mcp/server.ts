@@ -14,7 +14,7 @@ import {
   type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { messageOf, PawlError } from '../../domain/error.ts'
+import { PawlError, stackOf } from '../../domain/error.ts'
 import { mayUse } from '../../domain/role.ts'
 import type { Log } from '../../log.ts'
 import type { Call, Era, McpRuntime, RunState, Who } from './call.ts'
@@ -187,6 +187,6 @@ async function refusing<T>(log: Log, work: () => Promise<T>): Promise<T> {
 
 function ourMistake(error: unknown, log: Log): string {
   const id = randomUUID()
-  log.error('an MCP request failed', { id, cause: error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error) })
+  log.error('an MCP request failed', { id, cause: stackOf(error) })
   return `Pawl made a mistake; its log has the details under ${id}.`
 }

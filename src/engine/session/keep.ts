@@ -1,0 +1,52 @@
+import { messageOf } from '../../domain/error.ts'
+import { fp } from '../../failpoint.ts'
+import type { Log } from '../../log.ts'
+import { learnVendorSession, type TakenRun } from '../../store/runs.ts'
+import { whenDatabaseIsBack } from '../await-database.ts'
+import type { RunParts } from '../run.ts'
+import type { Place } from '../turn.ts'
+import { archiveSession } from './archive.ts'
+
+/** Stored as soon as it is known: a crash a moment later can resume the conversation. */
+export async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
+  await fp('session.learn.before')
+  await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
+    log.warn('the session id will be stored at the end of the run', { error: String(error) }),
+  )
+  await fp('session.learn.after')
+}
+
+export const storeSession = async ({ run }: TakenRun, { db, clock }: RunParts, vendorId: string | undefined) =>
+  vendorId === undefined ? undefined : learnVendorSession(db, run, vendorId, new Date(clock.now()))
+
+/** A conversation that could not be archived is still on disk; the run has ended all the same. */
+export async function archive(
+  taken: TakenRun,
+  parts: RunParts,
+  { adapter, walls, voice }: Place,
+  vendorId: string,
+): Promise<void> {
+  if (!adapter.sessions) return
+  try {
+    await fp('session.archive.before')
+    const conversation = {
+      db: parts.db,
+      home: walls.home,
+      files: adapter.sessions,
+      session: taken.task.session_id,
+      vendorId,
+      run: taken.run,
+      at: new Date(parts.clock.now()),
+    }
+    const archived = await whenDatabaseIsBack(parts, voice, () => archiveSession(conversation))
+    await fp('session.archive.after')
+    for (const { code, detail } of archived?.notes ?? []) await voice.note(code, detail)
+  } catch (error) {
+    voice.log.warn('a conversation was not archived', {
+      session: taken.task.session_id,
+      error: messageOf(error),
+      reason: 'not_archived',
+    })
+    await voice.note('not_archived', 'The conversation could not be archived; its files are still on this machine.')
+  }
+}
