@@ -14,6 +14,7 @@ import type { Extras } from './extras.ts'
 import { createNews } from './news.ts'
 import { createPawlServer, type McpParts } from './server.ts'
 import { createSessions } from './sessions.ts'
+import { taskNewsFor, translated } from './task-news.ts'
 
 /** MCP over HTTP, for both eras at one address. Who asks has passed the gate; each tool looks for its own rights. */
 export interface McpDoor {
@@ -65,7 +66,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       const authInfo: AuthInfo = { token: '', clientId: principal.token, scopes: [], extra: { principal } }
       const bare = new Request(request.url, { method: request.method, headers: request.headers, signal })
       if (await isLegacyRequest(request, body)) return sessions.answer(bare, authInfo, body)
-      return modern.fetch(bare, { parsedBody: body, authInfo })
+      const news = taskNewsFor(body, { runtime, who: whoOf(principal) })
+      if (!news) return modern.fetch(bare, { parsedBody: body, authInfo })
+      if ('refused' in news) return Response.json(news.refused, { status: 400 })
+      return translated(await modern.fetch(bare, { parsedBody: news.request, authInfo }), news)
     },
     async stop() {
       publish?.()

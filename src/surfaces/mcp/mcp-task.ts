@@ -58,7 +58,7 @@ export const legacyTask = (task: TaskSummary) => ({
 })
 
 /** With what the client needs next: the result, or what is asked. */
-export function detailedTask(task: TaskView, call: Call) {
+export function detailedTask(task: TaskView, call: Pick<Call, 'who'>) {
   const head = modernTask(task)
   if (head.status === 'completed') return { ...head, result: resultOf(task, call) }
   if (head.status === 'input_required') return { ...head, inputRequests: requestsOf(task) }
@@ -69,7 +69,7 @@ export const requestsOf = (task: TaskView): InputRequests =>
   Object.fromEntries(openQuestions(task).map((question) => [question.id, inputRequired.elicit(formOf(question))]))
 
 /** What `run_task` would have answered if somebody had waited for it. */
-export function resultOf(task: TaskView, call: Call): CallToolResult {
+export function resultOf(task: TaskView, call: Pick<Call, 'who'>): CallToolResult {
   const shown = shownWithQuestions(task, call)
   return {
     content: [{ type: 'text', text: inWords(shown) }],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createRequestStateCodec, type JSONRPCMessage } from '@modelcontextprotocol/server'
+import { createRequestStateCodec, type JSONRPCMessage, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { messageOf } from '../../domain/error.ts'
 import { localUser } from '../../domain/role.ts'
@@ -9,6 +9,7 @@ import { sealTtlSeconds } from './door.ts'
 import { createNews } from './news.ts'
 import { createPawlServer, type PawlServer } from './server.ts'
 import { addSubscriptions } from './sessions.ts'
+import { type TaskNews, taskNewsFor } from './task-news.ts'
 
 export interface McpStdioOptions {
   readonly runtime: McpRuntime
@@ -43,8 +44,12 @@ export function serveMcpStdio(options: McpStdioOptions): { readonly closed: Prom
       sent?.catch(() => undefined)
     })
   }
-  const transport = new HeardStdio((message) => {
-    if ('method' in message && message.method === 'subscriptions/listen') listen()
+  const transport = new HeardStdio({
+    hear(message) {
+      if (!('method' in message) || message.method !== 'subscriptions/listen') return undefined
+      listen()
+      return taskNewsFor(message, { runtime, who })
+    },
   })
   const handle = serveStdio(
     ({ era }) => {
@@ -65,14 +70,20 @@ export function serveMcpStdio(options: McpStdioOptions): { readonly closed: Prom
   }
 }
 
-/** Lets us hear which messages come: some begin what the library does not tell us of. */
+interface Hearing {
+  /** What the message asks to be told of tasks, if it does. */
+  hear(message: JSONRPCMessage): ReturnType<typeof taskNewsFor>
+}
+
+/** Lets us hear which messages come: some begin what the library does not tell us of, or does not know. */
 class HeardStdio extends StdioServerTransport {
-  readonly #hear: (message: JSONRPCMessage) => void
+  readonly #hearing: Hearing
+  readonly #news = new Map<unknown, TaskNews>()
   #end: (() => void) | undefined
 
-  constructor(hear: (message: JSONRPCMessage) => void) {
+  constructor(hearing: Hearing) {
     super()
-    this.#hear = hear
+    this.#hearing = hearing
   }
 
   whenEnded(end: () => void): void {
@@ -82,13 +93,22 @@ class HeardStdio extends StdioServerTransport {
   override async start(): Promise<void> {
     const { onmessage, onclose } = this
     this.onmessage = (message) => {
-      this.#hear(message)
-      onmessage?.(message)
+      const news = this.#hearing.hear(message)
+      if (news && 'refused' in news) return void super.send(news.refused).catch(() => undefined)
+      if (news) this.#news.set(news.request.id, news)
+      if ('method' in message && message.method === 'notifications/cancelled') this.#news.delete(message.params?.requestId)
+      onmessage?.(news ? news.request : message)
     }
     this.onclose = () => {
       onclose?.()
       this.#end?.()
     }
     return super.start()
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    const listening = 'method' in message ? message.params?._meta?.[SUBSCRIPTION_ID_META_KEY] : undefined
+    const news = this.#news.get(listening)
+    for (const each of news ? await news.translate(message) : [message]) await super.send(each)
   }
 }
