@@ -47,6 +47,15 @@ export const userPrompts = (conversation: Conversation) =>
 export const toolResults = (conversation: Conversation) =>
   conversation.turns.filter((turn) => turn.role === 'tool').map((turn) => turn.text)
 
+/** The scenario that a prompt asks for last, and the conversation from there on. */
+export function askedFor(conversation: Conversation): { name: string; since: Conversation } | undefined {
+  const { turns } = conversation
+  const asks = /^play ([\w-]+)/
+  const index = turns.findLastIndex(({ role, text }) => role === 'user' && asks.test(text))
+  const name = asks.exec(turns[index]?.text ?? '')?.[1]
+  return name === undefined ? undefined : { name, since: { ...conversation, turns: turns.slice(index) } }
+}
+
 /** How far the answer to the last prompt has come: the number of assistant turns since it. */
 export function position(conversation: Conversation): number {
   const lastPrompt = conversation.turns.findLastIndex((turn) => turn.role === 'user')

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { PawlError } from '../../src/domain/error.ts'
-import type { Conversation } from './conversation.ts'
+import { askedFor, type Conversation } from './conversation.ts'
 import { deliver, refuse, sendJson, sendText } from './deliver.ts'
 import { fill } from './placeholders.ts'
 import type { Reply } from './reply.ts'
 import { defaultUsage, type Scenario, type Step } from './scenario.ts'
-import { type Counters, chooseStep } from './script.ts'
+import { type Chosen, type Counters, chooseStep } from './script.ts'
 import { callFor, structuredTool } from './tools.ts'
 import { anthropic } from './wire/anthropic.ts'
 import { gemini } from './wire/gemini.ts'
@@ -17,10 +17,16 @@ import { type Body, RefusedAside, type Wire } from './wire/wire.ts'
 
 const wires: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini, ollama]
 
-/** One request to a scenario, its prefix removed from the path. */
-export interface Call {
+/** A scenario, and what is remembered of it between the requests of one key. */
+export interface Played {
   readonly scenario: Scenario
   readonly state: KeyState
+}
+
+/** One request to a scenario, its prefix removed from the path. */
+export interface Call extends Played {
+  /** Another scenario under the same key. */
+  readonly other: (name: string) => Played
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -44,12 +50,20 @@ export async function play(call: Call, response: ServerResponse): Promise<void> 
     call.note({ wire: wire.name, answer: 'title' })
     return deliver(response, wire, replyOf(titleStep, conversation, wire), titleStep, conversation)
   }
-  const { step, name } = chooseStep(call.scenario, conversation, call.state.counters)
+  const { step, name } = stepFor(call, conversation)
   call.note({ wire: wire.name, answer: name })
   if (!step.error) return deliver(response, wire, replyOf(step, conversation, wire), step, conversation)
   const { resetsInSeconds, inStream, ...error } = step.error
   const resetsAt = resetsInSeconds === undefined ? undefined : new Date(Date.now() + resetsInSeconds * 1000)
   return refuse(response, wire, { ...error, resetsAt }, inStream && conversation.stream)
+}
+
+function stepFor(call: Call, conversation: Conversation): Chosen {
+  const asked = call.scenario.playsAsAsked ? askedFor(conversation) : undefined
+  if (!asked) return chooseStep(call.scenario, conversation, call.state.counters)
+  const { scenario, state } = call.other(asked.name)
+  const { step, name } = chooseStep(scenario, asked.since, state.counters)
+  return { step, name: `${asked.name}.${name}` }
 }
 
 function answerAside({ method, path, body, state, note }: Call, response: ServerResponse): void {

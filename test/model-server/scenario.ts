@@ -80,6 +80,8 @@ export const scenarioSchema = z.strictObject({
   laterSteps: z.array(step).min(1).optional(),
   /** What a conversation gets instead whose first prompt has this text in it. */
   instead: z.array(z.strictObject({ has: z.string().min(1), steps: z.array(step).min(1) })).optional(),
+  /** From a prompt that says `play <scenario>` on, that scenario is played as if the conversation had begun there. */
+  playsAsAsked: z.boolean().optional(),
 })
 export type Scenario = z.infer<typeof scenarioSchema>
 export type ScenarioInput = z.input<typeof scenarioSchema>

@@ -62,6 +62,20 @@ describe('the choice of a step', () => {
     expect(await say('later', [hello, { calledShell: true }, { toolResult: 'ok' }, { user: 'next' }])).toBe('later: hello | next')
   })
 
+  it('plays what a prompt asks for as if the conversation had begun there, and speaks of the whole', async () => {
+    expect(await say('as-asked', [hello])).toBe('1 prompts: hello')
+    const [, ...turn] = answered(1)
+    const asked = [hello, ...turn, { user: 'play three' }]
+    expect(await say('as-asked', asked)).toBe('one')
+    expect(await say('as-asked', [...asked, ...turn])).toBe('two')
+    const later = [...asked, ...turn, { user: 'play later' }]
+    expect(await say('as-asked', later)).toBe('first')
+    // Only its first words count: a prompt may be quoted by a later one.
+    const quoting = [...later, ...turn, { user: 'go on with: play three' }]
+    expect(await say('as-asked', quoting)).toBe('later: hello | play three | play later | go on with: play three')
+    expect(await statusOf('as-asked', [{ user: 'play nothing-known' }])).toBe(404)
+  })
+
   it('counts failures per key, so that tests in parallel do not disturb each other', async () => {
     expect(await statusOf('rate-limit-recovers', [hello], 'a')).toBe(429)
     expect(await statusOf('rate-limit-recovers', [hello], 'b')).toBe(429)

@@ -97,8 +97,11 @@ async function answerAsModel(stage: Stage, url: URL, request: IncomingMessage, r
   })
 
   try {
-    const scenario = findScenario(stage.scenarios, name)
-    await play({ scenario, state: stateOf(stage, `${name}@${key}`), method, path, query: url.searchParams, body, note }, response)
+    const other = (name: string) => ({
+      scenario: findScenario(stage.scenarios, name),
+      state: stateOf(stage, `${name}@${key}`),
+    })
+    await play({ ...other(name), other, method, path, query: url.searchParams, body, note }, response)
   } catch (thrown) {
     note({ answer: messageOf(thrown) })
     throw thrown

@@ -10,6 +10,7 @@ import { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { createLog } from '../../src/log.ts'
+import { processesOf } from '../../src/process/tree.ts'
 import { openStore } from '../../src/store/open.ts'
 import { readFile } from '../../src/store/session-archive.ts'
 import type { GrantRow } from '../../src/store/tables.ts'
@@ -33,6 +34,8 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   readonly ending?: string
   /** What the program cannot do, so that nobody can ask it to. */
   readonly lacks?: readonly Lack[]
+  /** It is the one that shows every refusal of a model in its wire format. */
+  readonly showsRefusals?: boolean
   /** Its options, given the path of each installed program. */
   options(installed: InstalledAgents): Record<string, unknown>
   /** More of its environment. */
@@ -50,6 +53,7 @@ export const programs: readonly Program<'claude' | 'codex'>[] = [
     api: '',
     keyName: 'ANTHROPIC_API_KEY',
     files: '.claude/projects',
+    showsRefusals: true,
     options: ({ claude }) => ({ command: claude }),
   },
   {
@@ -60,6 +64,7 @@ export const programs: readonly Program<'claude' | 'codex'>[] = [
     api: '/v1',
     keyName: 'OPENAI_API_KEY',
     files: '.codex/sessions',
+    showsRefusals: true,
     options: ({ codex }) => ({ command: codex }),
   },
 ]
@@ -73,6 +78,7 @@ export const ollamaLoop: Program<'ollama'> = {
   api: '',
   keyName: 'OLLAMA_API_KEY',
   files: '.pawl-ollama/sessions',
+  showsRefusals: true,
   lacks: ['ownQuestion'],
   options: () => ({}),
 }
@@ -86,6 +92,7 @@ export const geminiProgram: Program<'gemini'> = {
   api: '',
   keyName: 'GEMINI_API_KEY',
   files: '.gemini/tmp',
+  showsRefusals: true,
   lacks: ['ownQuestion', 'structuredOutput'],
   options: ({ gemini }) => ({ command: gemini }),
 }
@@ -170,6 +177,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '/v1',
     keyName: 'OPENAI_API_KEY',
     files: '.qwen/projects',
+    showsRefusals: true,
     lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'steadyUsage'],
     options: ({ qwen }) => ({
       command: [qwen, '--acp', '--auth-type', 'openai'],
@@ -213,6 +221,8 @@ export interface Machine {
   forgetArchive(session: string): Promise<void>
   /** Stops Pawl and starts it again on the same home, so many milliseconds later by its own clock. */
   restart(laterMs?: number): Promise<void>
+  /** What lives of the program that served a run; it may have been started for an earlier one. */
+  processesOf(run: string): Promise<number[]>
   /** What the database keeps of permissions that were given to a task. */
   grants(task: string): Promise<GrantRow[]>
   stop(): Promise<void>
@@ -289,6 +299,12 @@ export async function startMachine(options: { home?: string; database?: string }
     async restart(laterMs) {
       await daemon.stop()
       daemon = await start(laterMs)
+    },
+    async processesOf(run) {
+      const store = await openStore({ home, url: options.database, log })
+      const row = await store.database.db.selectFrom('pawl.runs').select('kill_unit').where('id', '=', run).executeTakeFirst()
+      await store.close()
+      return row?.kill_unit ? processesOf(row.kill_unit) : []
     },
     async grants(task) {
       const store = await openStore({ home, url: options.database, log })
