@@ -1,76 +1,103 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { startDaemon } from './daemon.ts'
-import { type Benchmark, interleave, median, ms, quantile } from './figure.ts'
-import { inPlace } from './place.ts'
+import type pg from 'pg'
+import { startDaemon, usageOf } from './daemon.ts'
+import { type Benchmark, inParallel, interleave, median, perSecond, rate, timed } from './figure.ts'
+import { inPlace, type Place } from './place.ts'
 
-const messages = 200
-const atOnce = 8
-const streams = 1_000
-const seconds = 10
-const speaker = `const until = Date.now() + ${(seconds + 20) * 1000}; const timer = setInterval(() => { process.stdout.write('at=' + Date.now() + ';\\n'); if (Date.now() > until) clearInterval(timer) }, 100)`
+const rounds = 5
+const messages = 300
+/** As many clients as wait for their answers at once, of ours and of the peer. */
+const clients = 32
 
 export const benchmark: Benchmark = {
-  about: `${messages} messages of A2A to an agent that does nothing, against the SDK's server in memory; and ${streams} open streams`,
+  about: `${messages} messages of A2A by ${clients} clients to an agent that does nothing, against the SDK's server in memory`,
   measure: ({ profileDir, say }) =>
     inPlace(async (place) => {
-      const agents = {
-        noop: { adapter: 'custom', profile: 'unattended-open', command: ['/bin/echo', 'done'] },
-        speaker: { adapter: 'custom', profile: 'unattended-open', command: [process.execPath, '--eval', speaker] },
-      }
-      const daemon = await startDaemon(place, { settings: { agents, limits: { running: 10 } }, profileDir })
-      const peer = await startPeer()
-      try {
-        const { ours, peer: theirs } = await interleave(
-          3,
-          () => rate(`${daemon.url}/a2a/agents/noop`, daemon.token),
-          () => rate(peer.url, ''),
-        )
-        const ratio = median(ours) / median(theirs)
-        const delays = await read(daemon.url, daemon.token)
-        say(`${delays.length} updates were read by ${streams} streams`)
-        const p99 = quantile(delays, 0.99)
-        return [
-          {
-            name: 'A2A SendMessage, to the end of its task',
-            ours: `${Math.round(median(ours))}/s durable`,
-            peer: `${Math.round(median(theirs))}/s in memory`,
-            ratio,
-            target: '≥ 0.3x',
-            isMet: ratio >= 0.3,
-          },
-          { name: `updates to ${streams} A2A streams, p99`, ours: ms(p99), peer: '', target: '≤ 250 ms', isMet: p99 <= 250 },
-        ]
-      } finally {
-        peer.stop()
-      }
+      const settings = { agents: { noop: { command: ['/bin/true'] } }, limits: { running: clients } }
+      const daemon = await startDaemon(place, { settings, profileDir, isNoop: true })
+      const ours = `${daemon.url}/a2a/agents/noop`
+      const pool = await daemon.pool(1)
+      const peer = await startPeer(place)
+      // The same server as it is where tasks must not be lost: one row for each, and nothing else.
+      const durable = await startPeer(place, pool.options)
+      // What compiles with use is compiled in all.
+      await send(ours, daemon.token, messages)
+      for (const { url } of [peer, durable]) await send(url, '', messages)
+      const before = { ours: usageOf(daemon.pid).cpuMs, peer: usageOf(peer.pid).cpuMs, database: await written(pool) }
+      const sides = await interleave(
+        rounds,
+        () => send(ours, daemon.token, messages),
+        () => send(peer.url, '', messages),
+      )
+      const count = rounds * messages
+      const spent = (pid: number, sinceMs: number) => ((usageOf(pid).cpuMs - sinceMs) / count).toFixed(2)
+      const database = await written(pool)
+      const per = (name: keyof Written) => ((database[name] - before.database[name]) / count).toFixed(2)
+      say(
+        `CPU per message: ${spent(daemon.pid, before.ours)} ms in our process, ${spent(peer.pid, before.peer)} ms in the peer's`,
+      )
+      say(
+        `per message: ${per('commits')} transactions, ${per('walBytes')} bytes and ${per('syncs')} syncs of the write-ahead log`,
+      )
+      const ratio = median(sides.ours) / median(sides.peer)
+      const durables: number[] = []
+      for (let round = 0; round < rounds; round++) durables.push(await send(durable.url, '', messages))
+      return [
+        {
+          name: 'A2A SendMessage, to the end of its task',
+          ours: `${rate(median(sides.ours))} durable`,
+          peer: `${rate(median(sides.peer))} in memory`,
+          ratio,
+          target: '≥ 0.3x',
+          isMet: ratio >= 0.3,
+        },
+        {
+          name: 'A2A SendMessage, durable both',
+          ours: rate(median(sides.ours)),
+          peer: `${rate(median(durables))} its store`,
+          ratio: median(sides.ours) / median(durables),
+          target: '',
+        },
+      ]
     }),
 }
 
-async function startPeer(): Promise<{ url: string; stop: () => void }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'a2a-peer.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { url, stop: () => void child.kill() }
+async function startPeer(place: Place, database?: pg.PoolConfig): Promise<{ url: string; pid: number }> {
+  const env = database ? { ...process.env, PEER_DATABASE: JSON.stringify(database) } : process.env
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'a2a-peer.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  place.onEnd(() => child.kill('SIGKILL'))
+  for await (const url of createInterface({ input: child.stdout })) return { url, pid: child.pid! }
+  throw new Error('The peer did not start.')
+}
+
+interface Written {
+  readonly commits: number
+  readonly walBytes: number
+  readonly syncs: number
+}
+
+/** What the database has done so far for whoever asked. */
+async function written(pool: pg.Pool): Promise<Written> {
+  const text = `select (select xact_commit::float8 from pg_stat_database where datname = current_database()) as commits,
+    (select wal_bytes::float8 from pg_stat_wal) as "walBytes",
+    (select coalesce(sum(fsyncs), 0)::float8 from pg_stat_io where object = 'wal') as syncs`
+  return (await pool.query<Written>(text)).rows[0]!
 }
 
 /** How many messages a second are answered with a task that has ended. */
-async function rate(url: string, token: string): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
-  let left = messages
-  const began = performance.now()
-  const sender = async () => {
-    while (left-- > 0) await send(url, token, agent)
+async function send(url: string, token: string, count: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  try {
+    return perSecond(count, await timed(() => inParallel(count, clients, () => sendOne(url, token, agent))))
+  } finally {
+    agent.destroy()
   }
-  await Promise.all(Array.from({ length: atOnce }, sender))
-  agent.destroy()
-  return messages / ((performance.now() - began) / 1_000)
 }
 
-function send(url: string, token: string, agent: Agent): Promise<void> {
+function sendOne(url: string, token: string, agent: Agent): Promise<void> {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })
   const headers = {
@@ -92,48 +119,4 @@ function send(url: string, token: string, agent: Agent): Promise<void> {
     })
     sent.on('error', fail).end(body)
   })
-}
-
-/** Subscribes to tasks that say ten things a second; answers how long each took from printed to read. */
-async function read(url: string, token: string): Promise<number[]> {
-  const { hostname, port, host } = new URL(url)
-  const tasks: string[] = []
-  for (let n = 0; n < 10; n++) tasks.push(await begin(url, token))
-  const delays: number[] = []
-  let heard = 0
-  let counting = false
-  const sockets: Socket[] = []
-  for (let n = 0; n < streams; n++) {
-    const socket = connect(Number(port), hostname)
-    sockets.push(socket)
-    socket.write(
-      `POST /a2a/tasks/${tasks[n % tasks.length]}:subscribe HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`.replaceAll(
-        '\\\\r\\\\n',
-        '\r\n',
-      ),
-    )
-    let first = true
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      const now = Date.now()
-      if (first) heard++
-      first = false
-      if (counting) for (const [, at] of text.matchAll(/at=(\d+);/g)) delays.push(now - Number(at))
-    })
-  }
-  for (let tries = 0; heard < streams && tries < 600; tries++) await new Promise((again) => setTimeout(again, 50))
-  if (heard < streams) throw new Error(`Only ${heard} of ${streams} streams were opened.`)
-  counting = true
-  await new Promise((again) => setTimeout(again, seconds * 1_000))
-  for (const socket of sockets) socket.destroy()
-  return delays
-}
-
-async function begin(url: string, token: string): Promise<string> {
-  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] }
-  const response = await fetch(`${url}/a2a/agents/speaker/message:send`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'a2a-version': '1.0' },
-    body: JSON.stringify({ message, configuration: { returnImmediately: true } }),
-  })
-  return ((await response.json()) as { task: { id: string } }).task.id
 }

@@ -57,7 +57,7 @@ export async function breakIn({ createTask, follow }: DaemonUnderTest, agent: st
 
 export async function startDaemon(
   place: Place,
-  options: { home?: string; settings?: DaemonSettings; isWeighed?: boolean } & Pick<BenchOptions, 'profileDir'>,
+  options: { home?: string; settings?: DaemonSettings; isWeighed?: boolean; isNoop?: boolean } & Pick<BenchOptions, 'profileDir'>,
 ): Promise<DaemonUnderTest> {
   const home = options.home ?? join(place.folder, 'home')
   await mkdir(home, { recursive: true, mode: 0o700 })
@@ -69,7 +69,11 @@ export async function startDaemon(
     : []
   const log = openSync(join(place.folder, 'daemon.log'), 'a')
   const since = performance.now()
-  const child = spawn(process.execPath, [...profiling, ...weighing, program, 'serve', '--port', '0', '--json'], {
+  // One that starts no programs of agents.
+  const started = options.isNoop
+    ? ['--max-semi-space-size=4', join(import.meta.dirname, 'noop-daemon.ts')]
+    : [program, 'serve', '--port', '0', '--json']
+  const child = spawn(process.execPath, [...profiling, ...weighing, ...started], {
     cwd: place.folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PAWL_HOME: home },
     stdio: ['ignore', 'pipe', log, ...(options.isWeighed ? (['ipc'] as const) : [])],

@@ -28,6 +28,7 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   page: () => import('./page.ts'),
   mcp: () => import('./mcp.ts'),
   a2a: () => import('./a2a.ts'),
+  'a2a-streams': () => import('./a2a-streams.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { PgBoss } from 'pg-boss'
 import { adapterNamed, agentCodePaths } from '../src/agents/index.ts'
 import { systemClock as clock } from '../src/clock.ts'
@@ -26,32 +25,17 @@ import { createSettler } from '../src/engine/settle.ts'
 import { createWorker } from '../src/engine/worker.ts'
 import { silentLog as log } from '../src/log.ts'
 import { processIdentity } from '../src/process/identity.ts'
-import type { Sandbox } from '../src/sandbox.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { openEmbedded } from '../src/store/embedded/server.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { insertTask } from '../src/store/tasks.ts'
 import { type Benchmark, type Figure, inParallel, interleave, median, perSecond, rate, timed } from './figure.ts'
+import { nothing } from './nothing.ts'
 import { inPlace, type Place } from './place.ts'
 
 const rounds = 5
 const perRound = 200
 const widths = [4, 1, 32]
-
-/** Walls around nothing: a program that has printed its answer and ended before anybody looks. */
-const nothing: Sandbox = {
-  name: 'nothing',
-  probe: async () => ({ available: true, enforced: true, detail: '' }),
-  killUnit: (run, fence) => ({ kind: 'process_group', marker: `${run}.${fence}`, enforced: true }),
-  async launch() {
-    const exit = { code: 0, signal: null }
-    const stdin = new Writable({ write: (_chunk, _encoding, done) => done() })
-    const stdout = Readable.from([Buffer.from('done\n')], { objectMode: false })
-    const stderr = Readable.from([], { objectMode: false })
-    const child = { pid: process.pid, stdin, stdout, stderr, exited: Promise.resolve(exit), stop: async () => exit }
-    return { child, isAlone: () => true }
-  },
-}
 
 export const benchmark: Benchmark = {
   about: 'runs without a process: every state move, event and file; against one worker of pg-boss that fetches and completes',

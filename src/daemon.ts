@@ -59,7 +59,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { otlpVariables } from './telemetry/settings.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { version } from './version.ts'
-import { createMachineWalls, tryWalls } from './walls.ts'
+import { createMachineWalls, type MachineWalls, tryWalls } from './walls.ts'
 
 /** Everything, wired and running. `stop` may be called twice; when it resolves, all of it has stopped. */
 export interface Daemon {
@@ -90,6 +90,8 @@ export interface DaemonOptions {
   readonly clock?: Clock
   /** pg-boss's own clock, for tests that move both. */
   readonly queueClock?: QueueClock
+  /** Others than this machine's, for benchmarks of all that is not the agent's program. */
+  readonly walls?: MachineWalls | undefined
 }
 
 /** The database and the verbs, without running anything: for commands that only look or ask. */
@@ -175,7 +177,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       keySource: createKeySource(config.secrets.key, { home: config.home, environment: environmentOf }),
       audit: (tx, { caller, action, subject, detail }) => insertAudit(tx, audit.entry(caller, action, subject, detail)),
     })
-    const walls = createMachineWalls({ home: config.home, clock, believesEarlier: !options.serveShared })
+    const walls = options.walls ?? createMachineWalls({ home: config.home, clock, believesEarlier: !options.serveShared })
     // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
     if (options.work) {
       const trying = tryWalls(walls, { profiles: config.agents.map(rightsOf), log, isOver: () => started.isStopping })

@@ -17,7 +17,7 @@ export async function mountsOf(
     const { mountA2A } = await import('../surfaces/a2a/mount.ts')
     const a2a = mountA2A({
       runtime,
-      said: saidVerbs({ db: database.db }),
+      said: saidVerbs({ db: database.db, limits: config.limits }),
       log,
       home: config.home,
       version,

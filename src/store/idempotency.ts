@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db, Tx } from './database.ts'
+import type { Tx } from './database.ts'
 
 export interface KeyRow {
   key: string
@@ -14,12 +14,4 @@ export async function keepKey(tx: Tx, { key, body_hash, task_id, created_at }: K
     insert into pawl.idempotency_keys (key, body_hash, task_id, created_at) values (${key}, ${body_hash}, ${task_id}, ${created_at})
     on conflict (key) do nothing
   `.execute(tx)
-}
-
-/** In the order in which they came. */
-export async function keysOfTask(db: Db, task: string): Promise<KeyRow[]> {
-  const { rows } = await sql<KeyRow>`
-    select key, body_hash, task_id, created_at from pawl.idempotency_keys where task_id = ${task} order by created_at, key
-  `.execute(db)
-  return rows
 }

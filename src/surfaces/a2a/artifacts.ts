@@ -2,6 +2,7 @@ import type { Artifact, StreamResponse } from '@a2a-js/sdk'
 import type { ArtifactView } from '../../domain/files/view.ts'
 import type { TaskView } from '../../domain/view.ts'
 import type { Runtime } from '../../engine/runtime.ts'
+import type { ToldTask } from '../../engine/said.ts'
 import { dataPart, rawPart, textPart, urlPart } from './say.ts'
 
 /** A file of more bytes is named by its address, from which whoever has a token gets it. */
@@ -10,7 +11,7 @@ const inlineBytes = 1024 * 1024
 export const chunkBytes = 64 * 1024
 
 /** What the task brought: the answer, if it ended well, and the files that its runs left. */
-export async function artifactsOf(runtime: Runtime, task: TaskView, filesAt: string): Promise<Artifact[]> {
+export async function artifactsOf(runtime: Runtime, task: ToldTask, filesAt: string): Promise<Artifact[]> {
   const answer = answerOf(task)
   const files = task.artifacts > 0 ? await runtime.listArtifacts(task.id) : []
   const left = await Promise.all(files.map((file) => fileArtifact(runtime, file, filesAt)))
@@ -18,7 +19,7 @@ export async function artifactsOf(runtime: Runtime, task: TaskView, filesAt: str
 }
 
 /** The answer of a task that is done, or waits for somebody to say so. What went wrong is never among the artifacts. */
-export function answerOf({ state, result, settings }: TaskView): Artifact | undefined {
+export function answerOf({ state, result, settings }: Pick<TaskView, 'state' | 'result' | 'settings'>): Artifact | undefined {
   if ((state !== 'completed' && state !== 'review') || !result || result.text === '') return undefined
   const structured = settings.outputSchema === undefined ? undefined : parsed(result.text)
   return artifact('result', 'result', [structured === undefined ? textPart(result.text) : dataPart(structured.value)])

@@ -26,7 +26,7 @@ export async function* follow(
   if (isOver(stageOf(view), following)) return
   for await (const batch of parts.runtime.followEvents(id, { after: seq, signal }))
     for (const event of batch) {
-      yield* updatesOf(parts, event, view, caller)
+      yield* await updatesOf(parts, event, view, caller)
       const stage = stageAfter(event)
       if (isLast(event) || (stage !== undefined && isOver(stage, following))) return
     }

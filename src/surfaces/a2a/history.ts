@@ -1,7 +1,6 @@
 import type { Message } from '@a2a-js/sdk'
 import type { Event } from '../../domain/event.ts'
-import type { TaskView } from '../../domain/view.ts'
-import type { MessageKey } from '../../engine/said.ts'
+import type { MessageKey, ToldTask } from '../../engine/said.ts'
 import { byAgent, byUser, type Said, textPart } from './say.ts'
 import { questionParts } from './status.ts'
 
@@ -10,7 +9,7 @@ export const defaultHistory = 100
 export const mostHistory = 1_000
 
 /** What was said in a task as messages, the oldest first: the request, then what the agent and those who answered said. */
-export function historyOf(task: TaskView, said: readonly Event[], keys: readonly MessageKey[], limit: number): Message[] {
+export function historyOf(task: ToldTask, said: readonly Event[], keys: readonly MessageKey[], limit: number): Message[] {
   const first = keys.find((key) => key.question === undefined)
   const request = byUser({ id: first?.id ?? `${task.id}-request`, task, parts: [textPart(task.prompt)] })
   const messages = [request, ...said.flatMap((event) => messageOf(event, task, keys) ?? [])]
@@ -18,7 +17,7 @@ export function historyOf(task: TaskView, said: readonly Event[], keys: readonly
 }
 
 /** The message that an event is, if it is one. */
-export function messageOf(event: Event, task: TaskView, keys: readonly MessageKey[] = []): Message | undefined {
+export function messageOf(event: Event, task: ToldTask, keys: readonly MessageKey[] = []): Message | undefined {
   const said = { id: utteranceId(event), task } satisfies Partial<Said>
   switch (event.type) {
     case 'agent.message':

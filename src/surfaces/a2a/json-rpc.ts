@@ -1,10 +1,11 @@
+import { SendMessageRequest, type StreamResponse, SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
-import { A2A_ERROR_CODE, toJsonRpcError } from '@a2a-js/sdk/errors'
-import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
+import { A2A_ERROR_CODE, RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors'
+import { type A2ARequestHandler, JsonRpcTransportHandler, type ServerCallContext } from '@a2a-js/sdk/server'
 import type { MountedCall, MountedRefusal } from '../mount.ts'
 import { errorOfStatus } from './errors.ts'
-import { framesOf } from './frames.ts'
+import { framesOf, textOf } from './frames.ts'
 import { callOver, extensionHeaders, versionIn } from './service-parameters.ts'
 import { assertVersion } from './versions.ts'
 
@@ -40,10 +41,17 @@ export function jsonRpcOf(handler: A2ARequestHandler): (call: MountedCall) => Pr
     const context = callOver(call, spoken)
     try {
       assertVersion(spoken, 'JSONRPC')
+      const updates = isLegacy ? undefined : streamOf(handler, body, context)
+      if (updates) {
+        // The envelope is the reader's own, what stands in it is not.
+        const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+        const frames = await framesOf(updates, { say: (update) => `${head}${textOf(update)}}`, sayError: inWords })
+        return await call.stream(frames, extensionHeaders(context))
+      }
       const result = await (isLegacy ? legacy : current).handle(body, context)
       const headers = extensionHeaders(context)
       if (!isStream(result)) return answer(withOwnCode(result as Envelope), headers)
-      const frames = await framesOf(result, { say: (event) => event, sayError: inWords })
+      const frames = await framesOf(result, { say: JSON.stringify, sayError: inWords })
       return await call.stream(frames, headers)
     } catch (thrown) {
       return answer(inWords(thrown))
@@ -62,6 +70,20 @@ const isRequest = (body: unknown): body is Record<string, unknown> =>
   body !== null &&
   (body as { jsonrpc?: unknown }).jsonrpc === '2.0' &&
   typeof (body as { method?: unknown }).method === 'string'
+
+/** What a call of 1.0 that streams comes to; undefined for all others. The SDK would put each update into words once for every reader. */
+function streamOf(
+  handler: A2ARequestHandler,
+  { method, params }: Record<string, unknown>,
+  context: ServerCallContext,
+): AsyncGenerator<StreamResponse, void, undefined> | undefined {
+  if (method !== 'SendStreamingMessage' && method !== 'SubscribeToTask') return undefined
+  if (typeof params !== 'object' || params === null || Array.isArray(params))
+    throw new RequestMalformedError('params must be an object.')
+  return method === 'SubscribeToTask'
+    ? handler.resubscribe(SubscribeToTaskRequest.fromJSON(params), context)
+    : handler.sendMessageStream(SendMessageRequest.fromJSON(params), context)
+}
 
 const isStream = (result: unknown): result is AsyncGenerator<unknown, void, undefined> =>
   typeof result === 'object' && result !== null && Symbol.asyncIterator in result

@@ -16,7 +16,7 @@ export async function* composePush(
     throw error
   })
   if (session === undefined) return
-  for await (const update of updatesOf(parts, event, { id, session }, { standing })) yield await written(update, wire)
+  for (const update of await updatesOf(parts, event, { id, session }, { standing })) yield await written(update, wire)
 }
 
 async function written(update: StreamResponse, wire: string): Promise<{ body: string; contentType: string }> {

@@ -5,7 +5,7 @@ import {
   type ListTasksResponse,
   Message,
   SendMessageRequest,
-  StreamResponse,
+  type StreamResponse,
   Task,
   TaskPushNotificationConfig,
   TaskState,
@@ -14,7 +14,7 @@ import {
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { MountedCall } from '../mount.ts'
-import { framesOf } from './frames.ts'
+import { framesOf, textOf } from './frames.ts'
 import { restError, restErrorBody } from './rest-errors.ts'
 import { callOver, extensionHeaders, versionIn } from './service-parameters.ts'
 import { assertVersion } from './versions.ts'
@@ -41,7 +41,7 @@ export function restOf(handler: A2ARequestHandler) {
     }
   }
   const stream = async ({ call, context }: Asked, events: AsyncGenerator<StreamResponse, void, undefined>) => {
-    const frames = await framesOf(events, { say: StreamResponse.toJSON, sayError: restErrorBody })
+    const frames = await framesOf(events, { say: textOf, sayError: restErrorBody })
     return call.stream(frames, extensionHeaders(context))
   }
   const subscribe = operation((asked) =>

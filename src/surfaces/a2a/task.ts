@@ -2,6 +2,7 @@ import type { Task } from '@a2a-js/sdk'
 import { seesDetail, withoutDetail } from '../../domain/detail.ts'
 import type { TaskSummary, TaskView } from '../../domain/view.ts'
 import type { Caller } from '../../engine/runtime.ts'
+import type { ToldTask } from '../../engine/said.ts'
 import { artifactsOf } from './artifacts.ts'
 import { defaultHistory, historyOf, mostHistory } from './history.ts'
 import { keyPrefix } from './incoming.ts'
@@ -10,7 +11,7 @@ import { metadataOf, statusOf } from './status.ts'
 
 /** A task as the protocol shows it, and the number of the event up to which it tells everything. */
 export interface Snapshot {
-  readonly view: TaskView
+  readonly view: ToldTask
   readonly task: Task
   readonly seq: number
 }
@@ -21,29 +22,13 @@ export interface Looking {
   readonly historyLength?: number | undefined
 }
 
-/** So often it is looked again whether a task stood still while it was looked at. What is told twice then does no harm. */
-const looks = 5
-
-/**
- * The task as it stands at one moment. Whatever moves a task writes its event in the same transaction, so what was read between two looks at the same number
- * of the journal belongs together; the events after that number are everything that is not in it yet.
- */
+/** The task as it stands at one moment; the events after its number are everything that is not in it yet. */
 export async function snapshotOf(parts: A2AParts, id: string, looking: Looking): Promise<Snapshot> {
   const last = Math.min(looking.historyLength ?? defaultHistory, mostHistory)
-  let said = await parts.said.whatWasSaid(id, { last })
-  let view = await parts.runtime.getTask(id)
-  for (let look = 1; look < looks; look++) {
-    const again = await parts.said.whatWasSaid(id, { last })
-    if (again.seq === said.seq) break
-    said = again
-    view = await parts.runtime.getTask(id)
-  }
+  const { task: view, seq, events, messages } = await parts.said.toldTask(id, { last, prefix: keyPrefix })
   const shown = seesDetail(looking.caller.standing) ? view : withoutDetail(view)
-  const [artifacts, keys] = await Promise.all([
-    artifactsOf(parts.runtime, view, parts.filesAt()),
-    last === 0 ? [] : parts.said.messagesTo(id, keyPrefix),
-  ])
-  return { view, seq: said.seq, task: { ...bare(shown), artifacts, history: historyOf(shown, said.events, keys, last) } }
+  const artifacts = await artifactsOf(parts.runtime, view, parts.filesAt())
+  return { view, seq, task: { ...bare(shown), artifacts, history: historyOf(shown, events, messages, last) } }
 }
 
 /** Without what was said and what it brought. */

@@ -16,25 +16,47 @@ export interface UpdateParts {
   readonly filesAt: () => string
 }
 
+interface Followed {
+  readonly id: string
+  readonly session: string
+}
+
+/** What events have told, to those who see the detail and to the others. Many streams share an event, so what it tells is looked up and mapped once for all. */
+const told = {
+  whole: new WeakMap<Event, Promise<readonly StreamResponse[]>>(),
+  plain: new WeakMap<Event, Promise<readonly StreamResponse[]>>(),
+}
+const nothing = Promise.resolve([])
+
 /** What one event of a task tells its clients, in order; nothing for most. The same for every stream, whenever and by whichever process it is told. */
-export async function* updatesOf(
+export function updatesOf(
   parts: UpdateParts,
-  told: Event,
-  task: { readonly id: string; readonly session: string },
-  caller: Pick<Caller, 'standing'>,
-): AsyncGenerator<StreamResponse, void, undefined> {
-  const event = seesDetail(caller.standing) ? told : eventWithoutDetail(told)
-  if (event.type === 'artifact.added') return yield* fileUpdates(parts, event.data.artifact, task)
-  const stage = stageAfter(event)
-  if (stage === undefined) return
-  if (event.type === 'task.completed' || event.type === 'task.review') {
-    const view = await parts.runtime.getTask(task.id)
-    const answer = answerOf(view)
-    if (answer) yield* chunksOf(answer, task)
-    const said = event.type === 'task.review' ? { parts: [textPart(reviewSentence)] } : undefined
-    return yield update(event, task, stage, said, metadataOf(view))
+  event: Event,
+  task: Followed,
+  { standing }: Pick<Caller, 'standing'>,
+): Promise<readonly StreamResponse[]> {
+  if (event.type !== 'artifact.added' && stageAfter(event) === undefined) return nothing
+  const isWhole = seesDetail(standing)
+  const known = isWhole ? told.whole : told.plain
+  let updates = known.get(event)
+  if (!updates) {
+    updates = mapped(parts, isWhole ? event : eventWithoutDetail(event), task)
+    known.set(event, updates)
+    // Whoever comes next looks again.
+    updates.catch(() => known.delete(event))
   }
-  yield update(event, task, stage, await wordsOf(parts, event, task))
+  return updates
+}
+
+async function mapped(parts: UpdateParts, event: Event, task: Followed): Promise<readonly StreamResponse[]> {
+  if (event.type === 'artifact.added') return fileUpdates(parts, event.data.artifact, task)
+  const stage = stageAfter(event)!
+  if (event.type !== 'task.completed' && event.type !== 'task.review')
+    return [update(event, task, stage, await wordsOf(parts, event, task))]
+  const view = await parts.runtime.getTask(task.id)
+  const answer = answerOf(view)
+  const said = event.type === 'task.review' ? { parts: [textPart(reviewSentence)] } : undefined
+  return [...(answer ? chunksOf(answer, task) : []), update(event, task, stage, said, metadataOf(view))]
 }
 
 /** Where a task stands after an event; undefined if the event moves it nowhere and says nothing. */
@@ -75,11 +97,7 @@ export function isLast(event: Event): boolean {
 
 type Words = Pick<Said, 'parts' | 'metadata'> & { readonly id?: string | undefined }
 
-async function wordsOf(
-  { runtime }: UpdateParts,
-  event: Event,
-  task: { readonly id: string; readonly session: string },
-): Promise<Words | undefined> {
+async function wordsOf({ runtime }: UpdateParts, event: Event, task: Followed): Promise<Words | undefined> {
   switch (event.type) {
     case 'agent.message':
     case 'message.sent':
@@ -103,13 +121,7 @@ async function wordsOf(
   }
 }
 
-function update(
-  event: Event,
-  task: { readonly id: string; readonly session: string },
-  stage: Stage,
-  said?: Words,
-  metadata?: Record<string, unknown>,
-): StreamResponse {
+function update(event: Event, task: Followed, stage: Stage, said?: Words, metadata?: Record<string, unknown>): StreamResponse {
   const status: TaskStatus = {
     state: stateAt(stage),
     timestamp: event.at,
@@ -119,16 +131,13 @@ function update(
 }
 
 /** Of a file that is gone by now, or has another in its place, nothing is told: the other has an event of its own. */
-async function* fileUpdates(
-  { runtime, filesAt }: UpdateParts,
-  id: string,
-  task: { readonly id: string; readonly session: string },
-): AsyncGenerator<StreamResponse, void, undefined> {
+async function fileUpdates({ runtime, filesAt }: UpdateParts, id: string, task: Followed): Promise<readonly StreamResponse[]> {
   const file = (await runtime.listArtifacts(task.id)).find((one) => one.id === id)
-  if (!file) return
+  if (!file) return []
   try {
-    yield* chunksOf(await fileArtifact(runtime, file, filesAt()), task)
+    return [...chunksOf(await fileArtifact(runtime, file, filesAt()), task)]
   } catch (error) {
-    if (!(error instanceof PawlError && error.code === 'not_found')) throw error
+    if (error instanceof PawlError && error.code === 'not_found') return []
+    throw error
   }
 }
