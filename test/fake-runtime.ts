@@ -62,7 +62,7 @@ export function fakeRuntime(): FakeRuntime {
     const made: SessionView = {
       ...{ id: newId('session', Date.now()), agent: 'demo', adapter: 'demo', workspace, vendorId },
       ...{ taskCount: 0, lastTask: null, archivedBytes: 0, createdAt: at, updatedAt: at, tasks: [] },
-      ...{ title: null, openQuestions: 0, costUsd: null },
+      ...{ title: null, openQuestions: 0, costUsd: null, choices: null },
     }
     sessions.set(made.id, made)
     return made
@@ -251,6 +251,10 @@ export function fakeRuntime(): FakeRuntime {
     async createSession(session) {
       note('createSession', session)
       return newSession(null, session.workspace)
+    },
+    async chooseForSession(id, choice) {
+      note('chooseForSession', id, choice)
+      return { ...findSession(id), choices: { ...choice, chosenAt: at } }
     },
     async adoptSession(adoption) {
       note('adoptSession', adoption)

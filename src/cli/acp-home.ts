@@ -82,14 +82,23 @@ export async function openAcpHome(cli: Cli): Promise<AcpHome & { close(): Promis
         }
       }
     },
-    async chooseAgent(folder, { agent, profile }) {
+    async chooseAgent(folder, { agent, profile, servers = {} }) {
       const at = new Cli(folder)
       at.globals = cli.globals
       const settings = await clientSettings({ cwd: folder, ...cli.globals })
       const named = agent ?? settings.agent
-      if (isDaemon && settings.projectFile === undefined) return { agent: named, profile }
+      const hasServers = Object.keys(servers).length > 0
+      if (isDaemon && settings.projectFile === undefined && !hasServers) return { agent: named, profile }
       const { readSettings, resolveAgent } = await import('./settings.ts')
-      return resolveAgent(at, await readSettings(at, { askTrust: true }), named, profile)
+      const { agentConfig, ...chosen } = await resolveAgent(at, await readSettings(at, { askTrust: true }), named, profile)
+      if (!agentConfig) return chosen
+      // What the owner of this home has written under a name is what that name means.
+      const mcpServers = { ...servers, ...agentConfig.mcpServers }
+      return { ...chosen, agentConfig: hasServers ? { ...agentConfig, mcpServers } : agentConfig }
+    },
+    async readServers(entries) {
+      const { readServerEntries } = await import('../config/mcp-server-entry.ts')
+      return readServerEntries(entries)
     },
     adopt: (task) => connection.adopt(task),
     close: () => connection.close(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { HttpServer, McpServer, McpServers, StdioServer } from '../domain/mcp-server.ts'
+import { type HttpServer, type McpServer, McpServerName, type McpServers, type StdioServer } from '../domain/mcp-server.ts'
 import { namesSecret } from '../domain/redact/names.ts'
 import { SecretName } from '../domain/secret.ts'
 import { Duration } from './duration.ts'
@@ -142,6 +142,26 @@ export function placeServer(entry: McpServerEntry, folder: string, userHome: str
 export function mcpServersOf(entries: FileSettings['mcpServers']): McpServers {
   const there = Object.entries(entries ?? {}).filter(([, entry]) => !entry.disabled)
   return Object.fromEntries(there.map(([name, entry]) => [name, serverOf(entry)]))
+}
+
+/** The same of entries that come from elsewhere: each is good or not by itself. */
+export function readServerEntries(entries: Readonly<Record<string, unknown>>): {
+  servers: McpServers
+  refused: { name: string; why: string }[]
+} {
+  const servers: Record<string, McpServer> = {}
+  const refused: { name: string; why: string }[] = []
+  for (const [name, entry] of Object.entries(entries)) {
+    const named = McpServerName.safeParse(name)
+    const parsed = named.success ? McpServerEntry.safeParse(entry) : named
+    if (parsed.success) servers[name] = serverOf(parsed.data as McpServerEntry)
+    else
+      refused.push({
+        name,
+        why: parsed.error.issues.map(({ path, message }) => [path.join('.') || 'its name', message].join(' ')).join('; '),
+      })
+  }
+  return { servers, refused }
 }
 
 function serverOf(entry: McpServerEntry): McpServer {

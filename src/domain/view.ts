@@ -281,7 +281,21 @@ export const SessionSummary = z.object({
 })
 export type SessionSummary = z.infer<typeof SessionSummary>
 
-export const SessionView = SessionSummary.extend({ tasks: z.array(TaskSummary).describe('The newest 50, newest first.') })
+/** What the next tasks of a session are to be done with. Nobody is held to it: it is for whoever speaks in the session to remember. */
+export const SessionChoice = z.strictObject({
+  agent: Name.optional(),
+  profile: Name.optional(),
+  model: NewTask.shape.model,
+})
+export type SessionChoice = z.infer<typeof SessionChoice>
+
+export const SessionChoices = SessionChoice.extend({ chosenAt: Time })
+export type SessionChoices = z.infer<typeof SessionChoices>
+
+export const SessionView = SessionSummary.extend({
+  choices: SessionChoices.nullable().describe('What was chosen for its next tasks, and when; null if nothing was.'),
+  tasks: z.array(TaskSummary).describe('The newest 50, newest first.'),
+})
 export type SessionView = z.infer<typeof SessionView>
 
 export const NewSession = z.strictObject({

@@ -2,10 +2,19 @@ import { join } from 'node:path'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { invalid, notFound, PawlError } from '../domain/error.ts'
 import { newId, SessionId } from '../domain/id.ts'
-import type { NewSession, Page, SessionAdoption, SessionStop, SessionSummary, SessionView, TaskView } from '../domain/view.ts'
+import type {
+  NewSession,
+  Page,
+  SessionAdoption,
+  SessionChoice,
+  SessionStop,
+  SessionSummary,
+  SessionView,
+  TaskView,
+} from '../domain/view.ts'
 import type { AgentUser } from '../process/agent-user.ts'
 import { insertAudit } from '../store/audit.ts'
-import { insertSession, listSessions, runningTask } from '../store/sessions.ts'
+import { insertSession, listSessions, runningTask, setChoices } from '../store/sessions.ts'
 import { listTasks } from '../store/task-list.ts'
 import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
 import type { Caller } from './entrance/audit.ts'
@@ -22,6 +31,8 @@ export interface SessionVerbs {
   getSession(id: string): Promise<SessionView>
   /** A conversation that nothing was said in yet. */
   createSession(session: NewSession, caller: Caller): Promise<SessionView>
+  /** Keeps what its next tasks are to be done with, for whoever speaks in it next. */
+  chooseForSession(id: string, choice: SessionChoice, caller: Caller): Promise<SessionView>
   /** Makes a session of a conversation that was begun in the agent program itself, whose files stay as they are. */
   adoptSession(adoption: SessionAdoption, caller?: Caller): Promise<SessionView>
   /** Cancels the task that runs on the session now; those that wait stay. Nothing runs: nothing is done. */
@@ -60,7 +71,7 @@ export function sessionVerbs(
   }
   const getSession = async (id: string): Promise<SessionView> => {
     const [session, tasks] = await Promise.all([existing(id), guarded(() => listTasks(db, { session: id, limit: shownTasks }))])
-    return { ...sessionSummary(session), tasks: tasks.map(taskSummary) }
+    return { ...sessionSummary(session), choices: session.choices, tasks: tasks.map(taskSummary) }
   }
 
   return {
@@ -87,6 +98,13 @@ export function sessionVerbs(
           await insertAudit(tx, parts.audit.entry(caller, 'session.create', id, { agent: by.name, workspace: path }))
         }),
       )
+      return getSession(id)
+    },
+
+    async chooseForSession(id, choice) {
+      const chosenAt = new Date(parts.clock.now()).toISOString()
+      await existing(id)
+      await guarded(() => setChoices(db, id, { ...choice, chosenAt }))
       return getSession(id)
     },
 

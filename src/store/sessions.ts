@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { EventType } from '../domain/event.ts'
 import type { TaskState } from '../domain/task/task.ts'
+import type { SessionChoices } from '../domain/view.ts'
 import type { Db, Tx } from './database.ts'
 import type { SessionRow } from './tables.ts'
 
@@ -42,6 +43,13 @@ export async function insertSession(
     insert into pawl.sessions (id, agent, adapter, workspace, vendor_id, adopted_from, created_at, updated_at)
     values (${id}, ${agent}, ${adapter}, ${workspace}, ${vendorId}, ${adoptedFrom}, ${at}, ${at})
   `.execute(tx)
+}
+
+/** What its next tasks are to be done with. False if there is no such session. */
+export async function setChoices(db: Db, session: string, choices: SessionChoices): Promise<boolean> {
+  const { rows } =
+    await sql`update pawl.sessions set choices = ${JSON.stringify(choices)}::jsonb where id = ${session} returning id`.execute(db)
+  return rows.length === 1
 }
 
 export interface SessionFigures extends SessionRow {

@@ -10,6 +10,7 @@ import type { Reason, TaskState, WorkspaceHow } from '../domain/task/task.ts'
 import type { TokenKind } from '../domain/token.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Usage } from '../domain/usage.ts'
+import type { SessionChoices } from '../domain/view.ts'
 import type { KillUnit } from '../process/child.ts'
 import type { ChangesRow } from './changes.ts'
 import type { CheckRow } from './checks.ts'
@@ -54,6 +55,8 @@ export interface SessionRow {
   adopted_from: string | null
   /** A task of it was given files: only then is anything asked about them. */
   has_attachments: boolean
+  /** For its next tasks; see `SessionChoices`. */
+  choices: SessionChoices | null
   created_at: Date
   updated_at: Date
 }

@@ -1,4 +1,12 @@
-import type { NewSession, Page, SessionAdoption, SessionStop, SessionSummary, SessionView } from '../../domain/view.ts'
+import type {
+  NewSession,
+  Page,
+  SessionAdoption,
+  SessionChoice,
+  SessionStop,
+  SessionSummary,
+  SessionView,
+} from '../../domain/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Conversations with agents. */
@@ -9,6 +17,8 @@ export interface SessionCalls {
   createSession(session: NewSession): Promise<SessionView>
   /** Makes a session of a conversation that was begun in the agent program itself. */
   adoptSession(adoption: SessionAdoption): Promise<SessionView>
+  /** Keeps what its next tasks are to be done with, for whoever speaks in it next. */
+  chooseForSession(id: string, choice: SessionChoice): Promise<SessionView>
   /** Cancels the task that runs on the session now, if one does. */
   stopSession(id: string, options?: { now?: boolean | undefined }): Promise<SessionStop>
 }
@@ -19,11 +29,12 @@ export interface ListSessions {
   readonly cursor?: string | undefined
 }
 
-export const sessionCalls = ({ get, post }: Wire): SessionCalls => ({
+export const sessionCalls = ({ get, post, call }: Wire): SessionCalls => ({
   listSessions: (filter = {}) => get(`${api}/sessions`, { ...filter }),
   getSession: (id) => get(sessionPath(id)),
   createSession: (session) => post(`${api}/sessions`, session, false),
   adoptSession: (adoption) => post(`${api}/sessions/adopt`, adoption, false),
+  chooseForSession: async (id, choice) => (await call<SessionView>('PUT', `${sessionPath(id)}/choices`, { body: choice })).value,
   stopSession: (id, { now = false } = {}) => post(`${sessionPath(id)}/stop`, { now }, false),
 })
 

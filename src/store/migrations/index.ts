@@ -23,6 +23,7 @@ import files from './0024-files.ts'
 import keysOfTasks from './0025-keys-of-tasks.ts'
 import listeners from './0026-listeners.ts'
 import mcpHealth from './0029-mcp-health.ts'
+import sessionChoices from './0030-session-choices.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
 export const migrations: readonly { readonly id: number; readonly name: string; readonly sql: string }[] = [
@@ -51,4 +52,5 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 25, name: 'keys-of-tasks', sql: keysOfTasks },
   { id: 26, name: 'listeners', sql: listeners },
   { id: 29, name: 'mcp-health', sql: mcpHealth },
+  { id: 30, name: 'session-choices', sql: sessionChoices },
 ]

@@ -60,7 +60,7 @@ export function serveAcp({ home, stream, agent: named, version, whenGone, log }:
           agentCapabilities: {
             loadSession: true,
             promptCapabilities: { image: true, audio: false, embeddedContext: true },
-            mcpCapabilities: { http: false, sse: false },
+            mcpCapabilities: { http: true, sse: false },
             sessionCapabilities: { list: {}, resume: {}, close: {} },
           },
           authMethods: await authMethods(),

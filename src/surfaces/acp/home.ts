@@ -1,5 +1,6 @@
 import type { Event } from '../../domain/event.ts'
 import type { Growing } from '../../domain/growing.ts'
+import type { McpServers } from '../../domain/mcp-server.ts'
 import type { NewTask } from '../../domain/view.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 
@@ -11,11 +12,16 @@ export interface AcpHome {
   use<T>(ask: (runtime: Runtime) => Promise<T>): Promise<T>
   /** Every event of a task after `after`, each once and in order, until the signal aborts. */
   follow(task: string, options: FollowTask): AsyncIterable<Event>
-  /** The agent for a task in that folder, as the settings there have it. */
+  /** The agent for a task in that folder, as the settings there have it, with these servers of tools beside its own. */
   chooseAgent(
     folder: string,
-    wanted: Pick<NewTask, 'agent' | 'profile'>,
+    wanted: Pick<NewTask, 'agent' | 'profile'> & { readonly servers?: McpServers | undefined },
   ): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>>
+  /** Servers of tools, written as in settings: those that may be used, and of each other why not. */
+  readServers(entries: Readonly<Record<string, unknown>>): Promise<{
+    readonly servers: McpServers
+    readonly refused: readonly { readonly name: string; readonly why: string }[]
+  }>
   /** Sees to it that a task which is nobody's is run. */
   adopt(task: string): Promise<void>
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
 import { z } from 'zod'
 import { invalid } from '../../domain/error.ts'
+import type { McpServers } from '../../domain/mcp-server.ts'
 import { isEnded } from '../../domain/task/task.ts'
 import type { TraceContext } from '../../domain/trace-context.ts'
 import { NewTask, type QuestionView } from '../../domain/view.ts'
@@ -18,6 +19,8 @@ export class OpenSession {
   readonly id: string
   readonly folder: string
   choices: Choices
+  /** That the editor brings, for all tasks of the session. */
+  readonly #servers: McpServers
   readonly #home: AcpHome
   readonly #editor: Editor
   readonly #turns = new Set<Turn>()
@@ -25,10 +28,18 @@ export class OpenSession {
   readonly #tellers = new Map<string, Teller>()
   #cancels = 0
 
-  constructor(options: { id: string; folder: string; choices: Choices; home: AcpHome; editor: Editor }) {
+  constructor(options: {
+    id: string
+    folder: string
+    choices: Choices
+    servers: McpServers
+    home: AcpHome
+    editor: Editor
+  }) {
     this.id = options.id
     this.folder = options.folder
     this.choices = options.choices
+    this.#servers = options.servers
     this.#home = options.home
     this.#editor = options.editor
   }
@@ -86,7 +97,7 @@ export class OpenSession {
           (await commandsOf(this.#home)).map(({ name }) => name),
         )
       : undefined
-    const chosen = await this.#home.chooseAgent(this.folder, { agent, profile })
+    const chosen = await this.#home.chooseAgent(this.folder, { agent, profile, servers: this.#servers })
     const attachments = await this.#handIn(files)
     const wanted = NewTask.safeParse({
       ...withoutNothing({ ...chosen, model, attachments, template: command?.name }),

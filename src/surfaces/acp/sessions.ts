@@ -9,6 +9,7 @@ import { type AcpHome, caller } from './home.ts'
 import { type Choices, chosenBy, commandsOf, type Offers, offersFor } from './offers.ts'
 import { OpenSession } from './open-session.ts'
 import { replay } from './replay.ts'
+import { serverEntries } from './servers.ts'
 
 /** What an editor says of a session that it opens, a new one or one of before. */
 export interface Opening {
@@ -54,13 +55,13 @@ export function createSessions(options: {
     if (!session) throw RequestError.sessionNotFound(id)
     return session
   }
-  const open = (view: SessionView, choices: Choices, servers: readonly McpServer[]): OpenSession => {
-    const session = new OpenSession({ id: view.id, folder: view.workspace, choices, home, editor: editor() })
+  const open = (view: SessionView, choices: Choices, { servers, refused }: Brought): OpenSession => {
+    const session = new OpenSession({ id: view.id, folder: view.workspace, choices, servers, home, editor: editor() })
     sessions.get(view.id)?.leave()
     sessions.set(view.id, session)
     // After the answer that tells the editor of the session.
     setTimeout(() => {
-      if (servers.length > 0) sayServers(session.id, servers)
+      for (const each of refused) sayRefused(session.id, each)
       commandsOf(home)
         .then((availableCommands) =>
           editor().update(session.id, { sessionUpdate: 'available_commands_update', availableCommands }),
@@ -69,9 +70,8 @@ export function createSessions(options: {
     }, 0)
     return session
   }
-  const sayServers = (session: string, servers: readonly McpServer[]) => {
-    const names = servers.map(({ name }) => name).join(', ')
-    const title = `The editor's MCP servers are not given to the agent (${names}); name them in Pawl's settings.`
+  const sayRefused = (session: string, { name, why }: Brought['refused'][number]) => {
+    const title = `The editor's MCP server "${name}" is not given to the agent: ${why}`
     log.warn(title, { session })
     if (editor().showsNotices)
       editor().update(session, { sessionUpdate: 'notice', severity: 'warning', title: title.slice(0, 500) })
@@ -85,14 +85,15 @@ export function createSessions(options: {
     async begin({ cwd, mcpServers, additionalDirectories }) {
       assertOneFolder(additionalDirectories)
       const workspace = await folderOf(cwd)
-      const { profile: _, ...chosen } = await home.chooseAgent(workspace, { agent: options.agent })
+      const brought = await broughtBy(home, mcpServers)
+      const { profile: _, ...chosen } = await home.chooseAgent(workspace, { agent: options.agent, servers: brought.servers })
       // What a task would be refused for is said before the user has written one.
       await home.use((runtime) => runtime.checkTask({ prompt: 'Begin.', workspace, ...chosen }, caller))
       const view = await home.use((runtime) => runtime.createSession({ workspace, ...chosen }, caller))
       const ownProfile = await profileOf(home, view.workspace, view.agent)
       const choices = { agent: view.agent, profile: ownProfile, ownProfile }
       const offers = await offersFor(home, choices)
-      return { session: open(view, choices, mcpServers), offers }
+      return { session: open(view, choices, await usable(home, brought, view.agent)), offers }
     },
 
     async goOn(id, { cwd, mcpServers, additionalDirectories }, { isTold }) {
@@ -100,9 +101,10 @@ export function createSessions(options: {
       const view = await find(id)
       if ((await folderOf(cwd)) !== view.workspace)
         throw invalid(`Session ${id} works in ${view.workspace}, not in ${cwd}; open that folder, or begin a new session.`)
+      const brought = await broughtBy(home, mcpServers)
       const choices = await lastChoices(home, view)
       const offers = await offersFor(home, choices)
-      const session = open(view, choices, mcpServers)
+      const session = open(view, choices, await usable(home, brought, choices.agent))
       if (!isTold) return offers
       const { update, settled } = editor()
       const send = (each: Parameters<typeof update>[1]) => update(id, each)
@@ -118,6 +120,8 @@ export function createSessions(options: {
       // A profile that nobody chose goes with its agent.
       const profile = next.agent !== before.agent && before.profile === before.ownProfile ? ownProfile : next.profile
       session.choices = { ...next, profile, ownProfile }
+      const { agent, model } = next
+      await home.use((runtime) => runtime.chooseForSession(session.id, { agent, profile, model }, caller))
       return offersFor(home, session.choices)
     },
 
@@ -152,12 +156,29 @@ function assertOneFolder(more: readonly string[] = []): void {
     throw invalid(`A session works in one folder; leave out ${more.join(', ')}, or open them to the profile with "mounts".`)
 }
 
-/** What the last task of a session was done with. */
+/** What the editor brings: servers of tools, and why some of them cannot be used. */
+type Brought = Awaited<ReturnType<AcpHome['readServers']>>
+
+const broughtBy = async (home: AcpHome, servers: readonly McpServer[]): Promise<Brought> =>
+  servers.length === 0 ? { servers: {}, refused: [] } : home.readServers(serverEntries(servers))
+
+/** Not every program can be told of them. */
+async function usable(home: AcpHome, brought: Brought, agent: string): Promise<Brought> {
+  const names = Object.keys(brought.servers)
+  const { can } = names.length === 0 ? { can: ['mcp'] } : await home.use((runtime) => runtime.getAgent(agent)).catch(unknownAgent)
+  if (can.includes('mcp')) return brought
+  const why = `the program of the agent "${agent}" speaks no MCP.`
+  return { servers: {}, refused: [...brought.refused, ...names.map((name) => ({ name, why }))] }
+}
+
+/** What was chosen in a session last: for its next task, or with its last one. */
 async function lastChoices(home: AcpHome, view: SessionView): Promise<Choices> {
   const [last] = view.tasks
   const settings = last && (await home.use((runtime) => runtime.getTask(last.id))).settings
-  const agent = last?.agent ?? view.agent
+  const chosen = view.choices && (!last || view.choices.chosenAt > last.createdAt) ? view.choices : undefined
+  const agent = chosen?.agent ?? last?.agent ?? view.agent
   const ownProfile = await profileOf(home, view.workspace, agent)
+  if (chosen) return { agent, profile: chosen.profile ?? ownProfile, ownProfile, model: chosen.model }
   const { model: own } = await home.use((runtime) => runtime.getAgent(agent)).catch(unknownAgent)
   const model = settings?.model === own ? undefined : (settings?.model ?? undefined)
   return { agent, profile: settings?.profile ?? ownProfile, ownProfile, model }
@@ -170,7 +191,7 @@ async function profileOf(home: AcpHome, folder: string, agent: string): Promise<
 }
 
 /** One of a folder's own settings alone is not known to the daemon. */
-function unknownAgent(error: unknown): { model: null } {
-  if (error instanceof PawlError && error.code === 'not_found') return { model: null }
+function unknownAgent(error: unknown): { model: null; can: string[] } {
+  if (error instanceof PawlError && error.code === 'not_found') return { model: null, can: ['mcp'] }
   throw error
 }

@@ -76,7 +76,7 @@ test('every reference resolves, and the nouns have their names', async () => {
       ...['ChangedFile', 'RunChanges', 'RunLogPart', 'TaskChanges', 'TaskFile'],
       ...['Skill', 'Subagent'],
       ...['NewSchedule', 'Schedule', 'ScheduleChanges', 'ScheduleSummary'],
-      ...['NewSession', 'Session', 'SessionAdoption', 'SessionStop', 'SessionSummary'],
+      ...['NewSession', 'Session', 'SessionAdoption', 'SessionChoice', 'SessionStop', 'SessionSummary'],
     ].sort(),
   )
 })

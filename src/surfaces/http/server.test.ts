@@ -169,6 +169,8 @@ test('sessions are listed, shown, adopted and stopped', async () => {
   expect((await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`)).json).toMatchObject({ session, stopped: { id } })
   const again = await ask(surface, 'POST', `/api/v1/sessions/${session}/stop`, { json: { now: true } })
   expect(again.json).toEqual({ session, stopped: null })
+  const chosen = await ask(surface, 'PUT', `/api/v1/sessions/${session}/choices`, { json: { profile: 'strict' } })
+  expect(chosen.json).toMatchObject({ id: session, choices: { profile: 'strict', chosenAt: expect.any(String) } })
   const begun = await ask(surface, 'POST', '/api/v1/sessions', { json: { workspace: '/w' } })
   expect([begun.status, begun.headers.get('location')]).toEqual([201, `/api/v1/sessions/${begun.json.id}`])
   const adopted = await ask(surface, 'POST', '/api/v1/sessions/adopt', {
@@ -181,6 +183,7 @@ test('sessions are listed, shown, adopted and stopped', async () => {
     ['getSession', session],
     ['stopSession', session, { ...owner, now: false }],
     ['stopSession', session, { ...owner, now: true }],
+    ['chooseForSession', session, { profile: 'strict' }],
     ['createSession', { workspace: '/w' }],
     ['adoptSession', { vendorId: 'v', agent: 'demo', workspace: '/w' }],
   ])

@@ -56,6 +56,19 @@ const show = createRoute({
   responses: { 200: json(schemas.Session, 'The session.'), ...problems },
 })
 
+const choose = createRoute({
+  method: 'put',
+  path: `${api}/sessions/{id}/choices`,
+  ...needs('work'),
+  summary: 'Keep what the next tasks of a session are to be done with, for whoever speaks in it next. Nothing is held to it.',
+  request: {
+    params: SessionPath,
+    query: nothing,
+    body: { required: true, content: { 'application/json': { schema: schemas.SessionChoice } } },
+  },
+  responses: { 200: json(schemas.Session, 'The session.'), ...problems },
+})
+
 const stop = createRoute({
   method: 'post',
   path: `${api}/sessions/{id}/stop`,
@@ -81,6 +94,11 @@ export function sessionRoutes(app: App, { runtime }: Parts): void {
   })
   app.openapi(show, async (c) => {
     const session = await runtime.getSession(c.req.valid('param').id)
+    const isWhole = seesDetail(callerOf(c).standing)
+    return c.json(isWhole ? session : { ...session, tasks: session.tasks.map(withoutDetail) }, 200)
+  })
+  app.openapi(choose, async (c) => {
+    const session = await runtime.chooseForSession(c.req.valid('param').id, c.req.valid('json'), callerOf(c))
     const isWhole = seesDetail(callerOf(c).standing)
     return c.json(isWhole ? session : { ...session, tasks: session.tasks.map(withoutDetail) }, 200)
   })
