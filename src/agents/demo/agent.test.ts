@@ -88,6 +88,33 @@ test('it hears an answer again that a crash brings back, and asks no second time
   expect(next.verdict.outcome).toBe('blocked')
 })
 
+test('it takes the answer to a question of which it never heard whether it was kept', async () => {
+  const place = await makePlace()
+  const broken = createServer((request) => request.resume().on('end', () => request.socket.destroy()))
+  await new Promise<void>((resolve) => broken.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void broken.close())
+  const env = { PAWL_DOOR_URL: `http://127.0.0.1:${(broken.address() as AddressInfo).port}`, PAWL_DOOR_TOKEN: 'secret' }
+  const first = await run(place, { prompt: 'look around', env })
+  expect(first.verdict.text).toContain('I asked nothing')
+  const door = await openDoor()
+  const resume = first.verdict.vendorSession
+  const second = await run(place, { prompt: 'the largest files', env: door.env, resume })
+  expect(second.verdict.text).toContain('You asked: look around\n')
+  expect(second.verdict.text).toContain('Your answer was: the largest files')
+  expect(door.asked).toEqual([])
+  await run(place, { prompt: 'look once more', env: door.env, resume })
+  expect(door.asked).toHaveLength(1)
+})
+
+test('it takes a choice for an answer, though it was asked in the same words', async () => {
+  const place = await makePlace()
+  const door = await openDoor()
+  const first = await run(place, { prompt: 'the largest files', env: door.env })
+  const second = await run(place, { prompt: 'the largest files', env: door.env, resume: first.verdict.vendorSession })
+  expect(second.verdict.text).toContain('Your answer was: the largest files')
+  expect(door.asked).toHaveLength(1)
+})
+
 test('its session file only grows, and a line that was cut short spoils no other', async () => {
   const place = await makePlace()
   const door = await openDoor()

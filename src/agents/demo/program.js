@@ -41,9 +41,11 @@ async function main() {
 
   // After a crash whatever it was told comes again: the prompt, with a word about the crash before it, or the answer.
   const again = prompt === session.prompt || prompt.endsWith(`\n\n${session.prompt}`)
-  const answered = !again && (session.state === 'asking' || prompt === session.answer)
+  const isOpen = session.state === 'asking' || session.unheard === true
+  // One of the choices is an answer even where the prompt was the same words: it would ask for ever otherwise.
+  const answered = (isOpen && options.includes(prompt)) || (!again && (isOpen || prompt === session.answer))
   const answer = answered ? prompt : undefined
-  Object.assign(session, { prompt: answered || again ? session.prompt : prompt, state: 'working', answer })
+  Object.assign(session, { prompt: answered || again ? session.prompt : prompt, state: 'working', answer, unheard: undefined })
   saveSession(session)
 
   const seen = await useTool('list_files', { folder: '.' }, async () => {
@@ -160,6 +162,7 @@ async function ask(session) {
   session.state = 'asking'
   saveSession(session)
   const text = `What shall ${reportName} put first: ${options.join(' or ')}?`
+  let unheard = true
   try {
     // No tool call is told of it: the question itself is in the journal.
     const response = await fetch(`${url}/v1/questions`, {
@@ -168,12 +171,14 @@ async function ask(session) {
       body: JSON.stringify({ text, options }),
       signal: AbortSignal.timeout(10_000),
     })
-    if (response.status !== 202) throw new Error(`the door answered ${response.status}`)
+    unheard = response.status === 202
+    if (!unheard) throw new Error(`the door answered ${response.status}`)
     const { id } = await response.json()
     if (typeof id !== 'string') throw new Error('the door named no question')
     return { id }
   } catch (thrown) {
-    session.state = 'working'
+    // Without a word from the door the question may have been kept, and its answer may come yet.
+    Object.assign(session, { state: 'working', unheard: unheard || undefined })
     saveSession(session)
     return { why: thrown.cause?.message || thrown.message }
   }
