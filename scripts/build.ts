@@ -1,8 +1,9 @@
 /** Builds the package: the command line and the library as bundles of our own code, the types beside them. Dependencies stay dependencies. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { writeOwnPrograms } from './own-programs.ts'
 import { buildPage } from './web-page.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -19,16 +20,7 @@ const bundle = await rolldown({
 await bundle.write({ dir: dist, format: 'esm', chunkFileNames: '[name]-[hash].js', sourcemap: false })
 await bundle.close()
 
-// The demo's program is not part of our process: it is started, so it stays a file.
-mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
-cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
-
-// Nor are the programs that stand for agents inside the walls, which are many files here and one there, with the libraries that they use.
-for (const agent of ['ollama', 'a2a']) {
-  const program = await rolldown({ cwd: root, input: { program: `src/agents/${agent}/program/main.ts` }, platform: 'node' })
-  await program.write({ dir: resolve(dist, 'agents', agent), format: 'esm', sourcemap: false })
-  await program.close()
-}
+await writeOwnPrograms(dist)
 
 const tsc = [
   '--project',

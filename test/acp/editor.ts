@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import {
   type AnyMessage,
@@ -14,10 +14,11 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
+import { bundle } from '../bundle.ts'
 import { until } from '../engine/until.ts'
 import { type Frame, faultsIn } from './schema.ts'
 
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 
 export interface Told {
   readonly session: string

@@ -9,8 +9,8 @@ import { PawlError } from '../../src/domain/error.ts'
 import { connectionTo } from '../../src/store/embedded/holder.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { livingPostmaster } from '../../src/store/embedded/postmaster.ts'
+import { bundle } from '../bundle.ts'
 import { giveDatabase } from '../engine/ready-database.ts'
-import { daemonFile } from './bundle.ts'
 import type { Arm, Told } from './daemon.ts'
 import type { Kind } from './scenario.ts'
 
@@ -43,7 +43,7 @@ export class CrashHome {
   }
 
   async start(): Promise<void> {
-    this.#entry = await daemonFile()
+    this.#entry = (await bundle()).crashDaemon
     if (!this.#isFresh) this.#dropDatabase ??= await giveDatabase(this.dir)
     process.on('exit', this.#abandon)
     await this.#launch()

@@ -4,6 +4,7 @@
  *   node test/crash/run.ts --cell NAME         the cells whose names begin so
  *   node test/crash/run.ts --seeds 300         seeded random runs, beginning --from 1
  *   node test/crash/run.ts --seed 17           one of them
+ *   node test/crash/run.ts --cell NAME --times 15   again and again, for what fails seldom
  * With --keep the home of a failure stays, with the daemon's log in it.
  */
 import { parseArgs } from 'node:util'
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     seed: { type: 'string' },
     from: { type: 'string', default: '1' },
+    times: { type: 'string', default: '1' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -39,7 +41,7 @@ function jobs(): Job[] {
 // So that the homes hear of the end and leave nothing running.
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
 const homes = new Homes({ count: 2, keep: values.keep })
-const all = jobs()
+const all = Array.from({ length: Number(values.times) }, jobs).flat()
 let failed = 0
 const began = performance.now()
 await Promise.all(

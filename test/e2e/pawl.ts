@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { bundle } from '../bundle.ts'
 import { until } from '../engine/until.ts'
 
 const compileCache = join(tmpdir(), 'node-compile-cache')
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 
 export interface Ended {
   readonly code: number | null

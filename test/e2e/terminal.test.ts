@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bundle } from '../bundle.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { until } from '../engine/until.ts'
 import { json, pawl } from './pawl.ts'
 
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 
 let home: Awaited<ReturnType<typeof makeHome>>
 beforeAll(async () => {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundle } from '../bundle.ts'
 
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 
 /** Only root can make a view of the machine in which a program is missing. */
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('on a machine without bubblewrap and network', () => {

@@ -17,9 +17,13 @@ const note = (task: string, detail: string) => ({
 const details = (events: readonly Event[]) =>
   events.filter((event) => event.type === 'run.noted').map((event) => (event.data as { detail: string }).detail)
 
+const ends: (() => Promise<void>)[] = []
 let world: Awaited<ReturnType<typeof makeWorld>>
 beforeAll(async () => {
-  world = await makeWorld({ onEnd: (close) => afterAll(close) })
+  world = await makeWorld({ onEnd: (end) => ends.push(end) })
+})
+afterAll(async () => {
+  for (const end of ends.reverse()) await end()
 })
 
 async function makeFeed() {

@@ -1,14 +1,15 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
+import { bundle } from '../bundle.ts'
 import { pawl, serve } from '../e2e/pawl.ts'
 import { makeHome } from '../engine/home.ts'
 import { accepted } from './peer.ts'
 
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 
 /** Starts `pawl mcp` as any program would that was told of it, with the official client. */
 async function started(home: string, era: 'legacy' | { pin: string }) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bundle } from '../bundle.ts'
 import { until } from '../engine/home.ts'
 import { type McpPeer, rpc, startPeer, tasksExtension } from './peer.ts'
 
@@ -131,7 +131,7 @@ it('who does not know tasks, or names none, is refused as the extension says', a
 })
 
 it('over stdio they are told in the same words', slow, async () => {
-  const bin = resolve(import.meta.dirname, '../../bin/pawl')
+  const { pawl: bin } = await bundle()
   const child = spawn(process.execPath, [bin, 'mcp'], {
     env: { PATH: process.env.PATH, HOME: peer.home, PAWL_HOME: peer.home },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundle } from '../bundle.ts'
 import { pawl, type Running, serve } from '../e2e/pawl.ts'
 import { makeHome } from '../engine/ready-database.ts'
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   await mkdir(bin)
   await mkdir(join(home.path, 'work', 'folder'), { recursive: true })
   const program = join(bin, 'pawl')
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve(import.meta.dirname, '../../bin/pawl')}' "$@"\n`)
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${(await bundle()).pawl}' "$@"\n`)
   await chmod(program, 0o755)
   daemon = await serve(home.path)
   const run = (...args: string[]) => pawl(home.path, args, { cwd: join(home.path, 'work') })

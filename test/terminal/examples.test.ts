@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundle } from '../bundle.ts'
 import { pawl, type Running, serve } from '../e2e/pawl.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { helpExamples } from './examples.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
   work = join(home.path, 'work')
   for (const folder of ['bin', 'work/workspace', 'site', '.ssh']) await mkdir(join(home.path, folder), { recursive: true })
   const program = join(home.path, 'bin', 'pawl')
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve(import.meta.dirname, '../../bin/pawl')}' "$@"\n`)
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${(await bundle()).pawl}' "$@"\n`)
   await chmod(program, 0o755)
   await writeFile(
     join(home.path, 'config.yaml'),

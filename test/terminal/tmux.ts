@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { bundle } from '../bundle.ts'
 import { until } from '../engine/until.ts'
 
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
+const { pawl: bin } = await bundle()
 const quoted = (words: readonly string[]) => words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
 
 /** A real terminal of a given size with a shell in it, as somebody sits at one: it is typed into, and looked at. */

@@ -8,6 +8,7 @@ import { openRuntime } from '../../src/daemon.ts'
 import { joined } from '../../src/domain/lines-of.ts'
 import { NewSchedule } from '../../src/domain/schedule/schedule.ts'
 import { silentLog } from '../../src/log.ts'
+import { bundle } from '../bundle.ts'
 import { commandFailpoints } from '../crash/failpoints.ts'
 import { pawl } from '../e2e/pawl.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from '../engine/home.ts'
@@ -43,7 +44,7 @@ it('all tasks of a home are exported as JSON lines and go on in another, once, h
       .join(),
   ).toContain(last.id)
   // A reader that left ends it.
-  const leaving = ['-c', '"$0" "$1" export | head -n 1', process.execPath, join(import.meta.dirname, '../../bin/pawl')]
+  const leaving = ['-c', '"$0" "$1" export | head -n 1', process.execPath, (await bundle()).pawl]
   const left = spawnSync('sh', leaving, { env: { ...process.env, PAWL_HOME: from }, encoding: 'utf8', timeout: 60_000 })
   expect([left.status, left.stdout.split('\n')[0]]).toEqual([0, expect.stringContaining('pawl-export')])
 

@@ -1,0 +1,19 @@
+import { cpSync, mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Writes the programs that a bundle of Pawl starts and does not contain. */
+export async function writeOwnPrograms(dist: string): Promise<void> {
+  // The demo's program is not part of our process: it is started, so it stays a file.
+  mkdirSync(resolve(dist, 'agents/demo'), { recursive: true })
+  cpSync(resolve(root, 'src/agents/demo/program.js'), resolve(dist, 'agents/demo/program.js'))
+
+  // Nor are the programs that stand for agents inside the walls, which are many files here and one there, with the libraries that they use.
+  for (const agent of ['ollama', 'a2a']) {
+    const program = await rolldown({ cwd: root, input: { program: `src/agents/${agent}/program/main.ts` }, platform: 'node' })
+    await program.write({ dir: resolve(dist, 'agents', agent), format: 'esm', sourcemap: false })
+    await program.close()
+  }
+}
