@@ -12,6 +12,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A condition is waited for as long as a loaded machine may need, not the second that is the default.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,

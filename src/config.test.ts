@@ -264,6 +264,9 @@ test('an agent that does not exist is refused with those that do', async () => {
   machine.write(machine.homeFile, helper)
   const config = await machine.load()
   expect(() => findAgent(config, 'helpr')).toThrow('There is no agent "helpr" (there are helper, demo); did you mean "helper"?')
+  expect(() => findAgent(config, 'command')).toThrow(
+    'There is no agent "command" (there are helper, demo); name a command of your own under "agents:" ("pawl init" shows how).',
+  )
 })
 
 test('prices, budgets and guardrails are decided, with what was left out in place', async () => {

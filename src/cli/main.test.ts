@@ -168,7 +168,7 @@ test('an agent that is not there is a mistake of usage that names the ones that 
   const { err, code } = pawl(['task', 'add', '--home', join(own, 'home'), '--agent', 'dmeo', 'hi'])
   expect(code).toBe(2)
   expect(err).toMatch(/no agent "dmeo".*did you mean "demo"/)
-})
+}, 120_000)
 
 test('broken settings are refused with line and column', () => {
   const broken = join(folder, 'broken')
@@ -234,6 +234,19 @@ test('trust is given, listed and taken back', () => {
   expect(JSON.parse(pawl(['trust', '--list', '--json']).out).items).toMatchObject([{ file }])
   expect(pawl(['trust', '--remove'], { cwd: trusting }).code).toBe(0)
   expect(names()).toEqual(['x'])
+})
+
+test('config show tells of one setting or of all below a key, and knows what was meant', () => {
+  const { out, code } = pawl(['config', 'show', 'limits', '--json'])
+  expect(code).toBe(0)
+  const paths = JSON.parse(out).settings.map(({ path }: { path: string }) => path)
+  expect(paths).toContain('limits.running')
+  expect(paths.filter((path: string) => !path.startsWith('limits.'))).toEqual([])
+  expect(pawl(['config', 'show', 'limits.running']).out).toMatch(/^limits\.running +default +\d+$/m)
+  expect(pawl(['config', 'show', 'limits.runing'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('There is no setting limits.runing in force; did you mean "limits.running"?'),
+  })
 })
 
 test('config schema is a JSON schema', () => {

@@ -7,7 +7,7 @@ import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { McpServers } from '../domain/mcp-server.ts'
 import type { ModelSettings, ProviderSettings } from '../domain/models.ts'
 import type { Price } from '../domain/money/prices.ts'
-import { didYouMean } from '../domain/nearest.ts'
+import { nearest } from '../domain/nearest.ts'
 import type { WrittenNotification } from '../domain/notification.ts'
 import type { MountBase, ProfileMount } from '../domain/profile/profile.ts'
 import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
@@ -257,7 +257,10 @@ export function findAgent(config: Config, name: string): ConfiguredAgent {
   }
   const names = config.agents.map((candidate) => candidate.name)
   const there = names.length > 0 ? ` (there are ${names.join(', ')})` : ''
-  throw notFound(`There is no agent "${name}"${there}${didYouMean(name, names)}`)
+  const meant = nearest(name, names)
+  const how =
+    meant === undefined ? 'name a command of your own under "agents:" ("pawl init" shows how).' : `did you mean "${meant}"?`
+  throw notFound(`There is no agent "${name}"${there}; ${how}`)
 }
 
 function fileLayer(kind: 'home' | 'project', settings: FileSettings, document: SettingsDocument, cwd: string) {

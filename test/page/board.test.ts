@@ -190,3 +190,33 @@ test.each(Object.entries(devices))(
   },
   60_000,
 )
+
+test('on a phone each column of the board is one touch or one swipe away', async () => {
+  const tab = await stage.open('/tasks?view=board', { ...devices.phone, hasTouch: true })
+  const { page } = tab
+  const bar = page.getByRole('navigation', { name: 'Columns' })
+  const current = bar.locator('[aria-current="true"]')
+  const done = page.getByRole('heading', { name: /^Done and failed/ })
+  await bar.getByRole('button', { name: /^[\d,]+\s*Working$/ }).waitFor()
+  expect(await current.innerText()).toMatch(/Working/)
+  const placeOf = async () => (await done.boundingBox())!
+  expect((await placeOf()).x).toBeGreaterThan(360)
+
+  await bar.getByRole('button', { name: /Done/ }).tap()
+  await expect.poll(() => current.innerText(), { timeout: 10_000 }).toMatch(/Done/)
+  await expect.poll(async () => Math.round((await placeOf()).x), { timeout: 10_000 }).toBeLessThan(20)
+  // Whole, and above what stands at the foot of the window.
+  const [column, foot] = [
+    page.getByRole('region', { name: 'Done and failed' }).last(),
+    page.getByRole('navigation', { name: 'Screens' }),
+  ]
+  const [box, below] = [(await column.boundingBox())!, (await foot.boundingBox())!]
+  expect(box.x).toBeGreaterThanOrEqual(0)
+  expect(box.x + box.width).toBeLessThanOrEqual(360)
+  expect(box.y + box.height).toBeLessThanOrEqual(below.y)
+
+  await page.getByRole('region', { name: 'Board' }).evaluate((board) => board.scrollBy({ left: -board.clientWidth }))
+  await expect.poll(() => current.innerText(), { timeout: 10_000 }).toMatch(/Waiting/)
+  expect(tab.wrong).toEqual([])
+  await tab.close()
+}, 60_000)

@@ -3,7 +3,7 @@ import { ollamaCommand } from './command.ts'
 import { openLoop } from './conversation.ts'
 import { OllamaOptions } from './options.ts'
 import { ownTools } from './own-tools.ts'
-import { probeOllama } from './probe.ts'
+import { install, probeOllama } from './probe.ts'
 import { ownEndpoint } from './server.ts'
 import { sessionFiles } from './session-files.ts'
 
@@ -26,8 +26,7 @@ export const ollama: Adapter<OllamaOptions> = {
     'skills',
     'nativeToolsOff',
   ),
-  // The server's; the program is part of Pawl.
-  install: 'curl -fsSL https://ollama.com/install.sh | sh',
+  install,
   builtin: { name: 'ollama', options: OllamaOptions.parse({}) },
   sessions: sessionFiles,
   models: () => ({ wire: 'ollama', endpoint: ownEndpoint, keys: [], isFree: true }),

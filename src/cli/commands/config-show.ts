@@ -1,19 +1,27 @@
 import type { Command } from 'commander'
+import { invalid } from '../../domain/error.ts'
+import { didYouMean } from '../../domain/nearest.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
-    .description('Print every setting in force and where it was decided; secrets are masked.')
-    .addHelpText('after', '\nExample\n  pawl config show')
-    .action(() => show(cli))
+    .description('Print the settings in force and where each was decided; secrets are masked.')
+    .argument('[key]', 'only this one, or all below it: limits.running, agents.demo; all if left out')
+    .addHelpText('after', '\nExamples\n  pawl config show\n  pawl config show limits')
+    .action((key: string | undefined) => show(cli, key))
 }
 
-async function show(cli: Cli): Promise<void> {
+async function show(cli: Cli, key: string | undefined): Promise<void> {
   const [{ showConfig }, { readSettings }] = await Promise.all([import('../../config/show.ts'), import('../settings.ts')])
   const config = await readSettings(cli, { askTrust: false })
-  const rows = showConfig(config)
+  const all = showConfig(config)
+  const rows = key === undefined ? all : all.filter(({ path }) => path === key || path.startsWith(`${key}.`))
+  if (rows.length === 0) {
+    const known = new Set(all.flatMap(({ path }) => path.split('.').map((_, n, parts) => parts.slice(0, n + 1).join('.'))))
+    throw invalid(`There is no setting ${oneLine(key ?? '')} in force${didYouMean(key ?? '', [...known])}`)
+  }
   if (cli.globals.json)
     cli.json({ settings: rows, files: config.files, untrusted: config.untrusted ?? null, notes: config.notes })
   else {

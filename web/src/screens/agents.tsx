@@ -165,7 +165,7 @@ function NotInstalled({ agents }: { agents: readonly AgentView[] }) {
     <section className="stack" aria-labelledby="not-installed">
       <h2 id="not-installed">Not installed</h2>
       <Wide label="Table of agents" className="card">
-        <table>
+        <table className="folds">
           <thead>
             <tr>
               <th scope="col">Agent</th>
@@ -180,7 +180,9 @@ function NotInstalled({ agents }: { agents: readonly AgentView[] }) {
                   {name} <span className="faint">{title}</span>
                 </td>
                 <td>{install && <code>{install}</code>}</td>
-                <td className="faint">{tried ? rangeOf(tried) : 'untried'}</td>
+                <td className="faint" data-head="Tried with">
+                  {tried ? rangeOf(tried) : 'untried'}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { formatCost, formatMoney } from '../../../src/cli/format.ts'
 import type { CostGroup } from '../../../src/domain/money/cost.ts'
 import type { CostView } from '../../../src/domain/money/cost-view.ts'
@@ -65,7 +65,7 @@ export default function Costs() {
 }
 
 const shownDays = 30
-const size = { width: 600, height: 150, left: 44, bottom: 18 }
+const size = { height: 220, bottom: 24, top: 10, letter: 8 }
 
 /** The last thirty days as bars, with the cap of a day as a line, and the same as a table. */
 function Days({ costs }: { costs: CostView }) {
@@ -146,23 +146,30 @@ function Bars({
   most: number
   cap: number | null
 }) {
-  const { width, height, left, bottom } = size
+  const { height, bottom } = size
+  const picture = useRef<SVGSVGElement>(null)
+  const width = useWidth(picture)
   const top = ticks.at(-1)!
+  const words = ticks.map((usd) => (top < 10 ? formatMoney(usd) : `$${usd.toLocaleString()}`))
+  const left = Math.max(...words.map(({ length }) => length)) * size.letter + 10
   const floor = height - bottom
-  const yOf = (usd: number) => floor - (usd / top) * (floor - 8)
-  const step = (width - left) / days.length
+  const yOf = (usd: number) => floor - (usd / top) * (floor - size.top)
+  const step = Math.max((width - left) / days.length, 1)
+  const barGap = Math.min(4, step / 3)
+  const daysApart = step * 7 < 80 ? 14 : 7
   const isOver = (usd: number) => cap !== null && usd > cap
   return (
     <svg
-      viewBox={`0 0 ${width} ${height}`}
+      ref={picture}
+      height={height}
       role="img"
       aria-label={`Cost of each of the last ${days.length} days; the dearest was ${formatMoney(most)}.`}
     >
-      {ticks.map((usd) => (
+      {ticks.map((usd, n) => (
         <g key={usd}>
           <line className={styles.grid} x1={left} x2={width} y1={yOf(usd)} y2={yOf(usd)} />
-          <text className={styles.tick} x={left - 6} y={yOf(usd) + 3} textAnchor="end">
-            {top < 10 ? formatMoney(usd) : `$${usd.toLocaleString()}`}
+          <text className={styles.tick} x={left - 8} y={yOf(usd) + 4} textAnchor="end">
+            {words[n]}
           </text>
         </g>
       ))}
@@ -170,15 +177,21 @@ function Bars({
         <g key={key}>
           <rect
             className={isOver(usd) ? styles.over : styles.bar}
-            x={left + n * step + 2}
-            width={step - 4}
+            x={left + n * step + barGap / 2}
+            width={step - barGap}
             y={yOf(usd)}
             height={floor - yOf(usd)}
           >
             <title>{`${key}: ${formatMoney(usd)}`}</title>
           </rect>
-          {n % 7 === (days.length - 1) % 7 && (
-            <text className={styles.tick} x={left + (n + 0.5) * step} y={height - 4} textAnchor="middle">
+          {(days.length - 1 - n) % daysApart === 0 && (
+            <text
+              className={styles.tick}
+              // The last bar is at the edge.
+              x={n === days.length - 1 ? width : left + (n + 0.5) * step}
+              y={height - 6}
+              textAnchor={n === days.length - 1 ? 'end' : 'middle'}
+            >
               {new Date(`${key}T12:00`).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}
             </text>
           )}
@@ -187,7 +200,7 @@ function Bars({
       {cap !== null && (
         <>
           <line className={styles.cap} x1={left} x2={width} y1={yOf(cap)} y2={yOf(cap)} />
-          <text className={styles.capText} x={left + 4} y={yOf(cap) + 9}>
+          <text className={styles.capText} x={left + 4} y={yOf(cap) + 14}>
             cap of a day
           </text>
         </>
@@ -196,12 +209,24 @@ function Bars({
   )
 }
 
+/** How wide it is on the screen: drawn in those very pixels, letters are as large as everywhere. */
+function useWidth(element: React.RefObject<Element | null>): number {
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    if (!element.current) return
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width))
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [element])
+  return width
+}
+
 function Table({ costs }: { costs: CostView }) {
   if (costs.items.length === 0) return <Empty title="Nothing was spent." />
   const dearest = Math.max(...costs.items.map(({ countedUsd }) => countedUsd), 0.000_001)
   return (
     <Wide label="Sums" className="card">
-      <table>
+      <table className="folds">
         <thead>
           <tr>
             <th scope="col">{groups[costs.by]}</th>
@@ -232,10 +257,18 @@ function Table({ costs }: { costs: CostView }) {
                 )}
                 <div className={styles.share} style={{ width: `${(100 * countedUsd) / dearest}%` }} />
               </td>
-              <td className="number">{usd === null ? 'unknown' : formatCost(usd, known)}</td>
-              <td className="number">{(tokens.input + tokens.cacheRead + tokens.cacheWrite).toLocaleString()}</td>
-              <td className="number">{tokens.output.toLocaleString()}</td>
-              <td className="number">{turns.toLocaleString()}</td>
+              <td className="number" data-head="Cost">
+                {usd === null ? 'unknown' : formatCost(usd, known)}
+              </td>
+              <td className="number" data-head="Tokens in">
+                {(tokens.input + tokens.cacheRead + tokens.cacheWrite).toLocaleString()}
+              </td>
+              <td className="number" data-head="Tokens out">
+                {tokens.output.toLocaleString()}
+              </td>
+              <td className="number" data-head="Calls">
+                {turns.toLocaleString()}
+              </td>
             </tr>
           ))}
         </tbody>

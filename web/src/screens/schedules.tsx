@@ -189,7 +189,7 @@ function Strip({ ticks }: { ticks: readonly TickView[] }) {
 function Ticks({ ticks }: { ticks: readonly TickView[] }) {
   return (
     <Wide label="Times it came">
-      <table>
+      <table className="folds">
         <thead>
           <tr>
             <th scope="col">Due</th>

@@ -28,7 +28,7 @@ export function Audit() {
       <Shown asked={audit}>
         {({ items }) => (
           <Wide label="Table of entries">
-            <table>
+            <table className="folds">
               <thead>
                 <tr>
                   <th scope="col">When</th>

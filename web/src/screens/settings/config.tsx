@@ -77,7 +77,7 @@ function Rows({ found }: { found: SettingsView }) {
           </button>
         </div>
       )}
-      <div className={`row ${styles.find}`}>
+      <div className="row">
         <label className="grow">
           <span>Find a setting</span>
           <input type="search" value={text} onChange={(event) => setText(event.target.value)} />
@@ -92,7 +92,7 @@ function Rows({ found }: { found: SettingsView }) {
       {failed && <p role="alert">{messageOf(failed.error)}</p>}
       {changed && <Said changed={changed} />}
       <Wide label="Table of settings">
-        <table className={styles.table}>
+        <table className={`folds ${styles.table}`}>
           <thead>
             <tr>
               <th scope="col">Setting</th>
@@ -167,7 +167,9 @@ function Row({
           </div>
         )}
       </td>
-      <td className="small faint">{source}</td>
+      <td className="small faint" data-head="From">
+        {source}
+      </td>
       <td className={styles.acts}>
         {isWritten && !isEdited && (
           <>

@@ -18,7 +18,7 @@ export function Profiles() {
         {(found) => (
           <>
             <Wide label="Table of profiles">
-              <table>
+              <table className="folds">
                 <thead>
                   <tr>
                     <th scope="col">Profile</th>
@@ -33,8 +33,10 @@ export function Profiles() {
                   {found.map(({ name, base, walls }) => (
                     <tr key={name}>
                       <td>{name}</td>
-                      <td className="faint">{base}</td>
-                      <td>{walls ? 'yes' : 'none'}</td>
+                      <td className="faint" data-head="Stands on">
+                        {base}
+                      </td>
+                      <td data-head="Walls">{walls ? 'yes' : 'none'}</td>
                       <td>
                         <button
                           type="button"

@@ -20,7 +20,7 @@ export function Secrets() {
               <p className="faint">None is kept.</p>
             ) : (
               <Wide label="Table of secrets">
-                <table>
+                <table className="folds">
                   <thead>
                     <tr>
                       <th scope="col">Name</th>
@@ -37,8 +37,8 @@ export function Secrets() {
                         <td>
                           <code>{name}</code>
                         </td>
-                        <td>{scope === 'global' ? 'everybody' : scope}</td>
-                        <td className="faint">
+                        <td data-head="For">{scope === 'global' ? 'everybody' : scope}</td>
+                        <td className="faint" data-head="Changed">
                           <Since at={updatedAt} /> by {updatedBy}
                         </td>
                         <td>

@@ -16,7 +16,7 @@ export function Tokens() {
       <Shown asked={tokens}>
         {(found) => (
           <Wide label="Table of tokens and browsers">
-            <table>
+            <table className="folds">
               <thead>
                 <tr>
                   <th scope="col">What it is</th>
@@ -39,12 +39,16 @@ export function Tokens() {
                           : `a token (${token.kind})`}{' '}
                       {token.name && <span className="faint">{token.name}</span>}
                     </td>
-                    <td>
+                    <td data-head="Whose">
                       {token.user}
                       {token.role && <span className="faint"> as {token.role}</span>}
                     </td>
-                    <td className="faint">{token.lastUsedAt ? <Since at={token.lastUsedAt} /> : 'never'}</td>
-                    <td className="faint">{token.expiresAt ? new Date(token.expiresAt).toLocaleString() : 'never'}</td>
+                    <td className="faint" data-head="Used">
+                      {token.lastUsedAt ? <Since at={token.lastUsedAt} /> : 'never'}
+                    </td>
+                    <td className="faint" data-head="Ends">
+                      {token.expiresAt ? new Date(token.expiresAt).toLocaleString() : 'never'}
+                    </td>
                     <td>
                       <Revoke id={token.id} />
                     </td>

@@ -24,7 +24,7 @@ export function Users() {
       <Shown asked={users}>
         {(found) => (
           <Wide label="Table of users">
-            <table>
+            <table className="folds">
               <thead>
                 <tr>
                   <th scope="col">Name</th>
@@ -77,8 +77,12 @@ function User({ user: { name, role, isDisabled, slots, dailyTasks, tasksToday } 
           </select>
         )}
       </td>
-      <td className="faint">{slots ?? 'no limit'}</td>
-      <td className="faint">{dailyTasks === null ? 'no limit' : `${tasksToday ?? 0} of ${dailyTasks}`}</td>
+      <td className="faint" data-head="At once">
+        {slots ?? 'no limit'}
+      </td>
+      <td className="faint" data-head="A day">
+        {dailyTasks === null ? 'no limit' : `${tasksToday ?? 0} of ${dailyTasks}`}
+      </td>
       <td>
         {name !== localUser && (
           <span className="row">

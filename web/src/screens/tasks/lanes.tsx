@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type RefObject, useRef } from 'react'
+import { type RefObject, useRef, useState } from 'react'
 import { type Column, columns } from '../../../../src/domain/task/column.ts'
 import { asked } from '../../data/asked.ts'
 import { type TaskQuery, useTaskPages } from '../../data/task-pages.ts'
@@ -45,19 +45,68 @@ export function ListView({ query, selection, lanes }: { query: TaskQuery; select
 export function BoardView({ query, selection, lanes }: { query: TaskQuery; selection: Selection; lanes: Lanes }) {
   const { sort: _, ...narrowed } = query
   const counts = useQuery(asked.board(narrowed))
+  const countOf = (column: Column) => counts.data?.[column].toLocaleString() ?? ''
+  const board = useRef<HTMLElement>(null)
+  const [seen, setSeen] = useState(0)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className={styles.board} aria-label="Board" tabIndex={0}>
-      {columns.map((column, n) => (
-        <section key={column} className={styles.column} aria-labelledby={`column-${column}`}>
-          <h2 id={`column-${column}`}>
-            {titles[column]} <span className="faint">{counts.data?.[column].toLocaleString() ?? ''}</span>
-          </h2>
-          <BoardColumn column={column} query={query} selection={selection} lanes={lanes} place={n} />
-        </section>
-      ))}
-    </section>
+    <>
+      <ColumnBar countOf={countOf} seen={seen} show={(n) => scrollToColumn(board.current, n)} />
+      <section
+        ref={board}
+        className={styles.board}
+        aria-label="Board"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        onScroll={({ currentTarget }) => setSeen(seenColumn(currentTarget))}
+      >
+        {columns.map((column, n) => (
+          <section key={column} className={styles.column} aria-labelledby={`column-${column}`}>
+            <h2 id={`column-${column}`}>
+              {titles[column]} <span className="faint">{countOf(column)}</span>
+            </h2>
+            <BoardColumn column={column} query={query} selection={selection} lanes={lanes} place={n} />
+          </section>
+        ))}
+      </section>
+    </>
   )
+}
+
+const shortTitles: Record<Column, string> = {
+  working: 'Working',
+  needs_you: 'Needs you',
+  review: 'Review',
+  waiting: 'Waiting',
+  done: 'Done',
+}
+
+/** On a phone, which has room for one column: how much is in each, and the way there. */
+function ColumnBar({
+  countOf,
+  seen,
+  show,
+}: {
+  countOf: (column: Column) => string
+  seen: number
+  show: (place: number) => void
+}) {
+  return (
+    <nav className={styles.columnBar} aria-label="Columns">
+      {columns.map((column, n) => (
+        <button key={column} type="button" aria-current={n === seen} onClick={() => show(n)}>
+          <strong>{countOf(column)}</strong>
+          {shortTitles[column]}
+        </button>
+      ))}
+    </nav>
+  )
+}
+
+const seenColumn = ({ scrollLeft, scrollWidth }: HTMLElement) => Math.round((scrollLeft / scrollWidth) * columns.length)
+
+function scrollToColumn(board: HTMLElement | null, place: number): void {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  board?.scrollTo({ left: (board.scrollWidth / columns.length) * place, behavior: isCalm ? 'instant' : 'smooth' })
 }
 
 function BoardColumn({
