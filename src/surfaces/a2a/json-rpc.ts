@@ -4,6 +4,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler, type ServerCallContext } from '@a2a-js/sdk/server'
 import type { MountedCall, MountedRefusal } from '../mount.ts'
+import { assertReadable } from './body.ts'
 import { errorOfStatus } from './errors.ts'
 import { framesOf, textOf } from './frames.ts'
 import { callOver, extensionHeaders, versionIn } from './service-parameters.ts'
@@ -41,6 +42,7 @@ export function jsonRpcOf(handler: A2ARequestHandler): (call: MountedCall) => Pr
     const context = callOver(call, spoken)
     try {
       assertVersion(spoken, 'JSONRPC')
+      assertReadable(body.params)
       const updates = isLegacy ? undefined : streamOf(handler, body, context)
       if (updates) {
         // The envelope is the reader's own, what stands in it is not.
@@ -69,7 +71,8 @@ const isRequest = (body: unknown): body is Record<string, unknown> =>
   typeof body === 'object' &&
   body !== null &&
   (body as { jsonrpc?: unknown }).jsonrpc === '2.0' &&
-  typeof (body as { method?: unknown }).method === 'string'
+  typeof (body as { method?: unknown }).method === 'string' &&
+  ['undefined', 'string', 'number'].includes(typeof ((body as { id?: unknown }).id ?? undefined))
 
 /** What a call of 1.0 that streams comes to; undefined for all others. The SDK would put each update into words once for every reader. */
 function streamOf(

@@ -14,6 +14,7 @@ import {
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { MountedCall } from '../mount.ts'
+import { assertReadable } from './body.ts'
 import { framesOf, textOf } from './frames.ts'
 import { restError, restErrorBody } from './rest-errors.ts'
 import { callOver, extensionHeaders, versionIn } from './service-parameters.ts'
@@ -146,7 +147,10 @@ async function bodyOf({ request }: MountedCall): Promise<Record<string, unknown>
   if (text.trim() === '') return {}
   try {
     const body: unknown = JSON.parse(text)
-    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+      assertReadable(body)
+      return body as Record<string, unknown>
+    }
     if (body === null) return {}
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
