@@ -36,6 +36,7 @@ export const asked = {
   checkOutput: (id: string, number: number) =>
     queryOptions({ queryKey: ['check-output', id, number], queryFn: () => pawl.readCheckOutput(id, number) }),
   recordings: queryOptions({ queryKey: ['tasks', 'recordings'], queryFn: () => pawl.listRecordings() }),
+  card: (agent: string) => queryOptions({ queryKey: ['card', agent], queryFn: () => pawl.getCard(agent), retry: false }),
   models: queryOptions({ queryKey: ['models'], queryFn: () => pawl.listModels() }),
   changes: (task: string) => queryOptions({ queryKey: ['tasks', 'changes', task], queryFn: () => pawl.listChanges(task) }),
   // What a run has changed does not change any more.

@@ -10,6 +10,7 @@ import type { AgentView, TaskSummary } from '../../../src/domain/view.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'
+import { Copied } from '../parts/copied.tsx'
 import { Shown } from '../parts/states.tsx'
 import { Countdown } from '../parts/time.tsx'
 import { Wide } from '../parts/wide.tsx'
@@ -107,7 +108,20 @@ function Agent({ agent, figures }: { agent: AgentView; figures: Figures }) {
           {agent.can.length === 0 && <li>runs a prompt and gives its answer</li>}
         </ul>
       )}
+      {isOpen && <Address name={agent.name} />}
     </li>
+  )
+}
+
+/** How other agents reach it. Where A2A is not spoken there is no card, and nothing is said. */
+function Address({ name }: { name: string }) {
+  const { data } = useQuery(asked.card(name))
+  const at = data?.supportedInterfaces[0]?.url
+  if (at === undefined) return null
+  return (
+    <p className="small">
+      Other agents reach it by A2A at <Copied text={at} name={`the A2A address of ${name}`} />
+    </p>
   )
 }
 
