@@ -51,6 +51,9 @@ export interface TokenKeeper {
   write(server: string, text: string): Promise<void>
 }
 
+/** The most tools of one server that an agent is told of: more would leave its model room for nothing else. */
+export const mostTools = 1_000
+
 /** What a server said of itself. */
 export interface ServerFacts {
   readonly server: string | null

@@ -135,8 +135,37 @@ it('a server of a kind that was not offered, or two of one name, is refused by n
   const demo = await open(['--agent', 'demo'])
   const { sessionId } = await begin(demo, [stdio('notes')])
   expect(await demo.prompt(sessionId, 'x --no-question')).toMatchObject({ stopReason: 'end_turn' })
+  // It gives its answer only at the end; who loads the conversation reads it there too.
+  expect(demo.text(sessionId).at(-1)).toContain('You asked: x --no-question')
+  const later = await open()
+  await later.load(sessionId, folder)
+  expect(later.text(sessionId)).toEqual(demo.text(sessionId))
   expect(demo.stderr()).toContain('"notes" is not given to the agent: the program of the agent "demo" speaks no MCP.')
 })
+
+it(
+  'two prompts at once are two tasks, one after the other; what is said to a session that is not open harms nobody',
+  patient,
+  async () => {
+    const editor = await open()
+    const { sessionId } = await editor.newSession(folder)
+    await editor.agent.notify(methods.agent.session.cancel, { sessionId: 's_000000000000000000' })
+    expect(await refusal(editor.prompt('s_000000000000000000', 'x'))).toMatchObject({ code: -32002 })
+    expect(await refusal(editor.prompt('../../etc/passwd', 'x'))).toMatchObject({ code: -32002 })
+    const both = await Promise.all([
+      editor.prompt(sessionId, [{ appendLine: { file: 'order', text: 'begins' } }, { sleep: 200 }, { speak: 'one' }]),
+      editor.prompt(sessionId, [{ appendLine: { file: 'order', text: 'begins' } }, { sleep: 200 }, { speak: 'two' }]),
+    ])
+    expect(both).toMatchObject([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }])
+    expect(editor.text(sessionId).toSorted()).toEqual(['one', 'two'])
+    const { tasks } = json<{ tasks: TaskView[] }>(await pawl(home.path, ['sessions', 'show', sessionId, '--json']))
+    const runs = await Promise.all(
+      tasks.map(async ({ id }) => json<TaskView>(await pawl(home.path, ['task', 'show', id, '--json'])).runs[0]!),
+    )
+    const [first, second] = runs.toSorted((a, b) => a.startedAt!.localeCompare(b.startedAt!))
+    expect(first!.endedAt! <= second!.startedAt!).toBe(true)
+  },
+)
 
 it('a mode that was chosen and not used yet is there when the process has died', patient, async () => {
   const first = await openEditor(home.path)

@@ -97,6 +97,8 @@ function settingsOf(name: string): McpServers[string] {
     hasty: { ...stdio(), timeoutMs: 2_000 },
     older: stdio('--old'),
     broken: stdio('--broken'),
+    flooding: stdio('--flood'),
+    many: stdio('--many'),
     silent: { ...stdio('--silent'), startTimeoutMs: 6_000 },
     missing: { ...stdio(), command: 'no-such-program' },
     library: http(library.url, `Bearer \${secret:LIBRARY}`),
@@ -179,6 +181,25 @@ test('a call that hangs is given up, one that ends its server is told, and a hug
   expect(text).toContain('notes: you said: back again')
   expect(text).toMatch(/x{1000}\n… 2900000 characters left out …\nx{1000}/)
   expect(notes.join('\n')).toMatch(/"notes" was lost: .*the floor gave way/)
+}, 90_000)
+
+test('one that complains without end works, and of one with 10,000 tools as many are told of as a model can bear, without its key', async () => {
+  const { task, text, events, all } = await run(
+    [
+      { mcp: { server: 'flooding', tool: 'echo', input: { text: 'still here' } } },
+      { mcp: { server: 'many' } },
+      { mcp: { server: 'many', tool: 'echo', input: { text: 'and here' } } },
+    ],
+    ['flooding', 'many'],
+  )
+  expect(task.state).toBe('completed')
+  expect(text).toContain('flooding: you said: still here')
+  expect(text).toContain('many: you said: and here')
+  const listed = text.split('\n').find((line) => line.startsWith('many: echo'))!
+  expect(listed.split(' ')).toHaveLength(1_001)
+  const notes = events.flatMap((event) => (event.type === 'run.noted' ? [event.data.detail] : []))
+  expect(notes.join('\n')).toContain('"many" has 10005 tools, and the agent is told of the first 1000 at most')
+  expect(all).not.toContain(secret)
 }, 90_000)
 
 test('rules of the profile decide about the tools of a server, and a profile may have none of them', async () => {

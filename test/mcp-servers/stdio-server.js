@@ -5,6 +5,8 @@
  *   --old      knows nothing newer than `initialize`, and ends when it hears another word first
  *   --silent   never answers anything
  *   --broken   ends at once, with a complaint
+ *   --flood    complains without end
+ *   --many     has 10,000 tools more, and its key stands in what it says of each
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,6 +26,14 @@ const tools = [
   { name: 'hang', description: 'Answers when there is a file called gate in its folder.', inputSchema: object() },
   { name: 'crash', description: 'Ends the server.', inputSchema: object() },
 ]
+if (flags.has('--many'))
+  for (let n = 1; n <= 10_000; n++)
+    tools.push({ name: `tool-${n}`, description: `My key is ${process.env.NOTES_TOKEN}.`, inputSchema: object() })
+if (flags.has('--flood')) {
+  const line = `${'complaint '.repeat(1_000)}${process.env.NOTES_TOKEN}\n`
+  const complain = () => process.stderr.write(line, () => setImmediate(complain))
+  complain()
+}
 const text = (said) => ({ content: [{ type: 'text', text: said }] })
 const calls = {
   echo: (input) => text(`you said: ${input.text}`),

@@ -1,7 +1,7 @@
 import { chosenServers, type McpServers } from '../../domain/mcp-server.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { decide } from '../../domain/rule/decide.ts'
-import type { ServerFacts, ServerPlace } from '../../mcp-server.ts'
+import { mostTools, type ServerFacts, type ServerPlace } from '../../mcp-server.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { type RunParts, spanned } from '../run.ts'
 import { type ToolRights, toolHome } from '../run-tools.ts'
@@ -48,6 +48,11 @@ export function serversOfRun(
     log: voice.log,
   }
   const told = new Set<string>()
+  const say = (code: string, sentence: string) => {
+    if (told.has(sentence)) return
+    told.add(sentence)
+    void Promise.resolve(voice.note(code, sentence)).catch(() => undefined)
+  }
   return {
     servers,
     place: {
@@ -68,12 +73,17 @@ export function serversOfRun(
     },
     isOffered: (tool) => isOffered(profile, tool),
     telling: (name) => ({
-      onReached: (facts) => parts.serverHealth?.reached(name, servers[name]!, facts, 'run'),
+      onReached(facts) {
+        parts.serverHealth?.reached(name, servers[name]!, facts, 'run')
+        if (facts.tools.length > mostTools)
+          say(
+            'mcp_server_tools',
+            `The server "${name}" has ${facts.tools.length} tools, and the agent is told of the first ${mostTools} at most; leave out what is not needed with "tools.disabled" of the profile.`,
+          )
+      },
       onFailed(sentence, isSignIn) {
         parts.serverHealth?.failed(name, servers[name]!, sentence, isSignIn, 'run')
-        if (told.has(sentence)) return
-        told.add(sentence)
-        void Promise.resolve(voice.note('mcp_server_failed', sentence)).catch(() => undefined)
+        say('mcp_server_failed', sentence)
       },
     }),
   }

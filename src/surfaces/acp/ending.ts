@@ -24,6 +24,10 @@ export function endingOf(task: TaskView): PromptResponse {
   return { stopReason, _meta: { pawl: { task: task.id, state: task.state, costUsd: task.result?.costUsd ?? null } } }
 }
 
+/** It has done what was asked for, and says what came of it. */
+export const hasAnswer = (task: TaskView): task is TaskView & { result: NonNullable<TaskView['result']> } =>
+  (task.state === 'completed' || task.state === 'review') && task.result !== null
+
 function sentenceOf(task: TaskView, category: string): string {
   const said = task.reason?.detail ?? (Object.hasOwn(categories, category) ? categories[category as Category].says : undefined)
   return `${said ?? `The task is ${task.state}.`} (task ${task.id}: pawl show ${task.id})`

@@ -1,6 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Event } from '../../domain/event.ts'
 import type { TaskView } from '../../domain/view.ts'
+import { hasAnswer } from './ending.ts'
 import type { AcpHome } from './home.ts'
 import { questionInWords } from './questions.ts'
 import { createTeller, type Teller } from './teller.ts'
@@ -41,6 +42,7 @@ export async function replay(options: {
       after = events.at(-1)?.seq ?? after
       if (events.length < pageSize) break
     }
+    if (hasAnswer(task)) teller.result(task.result.text)
     last = { task, teller, after }
   }
   return last

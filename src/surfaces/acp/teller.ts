@@ -14,6 +14,8 @@ export interface Shows {
 export interface Teller {
   event(event: Event): void
   growing(growing: Growing | undefined): void
+  /** What the task came to. Said if the agent has not said it: some programs give their answer only at the end. */
+  result(text: string): void
   /** The id under which the editor knows a call that has not returned. */
   openCall(tool: string): string | undefined
 }
@@ -31,6 +33,8 @@ export function createTeller(options: {
   const open = new Map<string, { readonly id: string; readonly tool: string }>()
   let calls = 0
   let plan = ''
+  /** All messages so far, without the space between their words. */
+  let said = ''
 
   const say = (chunk: Chunk | undefined) => {
     if (!chunk) return
@@ -85,12 +89,18 @@ export function createTeller(options: {
 
   return {
     growing: (growing) => say(texts.grow(growing)),
+    result(text) {
+      if (said.includes(squeezed(text))) return
+      said += squeezed(text)
+      send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId: `${task}-result` })
+    },
     openCall: (tool) => [...open.values()].findLast((call) => call.tool === tool)?.id,
     event(event) {
       const run = event.run ?? ''
       const isPlanned = planned(event)
       switch (event.type) {
         case 'agent.message':
+          said += squeezed(event.data.text)
           return say(texts.settle(event.run, 'message', event.data.text))
         case 'message.sent':
           return say(texts.settle(undefined, 'message', event.data.text))
@@ -144,6 +154,8 @@ export function createTeller(options: {
     },
   }
 }
+
+const squeezed = (text: string) => text.replaceAll(/\s+/g, '')
 
 /** The protocol has any JSON here; what is too large is not worth repeating beside its title. */
 const isPlain = (input: unknown) => input !== undefined && JSON.stringify(input).length <= 100_000

@@ -4,7 +4,7 @@ import type { Event } from '../../domain/event.ts'
 import { isEnded, isRestingEvent } from '../../domain/task/task.ts'
 import type { QuestionView, TaskView } from '../../domain/view.ts'
 import type { Editor } from './editor.ts'
-import { endingOf, parkedError } from './ending.ts'
+import { endingOf, hasAnswer, parkedError } from './ending.ts'
 import { failedTask } from './errors.ts'
 import { type AcpHome, caller } from './home.ts'
 import { ask, isAskable, questionInWords } from './questions.ts'
@@ -85,7 +85,10 @@ export function startTurn(options: TurnOptions): Turn {
   }
   /** The answer to the prompt, if the task has come to where the turn ends. */
   const restOf = (now: TaskView): PromptResponse | undefined => {
-    if (isEnded(now.state) || now.state === 'review') return endingOf(now)
+    if (isEnded(now.state) || now.state === 'review') {
+      if (hasAnswer(now)) teller.result(now.result.text)
+      return endingOf(now)
+    }
     if (now.state === 'parked') {
       if (now.resumeAt === null || Date.parse(now.resumeAt) - Date.now() > patienceMs) throw parkedError(now)
       return undefined

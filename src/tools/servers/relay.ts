@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type CallToolResult, type Client, SdkHttpError } from '@modelcontextprotocol/client'
+import { type CallToolResult, type Client, SdkHttpError, type Tool } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'
 import type { Log } from '../../log.ts'
+import { mostTools } from '../../mcp-server.ts'
 import { withoutMiddle } from '../answer-text.ts'
 import { type Answer, createExchange, type Protocol } from '../protocol.ts'
 import type { Permit } from '../strict-parts.ts'
@@ -65,7 +66,8 @@ function serverLike(upstream: Upstream, reached: Reached, parts: RelayParts, sig
   if (can.tools) {
     server.setRequestHandler('tools/list', async () => {
       const { tools } = await client.listTools(undefined, options)
-      return reached.redactor.value({ tools: tools.filter((tool) => parts.isOffered(ruleName(upstream, tool.name))) })
+      const offered = tools.filter((tool) => parts.isOffered(ruleName(upstream, tool.name)))
+      return reached.redactor.value({ tools: fitting(offered) })
     })
     server.setRequestHandler('tools/call', ({ params }) => call(upstream, reached, parts, params, signal))
   }
@@ -155,6 +157,15 @@ function sentence(
 const failed = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })
 
 const passed = <T>({ redactor }: Reached, result: T): T => redactor.value(result)
+
+/** The first of them, as many as can be passed on. */
+function fitting(tools: readonly Tool[]): Tool[] {
+  let room = mostAnswerBytes / 2
+  return tools.slice(0, mostTools).filter((tool) => {
+    room -= Buffer.byteLength(JSON.stringify(tool))
+    return room >= 0
+  })
+}
 
 /** Texts lose their middle; what is still too large is left out, and said. */
 function bounded(result: CallToolResult): CallToolResult {

@@ -4,7 +4,7 @@ import type { Returned, Tool } from './tool.ts'
 
 const protocolVersion = '2025-06-18'
 
-/** The tools of one server, served at the door by MCP over streamable HTTP. */
+/** The tools of one server, served at the door by MCP over streamable HTTP. By hand: this starts with every run, and the official client takes ten times as long to load. */
 export interface ServedTools {
   readonly name: string
   tools(without: readonly string[], signal: AbortSignal): Promise<Tool[]>
