@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 
+/** Each makes what it needs and takes it away again, so many of them may share a process, which loads the sources once. */
+const units = ['src/**/*.test.ts']
 const realAgents = ['test/real-agents/**/*.test.ts', 'test/gateway/sdk-*.test.ts']
 
 export default defineConfig({
@@ -19,10 +21,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pawl',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...realAgents],
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...units, ...realAgents],
         },
       },
+      { extends: true, test: { name: 'units', include: units, isolate: false } },
       // Of their own, because only they need the programs: a run of other tests downloads nothing.
       {
         extends: true,

@@ -22,6 +22,9 @@ const long = [
   'test/terminal/',
   'test/crash/',
   'test/e2e/',
+  'test/engine/weeks/limits.test.ts',
+  'test/engine/program-runs.test.ts',
+  'test/engine/checks.test.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {

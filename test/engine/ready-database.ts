@@ -41,7 +41,7 @@ export async function makeHome(
  * no test cuts the power; a killed process loses nothing there either. `bare` has no schema yet, as a restore wants it. Answers what removes it.
  */
 export async function giveDatabase(home: string, options: { bare?: boolean } = {}): Promise<() => void> {
-  const made = await pattern(options.bare ? 'bare' : 'ready')
+  const made = await databasePattern(options.bare ? 'bare' : 'ready')
   const folder = mkdtempSync(join(memory() ?? home, prefix))
   await run('cp', ['-a', made, join(folder, 'data')])
   symlinkSync(folder, join(home, 'postgres'))
@@ -74,7 +74,7 @@ const known = new Map<Form, Promise<string>>()
 export type Form = 'ready' | 'bare'
 
 /** Made once per version of the bundled server and of what we set in it, and kept. */
-function pattern(form: Form): Promise<string> {
+export function databasePattern(form: Form): Promise<string> {
   const made = known.get(form) ?? make(form)
   known.set(form, made)
   return made

@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { adoptSession } from '../../src/engine/session/adopt.ts'
 import { findSession } from '../../src/store/runs.ts'
 import { knownFiles } from '../../src/store/session-archive.ts'
-import { agentUser, makeSession, talkAdapter } from './session-parts.ts'
+import { agentUser, closeSessions, makeSession, talkAdapter } from './session-parts.ts'
+
+afterAll(closeSessions)
 
 const id = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
 const main = `.talk/projects/-w/${id}.jsonl`

@@ -4,12 +4,14 @@ import { appendFile, link, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink,
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { archiveSession } from '../../src/engine/session/archive.ts'
 import { openHome, withFile } from '../../src/engine/session/home.ts'
 import { DamagedArchive, restoreSession } from '../../src/engine/session/restore.ts'
 import { archiveSize, knownFiles, readFile as readArchived } from '../../src/store/session-archive.ts'
-import { agentUser, conversations, makeSession } from './session-parts.ts'
+import { agentUser, closeSessions, conversations, makeSession } from './session-parts.ts'
+
+afterAll(closeSessions)
 
 const id = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
 const main = `.talk/projects/-w/${id}.jsonl`

@@ -1,12 +1,14 @@
 import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { canOnly } from '../../src/agent.ts'
 import { archiveSession } from '../../src/engine/session/archive.ts'
 import { cutCalls } from '../../src/engine/session/cut-calls.ts'
 import { findConversation, type Look, lookFor, openHome } from '../../src/engine/session/home.ts'
-import { conversations, makeSession, said, talkAdapter } from './session-parts.ts'
+import { closeSessions, conversations, makeSession, said, talkAdapter } from './session-parts.ts'
+
+afterAll(closeSessions)
 
 const id = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
 const main = `.talk/projects/-w/${id}.jsonl`

@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type Adapter, canOnly, type SessionFiles } from '../../src/agent.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -47,7 +47,12 @@ export function talkAdapter(changes: Partial<Adapter> = {}): Adapter {
 /** One store for all sessions of a test file: none of them looks at another's rows. */
 let shared: ReturnType<typeof makeParts> | undefined
 let close: (() => Promise<void>) | undefined
-afterAll(() => close?.())
+
+/** Owed by every file that makes sessions, when it ends. */
+export async function closeSessions(): Promise<void> {
+  await close?.()
+  shared = close = undefined
+}
 
 /** A store, a session with a home that belongs to the agent, and runs that hold their lease. */
 export async function makeSession() {

@@ -3,11 +3,13 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import type { SessionFiles } from '../../src/agent.ts'
 import { archiveSession } from '../../src/engine/session/archive.ts'
 import { conversationMark } from '../../src/engine/session/home.ts'
-import { makeSession, talkAdapter } from './session-parts.ts'
+import { closeSessions, makeSession, talkAdapter } from './session-parts.ts'
+
+afterAll(closeSessions)
 
 const id = 'ses_0123456789'
 const main = '.talk/talk.db'

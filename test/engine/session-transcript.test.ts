@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import type { NewEvent } from '../../src/domain/event.ts'
 import { newId } from '../../src/domain/id.ts'
 import { transcriptMessage, transcriptOf } from '../../src/engine/session/transcript.ts'
-import { makeSession, said, started } from './session-parts.ts'
+import { closeSessions, makeSession, said, started } from './session-parts.ts'
+
+afterAll(closeSessions)
 
 const called = (callId: string, tool: string, input: unknown): NewEvent => ({
   type: 'agent.tool_called',

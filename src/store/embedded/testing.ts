@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Client } from 'pg'
-import { afterAll, onTestFinished } from 'vitest'
-import { silentLog } from '../../log.ts'
+import { onTestFinished } from 'vitest'
+import { databasePattern } from '../../../test/engine/ready-database.ts'
 import type { Connection } from './holder.ts'
 import { commandOf } from './process-mark.ts'
-import { openEmbedded, stopEmbedded } from './server.ts'
+import { stopEmbedded } from './server.ts'
 
 /** A home for one test; when the test ends, its server is stopped whatever happened, and the folder goes. */
 export function freshHome(): string {
@@ -21,21 +21,11 @@ export function freshHome(): string {
   return home
 }
 
-let template: Promise<string> | undefined
-
-afterAll(async () => {
-  if (template !== undefined) rmSync(await template, { recursive: true })
-})
-
 /** A home whose database exists already, as a copy: creating one anew costs each test the better part of a second. */
 export async function usedHome(): Promise<string> {
-  template ??= (async () => {
-    const home = mkdtempSync(join(tmpdir(), 'pawl-embedded-'))
-    await (await openEmbedded({ home, log: silentLog })).release()
-    return home
-  })()
+  const made = await databasePattern('bare')
   const home = freshHome()
-  cpSync(join(await template, 'postgres', 'data'), join(home, 'postgres', 'data'), { recursive: true })
+  cpSync(made, join(home, 'postgres', 'data'), { recursive: true })
   return home
 }
 
