@@ -42,7 +42,7 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   env?(installed: InstalledAgents): Record<string, string>
 }
 /** `steadyUsage`: it asks its model for something of its own, now and then. */
-export type Lack = 'ownQuestion' | 'structuredOutput' | 'mcp' | 'rebuild' | 'steadyUsage'
+export type Lack = 'ownQuestion' | 'structuredOutput' | 'rebuild' | 'steadyUsage'
 
 export const programs: readonly Program<'claude' | 'codex'>[] = [
   {
