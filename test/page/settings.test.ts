@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { json, pawl } from '../e2e/pawl.ts'
-import { expectAccessible, type Stage, startStage } from './stage.ts'
+import { devices, expectAccessible, expectFits, type Stage, startStage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -97,26 +97,21 @@ test('lets somebody in, gives them a token once, and shows what the doctor finds
   await tab.close()
 }, 120_000)
 
-test.each([
-  ['desktop', { viewport: { width: 1280, height: 800 } }],
-  ['phone', { viewport: { width: 360, height: 740 } }],
-  ['dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' as const }],
-])(
+test.each(devices)(
   'settings, doctor, costs and schedules keep nobody out and fit the window: %s',
-  async (name, device) => {
+  async (name, device, schemes) => {
     const tab = await stage.open('/', device)
     for (const path of ['/settings', '/doctor', '/costs']) {
       await tab.go(path)
       await tab.page.getByRole('heading', { level: 1 }).waitFor()
       await expect.poll(() => tab.page.getByText('Loading…').count(), { timeout: 15_000 }).toBe(0)
-      await expectAccessible(tab.page)
-      expect(await tab.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+      await expectFits(tab.page, schemes)
       if (pictures) await tab.page.screenshot({ path: `${pictures}${path}-${name}.png` })
     }
     expect(tab.wrong).toEqual([])
     await tab.close()
   },
-  60_000,
+  90_000,
 )
 
 test('a backup is taken, seen with what is in it and that the key is not, and downloaded whole', async () => {

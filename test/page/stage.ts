@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
-import { json, pawl, type Running, serve } from '../e2e/pawl.ts'
+import { type Running, serve } from '../e2e/pawl.ts'
 import { makeHome } from '../engine/ready-database.ts'
 
 const fakeAgent = resolve(import.meta.dirname, '../fake-agent/fake-agent.js')
@@ -84,13 +84,13 @@ export async function startStage(settings = '', env: Record<string, string> = {}
         if (message.type() === 'error' && !/ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/.test(message.text()))
           wrong.push(message.text())
       })
-      const { url } = json<{ url: string }>(await pawl(home, ['open', '--print', '--json']))
-      await page.goto(url)
-      await page.waitForURL(`${daemon.url}/`)
       const go = async (to: string) => {
         await page.goto(`${daemon.url}${to}`)
       }
-      if (path !== '/') await go(path)
+      // The browser's own store of cookies, without a screen that nobody looks at.
+      const code = await client.createSignInCode({ opens: true })
+      expect((await context.request.get(`${daemon.url}${code.path}`)).status()).toBe(200)
+      await go(path)
       return { page, context, wrong, go, close: () => context.close() }
     },
     restart: () => away(async () => undefined),
@@ -104,15 +104,36 @@ export async function startStage(settings = '', env: Record<string, string> = {}
   }
 }
 
+type ColorScheme = 'light' | 'dark'
+
+/** Where every screen is looked at; at a desk by night too, which changes nothing but colours. */
+export const devices: readonly [string, BrowserContextOptions, readonly ColorScheme[]][] = [
+  ['at a desk, light and dark', { viewport: { width: 1280, height: 800 } }, ['light', 'dark']],
+  ['on a phone', { viewport: { width: 360, height: 740 } }, ['light']],
+]
+
+/** In each of these lights the screen keeps nobody out and nothing is wider than the window. */
+export async function expectFits(page: Page, schemes: readonly ColorScheme[]): Promise<void> {
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+  }
+  await page.emulateMedia({ colorScheme: schemes[0]! })
+}
+
 /** Nothing on this screen keeps anybody out, as far as a program can tell. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Put in by the browser's own debugger, so that the policy of the page stays as it is.
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source)
   const found = await page.evaluate(async () => {
     const checker = (
-      globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
+      globalThis as unknown as {
+        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+      }
     ).axe
-    return (await checker.run()).violations.map(
+    // What is well is not listed node by node.
+    return (await checker.run({ resultTypes: ['violations'], selectors: false })).violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
     )
   })
