@@ -261,7 +261,7 @@ for (const { route, right, method, path, body } of routes) {
     }
     for (const other of ['OPTIONS', 'TRACE', 'PROPFIND']) {
       const refused = await send(`${other} ${path}`, auth(bearer))
-      if (refused.status !== 405 || !/^Allow: .*(GET|POST|PATCH|DELETE)/im.test(refused.text))
+      if (refused.status !== 405 || !/^Allow: .*(GET|POST|PUT|PATCH|DELETE)/im.test(refused.text))
         unexpected.push(`${other}: ${refused.status}`)
       if (/access-control/i.test(refused.text)) unexpected.push(`${other}: a CORS header`)
     }
