@@ -59,8 +59,8 @@ export interface Adapter<Options = unknown> {
   /** How to launch it, as data: the sandbox decides how it is really run. Throws a `PawlError` for what it cannot do. */
   command(spec: LaunchSpec<Options>): Command
 
-  /** Takes over a started child. Warm adapters serve many turns, the others one. */
-  open(child: Child, spec: LaunchSpec<Options>): Conversation
+  /** Takes over a started child. Warm adapters serve many turns, the others one. A promise where the code that speaks to the program is loaded for its first run. */
+  open(child: Child, spec: LaunchSpec<Options>): Conversation | Promise<Conversation>
 }
 
 /** An agent that is there without configuration: everything about its program is data for an adapter. */

@@ -4,7 +4,6 @@ import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { adapterNamed, agentCodePaths } from './agents/index.ts'
-import { readTaskText } from './cli/task-file/read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { parseWhen } from './config/when.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
@@ -15,6 +14,7 @@ import { createLiveConfig } from './daemon/live-config.ts'
 import { createServers } from './daemon/mcp-servers.ts'
 import { capsOf, moneyOf } from './daemon/money.ts'
 import { openSender } from './daemon/notifications.ts'
+import { createRest } from './daemon/rest.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { settingsKeeper } from './daemon/settings.ts'
 import { createStarted, type Started } from './daemon/started.ts'
@@ -148,6 +148,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     })
     if (telemetry) started.add(() => telemetry.stop())
     const contexts = createContexts({ isTelling: telemetry !== undefined })
+    const rest = options.work ? createRest(clock) : undefined
+    if (rest) started.add(() => rest.stop())
     const subscribers = createSubscribers({ db: database.db, bus, clock, log, home: config.home })
     await subscribers.start()
     started.add(() => subscribers.stop())
@@ -160,6 +162,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       onPublished(events) {
         metrics.stored(events)
         telemetry?.stored(events)
+        rest?.stir()
       },
       alongside: outboxWriter(() => [...config.notifications, ...subscribers.all()], bus),
       onBroken: (error) => abort(log, error),
@@ -269,7 +272,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       allowsPrivatePush: config.push.allowPrivate,
       allowsPrivateListeners: config.a2a.push.allowPrivate,
       elaborate: config.elaborate,
-      readTaskText,
+      readTaskText: async (...given) => (await import('./cli/task-file/read.ts')).readTaskText(...given),
       readWhen: parseWhen,
       proving: {
         home: config.home,

@@ -14,7 +14,7 @@ import type { RunParts } from '../engine/run.ts'
 import { createSettler } from '../engine/settle.ts'
 import { createWorker } from '../engine/worker.ts'
 import { sweepGuards } from '../engine/workspace/settle-guard.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import type { Gateway } from '../gateway/gateway.ts'
 import { processIdentity } from '../process/identity.ts'
 import { openAmong } from '../store/changes.ts'
 import { findHalt } from '../store/halt.ts'
@@ -47,8 +47,13 @@ export async function startWork(
   }
   const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
   const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]
-  const gateway = createGateway({ clock })
-  started.add(async () => gateway.close())
+  let opened: Promise<Gateway> | undefined
+  // Where no agent asks for its model through it, it is not loaded.
+  const gateway = () => {
+    opened ??= import('../gateway/gateway.ts').then(({ createGateway }) => createGateway({ clock }))
+    return opened
+  }
+  started.add(async () => (await opened)?.close())
   const identity = processIdentity()
   const worker = createWorker({
     identity: {

@@ -18,8 +18,7 @@ import { fingerprintIn } from './guardrails/fingerprint.ts'
 import { layPrompt } from './long-prompt.ts'
 import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
 import { wallsOf } from './program/walls.ts'
-import { beginRecording, type RunRecording } from './recordings/record-run.ts'
-import { beginReplay } from './recordings/replay-run.ts'
+import type { RunRecording } from './recordings/record-run.ts'
 import { readyMounts } from './rights/mounts.ts'
 import { isLost, type RunParts, type Voice } from './run.ts'
 import { skillsOfRun } from './skills/run-skills.ts'
@@ -67,7 +66,9 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   )
   if (prepared.cost) void voice.note('workspace_cost', prepared.cost)
   const { replay } = task.spec
-  const replayed = replay && (await beginReplay(given, replay, parts, voice, { prepared, home, user, enforced, records }))
+  // Few runs are recorded, and fewer replayed.
+  const beginReplay = replay && (await import('./recordings/replay-run.ts')).beginReplay
+  const replayed = replay && (await beginReplay?.(given, replay, parts, voice, { prepared, home, user, enforced, records }))
   const { taken, workspace } = replayed ?? { taken: given, workspace: prepared }
   let recording: RunRecording | undefined
   const orLeave = <T>(work: () => Promise<T>, guard?: Guard) =>
@@ -76,7 +77,11 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       await leaveUnused(workspace, guard, voice)
       throw error
     })
-  if (task.spec.record) recording = await orLeave(() => beginRecording(taken, parts, voice, { workspace, adapter, home }))
+  if (task.spec.record)
+    recording = await orLeave(async () => {
+      const { beginRecording } = await import('./recordings/record-run.ts')
+      return beginRecording(taken, parts, voice, { workspace, adapter, home })
+    })
   const ready = await orLeave(() => readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user, enforced }))
   for (const { why } of ready.leftOut) void voice.note('mount_missing', `${why}. The run goes on without it.`)
 

@@ -99,7 +99,7 @@ export interface RunParts {
   readonly questions: QuestionParts
   readonly money: Money
   /** Serves their models to agents. Undefined: all of them ask for it themselves. */
-  readonly gateway?: Gateway | undefined
+  readonly gateway?: (() => Promise<Gateway>) | undefined
   readonly guardrails: GuardrailSettings
   /** How large one may grow, and the workspace with it. */
   readonly recordings: { readonly maxMb: number }

@@ -2,17 +2,18 @@ import type { AgentView, HealthView } from '../domain/view.ts'
 import { findHalt } from '../store/halt.ts'
 import { countOutbox } from '../store/outbox.ts'
 import * as tasks from '../store/tasks.ts'
-import { type BackupVerbParts, type BackupVerbs, backupVerbs } from './backups/verbs.ts'
+import type { BackupVerbParts, BackupVerbs } from './backups/verbs.ts'
 import { type BulkVerbs, bulkVerbs } from './bulk.ts'
 import { type ChangeVerbs, changeVerbs } from './changes/verbs.ts'
 import { type CheckVerbParts, type CheckVerbs, checkVerbs } from './checks/verbs.ts'
 import { type DoctorVerbParts, type DoctorVerbs, doctorVerbs } from './doctor/verbs.ts'
-import { type DraftVerbParts, type DraftVerbs, draftVerbs } from './draft/verbs.ts'
-import { type ElaborateVerbParts, type ElaborateVerbs, elaborateVerbs } from './elaborate/verbs.ts'
+import type { DraftVerbParts, DraftVerbs } from './draft/verbs.ts'
+import type { ElaborateVerbParts, ElaborateVerbs } from './elaborate/verbs.ts'
 import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
 import { type FeedVerbs, feedVerbs } from './feed.ts'
 import { type FileVerbParts, type FileVerbs, fileVerbs } from './files/verbs.ts'
 import { guarded } from './guarded.ts'
+import { later } from './later.ts'
 import { type LimitVerbs, limitVerbs } from './limits/verbs.ts'
 import { type McpServerVerbParts, type McpServerVerbs, mcpServerVerbs } from './mcp-servers/verbs.ts'
 import { type ModelFigureVerbs, modelFigureVerbs } from './models/figures.ts'
@@ -21,7 +22,7 @@ import { type MoneyVerbParts, type MoneyVerbs, moneyVerbs } from './money/verbs.
 import { type NotificationVerbParts, type NotificationVerbs, notificationVerbs } from './outbox/verbs.ts'
 import { type PushVerbParts, type PushVerbs, pushVerbs } from './push/verbs.ts'
 import { type QuestionVerbParts, type QuestionVerbs, questionVerbs } from './questions/verbs.ts'
-import { type RecordingVerbs, recordingVerbs } from './recordings/verbs.ts'
+import type { RecordingVerbs } from './recordings/verbs.ts'
 import { type ReviewVerbs, reviewVerbs } from './review/verbs.ts'
 import { type ProfileVerbParts, type ProfileVerbs, profileVerbs } from './rights/verbs.ts'
 import { type RunLogParts, type RunLogVerbs, runLogVerbs } from './run-log/verbs.ts'
@@ -31,7 +32,7 @@ import { type ScheduleVerbs, scheduleVerbs } from './schedules/verbs.ts'
 import { type SessionVerbParts, type SessionVerbs, sessionVerbs } from './session-verbs.ts'
 import { type SettingsVerbParts, type SettingsVerbs, settingsVerbs } from './settings/verbs.ts'
 import { type SkillVerbs, skillVerbs } from './skills/verbs.ts'
-import { type TaskVerbParts, type TaskVerbs, taskVerbs } from './task-verbs.ts'
+import { type OwnTaskVerbs, type TaskVerbParts, type TaskVerbs, taskVerbs } from './task-verbs.ts'
 import { type TransferVerbs, transferVerbs } from './transfer/verbs.ts'
 import type { Findings } from './trouble/findings.ts'
 import { lookForTrouble } from './trouble/look.ts'
@@ -120,8 +121,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     ...checkVerbs(parts),
     ...changeVerbs(parts),
     ...runLogVerbs(parts),
-    ...draftVerbs(parts, ofTasks),
-    ...elaborateVerbs(parts, ofTasks),
     ...pushVerbs(parts),
     ...reviewVerbs(parts, ofTasks.getTask),
     ...questionVerbs(parts),
@@ -135,13 +134,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     ...scheduleVerbs(parts, ofTasks),
     ...skillVerbs(parts),
     ...workspaceVerbs(parts),
-    ...recordingVerbs(parts, ofTasks),
     ...notificationVerbs(parts),
     ...settingsVerbs(parts),
     ...doctorVerbs(parts),
-    ...backupVerbs(parts),
     ...transferVerbs(parts),
     ...haltVerbs(parts, ofTasks.cancelTask),
+    ...seldomVerbs(parts, ofTasks),
 
     listAgents: parts.describeAgents,
     getAgent: parts.describeAgent,
@@ -163,5 +161,31 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await guarded(() => tasks.countByState(db))
       await parts.assertRoom()
     },
+  }
+}
+
+function seldomVerbs(parts: RuntimeParts, ofTasks: OwnTaskVerbs): DraftVerbs & ElaborateVerbs & RecordingVerbs & BackupVerbs {
+  return {
+    ...later<DraftVerbs>({ listTemplates: true, listFolders: true, readTasks: true, previewSchedule: true }, async () =>
+      (await import('./draft/verbs.ts')).draftVerbs(parts, ofTasks),
+    ),
+    ...later<ElaborateVerbs>({ elaborateTask: true, getProposal: true }, async () =>
+      (await import('./elaborate/verbs.ts')).elaborateVerbs(parts, ofTasks),
+    ),
+    ...later<RecordingVerbs>(
+      {
+        listRecordings: true,
+        getRecording: true,
+        exportRecording: true,
+        removeRecording: true,
+        replayRun: true,
+        forkRun: true,
+        getReplay: true,
+      },
+      async () => (await import('./recordings/verbs.ts')).recordingVerbs(parts, ofTasks),
+    ),
+    ...later<BackupVerbs>({ createBackup: true, listBackups: true, backupUnderWay: true, findBackup: true }, async () =>
+      (await import('./backups/verbs.ts')).backupVerbs(parts),
+    ),
   }
 }

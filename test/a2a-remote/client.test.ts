@@ -31,7 +31,7 @@ async function ask(path: string, prompt: string, how: How = {}) {
   const child = await launch(a2a.command(spec), place, { PAWL_ARTIFACTS: artifacts, ...how.env })
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   const events: AgentEvent[] = []
-  const verdict: Verdict = await a2a.open(child, spec).turn({
+  const verdict: Verdict = await (await a2a.open(child, spec)).turn({
     prompt,
     askId: `t_${++asks}`,
     signal: new AbortController().signal,

@@ -236,7 +236,7 @@ export async function converse<Options>(
   const events: AgentEvent[] = []
   const asked: QuestionAsked[] = []
   const grown: string[] = []
-  const conversation = adapter.open(child, spec)
+  const conversation = await adapter.open(child, spec)
   let isOver = false
   const verdict: Verdict = await conversation.turn({
     prompt: turn.prompt ?? '',

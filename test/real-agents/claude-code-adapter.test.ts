@@ -295,7 +295,7 @@ async function open({ scenario, key, place, permission = { allow: true }, env, .
     ...given,
   }
   const child = await launch(claudeCode.command(spec), where, { ANTHROPIC_API_KEY: 'dummy', ...env })
-  const conversation = claudeCode.open(child, spec)
+  const conversation = await claudeCode.open(child, spec)
   const end = async () => {
     await conversation.close()
     return child.stop({ graceMs: 0 })

@@ -348,7 +348,7 @@ async function open({ scenario, key, place: given, options, permission, door, ..
   const env = { ...command.env, CODEX_SQLITE_HOME: join(place.home, 'databases') }
   const child = await launch({ ...command, args, env }, place, { OPENAI_API_KEY: 'sk-test', PAWL_DOOR_TOKEN: 'door-secret' })
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
-  const conversation = codex.open(child, spec)
+  const conversation = await codex.open(child, spec)
 
   async function turn(prompt: string, more: { signal?: AbortSignal; on?: (event: AgentEvent) => unknown } = {}) {
     const events: AgentEvent[] = []

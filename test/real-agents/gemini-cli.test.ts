@@ -101,7 +101,7 @@ test('its own retries are ended by us: it would go on for minutes', async () => 
   const child = await launch(geminiCli.command(spec), place, { GEMINI_API_KEY: 'key' })
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   const events: AgentEvent[] = []
-  const verdict = await geminiCli.open(child, spec).turn({
+  const verdict = await (await geminiCli.open(child, spec)).turn({
     prompt: 'hello',
     signal: AbortSignal.timeout(45_000),
     emit: (event) => void events.push(event),

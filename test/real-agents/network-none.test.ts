@@ -78,7 +78,7 @@ async function turnInside(program: Program, scenario: string, model = models.bas
   const door = serveDoor(walled.door!.server, { token: 'the-token' })
   const events: NetworkEvent[] = []
   try {
-    const conversation = adapter.open(walled.child, spec)
+    const conversation = await adapter.open(walled.child, spec)
     await door.bind({
       describe: () => ({ task: 'task_1', run: 'run_1', attempt: 1 }),
       ask: async () => ({ id: 'question_1' }),

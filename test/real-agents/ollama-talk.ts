@@ -28,7 +28,7 @@ export async function talk(
   }
   const child = await launch(ollama.command(spec), place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
-  const conversation = ollama.open(child, spec)
+  const conversation = await ollama.open(child, spec)
   const events: AgentEvent[] = []
   const asked: PermissionRequest[] = []
   return {

@@ -1,8 +1,6 @@
 import { type Adapter, canOnly } from '../../agent.ts'
 import { a2aCommand, keyVariable } from './command.ts'
-import { openClient } from './conversation.ts'
 import { A2aOptions, rulesOf } from './options.ts'
-import { probeRemote } from './probe.ts'
 
 /** An agent on another machine that speaks the Agent2Agent protocol; a small client of our own runs inside the walls in its place. */
 export const a2a: Adapter<A2aOptions> = {
@@ -14,7 +12,7 @@ export const a2a: Adapter<A2aOptions> = {
   can: canOnly('resume', 'askQuestion'),
   login: { variables: [keyVariable], files: [] },
   suited: (options) => ({ ...a2a, hosts: rulesOf(options) }),
-  probe: probeRemote,
+  probe: async (...asked) => (await import('./probe.ts')).probeRemote(...asked),
   command: a2aCommand,
-  open: openClient,
+  open: async (...given) => (await import('./conversation.ts')).openClient(...given),
 }

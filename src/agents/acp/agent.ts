@@ -3,10 +3,8 @@ import { modelUse } from '../model-uses.ts'
 import { wordsOf } from '../program-options.ts'
 import { sessionFilesOf } from '../program-sessions.ts'
 import { acpCommand } from './command.ts'
-import { openAcp } from './conversation.ts'
 import type { Habits } from './habits.ts'
 import { AcpOptions } from './options.ts'
-import { probeAcp } from './probe.ts'
 
 const abilities: readonly Ability[] = [
   'resume',
@@ -34,9 +32,9 @@ export const acp: Adapter<AcpOptions> = {
     hosts: options.hosts,
     install: options.install,
   }),
-  probe: probeAcp,
+  probe: async (...asked) => (await import('./probe.ts')).probeAcp(...asked),
   command: acpCommand,
-  open: (child, spec) => openAcp(child, spec, habitsOf(spec)),
+  open: async (child, spec) => (await import('./conversation.ts')).openAcp(child, spec, habitsOf(spec)),
 }
 
 /** What the settings say of a program about which nothing else is known. */

@@ -165,7 +165,7 @@ async function play(
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
   const requests: PermissionRequest[] = []
   const events: AgentEvent[] = []
-  const verdict = await acp.open(child, spec).turn({
+  const verdict = await (await acp.open(child, spec)).turn({
     prompt: 'go',
     signal: AbortSignal.timeout(20_000),
     ask: async () => undefined,

@@ -325,7 +325,7 @@ async function play(recording: Recording, hooks: Hooks = {}, more: Partial<Launc
   const spec = { prompt: '', ...place, extraArgs: [], ...more, options: acp.options.parse(more.options ?? { command: fakeAcp }) }
   const events: AgentEvent[] = []
   const requests: PermissionRequest[] = []
-  const conversation = acp.open(child, spec)
+  const conversation = await acp.open(child, spec)
   const told = new Promise<void>((done) => conversation.onUnbidden?.(done))
   const verdict = await conversation.turn({
     prompt: 'go',

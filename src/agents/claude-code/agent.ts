@@ -1,11 +1,9 @@
 import { type Adapter, canOnly } from '../../agent.ts'
 import { codePaths } from './code-paths.ts'
 import { claudeCommand } from './command.ts'
-import { openConversation } from './conversation.ts'
 import { login } from './login.ts'
 import { ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
-import { probeClaude } from './probe.ts'
 import { sessions } from './session-files.ts'
 import { install, tried } from './versions.ts'
 
@@ -40,7 +38,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   ownTools,
   tried,
   install,
-  probe: probeClaude,
+  probe: async (...asked) => (await import('./probe.ts')).probeClaude(...asked),
   command: claudeCommand,
-  open: openConversation,
+  open: async (...given) => (await import('./conversation.ts')).openConversation(...given),
 }

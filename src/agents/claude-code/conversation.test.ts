@@ -283,7 +283,7 @@ async function open(given: Partial<LaunchSpec<ClaudeCodeOptions>> = {}) {
   const options = claudeCode.options.parse({ command })
   const spec = { options, prompt: '', ...place, extraArgs: [], ...given }
   const child: Child = await launch(claudeCode.command(spec), place)
-  const conversation: Conversation = claudeCode.open(child, spec)
+  const conversation: Conversation = await claudeCode.open(child, spec)
   onTestFinished(async () => {
     await conversation.close()
     await child.stop({ graceMs: 0 })

@@ -1,10 +1,7 @@
 import { type Adapter, canOnly } from '../../agent.ts'
 import { codePaths } from './code-paths.ts'
 import { codexCommand } from './command.ts'
-import { openAppServer } from './conversation.ts'
-import { openExec } from './exec.ts'
 import { CodexOptions } from './options.ts'
-import { probeCodex } from './probe.ts'
 import { ownTools } from './rules.ts'
 import { login, sessionFiles } from './session-files.ts'
 import { ownEndpoint } from './settings.ts'
@@ -38,7 +35,10 @@ export const codex: Adapter<CodexOptions> = {
   ownTools,
   tried,
   install,
-  probe: probeCodex,
+  probe: async (...asked) => (await import('./probe.ts')).probeCodex(...asked),
   command: codexCommand,
-  open: (child, spec) => (chooseTransport(spec) === 'exec' ? openExec(child, spec) : openAppServer(child, spec)),
+  async open(child, spec) {
+    if (chooseTransport(spec) === 'exec') return (await import('./exec.ts')).openExec(child, spec)
+    return (await import('./conversation.ts')).openAppServer(child, spec)
+  },
 }

@@ -330,7 +330,7 @@ async function play(recording: object[], hooks: Hooks = {}) {
   const spec = { options: codex.options.parse({}), prompt: '', ...place, extraArgs: [] }
   const events: AgentEvent[] = []
   const requests: PermissionRequest[] = []
-  const conversation = codex.open(child, spec)
+  const conversation = await codex.open(child, spec)
   const told = new Promise<void>((done) => conversation.onUnbidden?.(done))
   const verdict = await conversation.turn({
     prompt: 'go',

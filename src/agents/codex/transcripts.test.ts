@@ -107,7 +107,7 @@ async function play(recording: string, name: string): Promise<Told[]> {
     : { file: fakeCodex, args: ['app-server'], env: { FAKE_TRANSCRIPT: file } }
   const child = await launch(command, place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
-  const conversation = codex.open(child, spec)
+  const conversation = await codex.open(child, spec)
   const told: Told[] = []
   for (const prompt of prompts) {
     const stop = new AbortController()

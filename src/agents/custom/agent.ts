@@ -1,10 +1,8 @@
-import { type Ability, type Adapter, type Conversation, canOnly } from '../../agent.ts'
+import { type Ability, type Adapter, canOnly } from '../../agent.ts'
 import { modelUse } from '../model-uses.ts'
 import { sessionFilesOf } from '../program-sessions.ts'
 import { customCommand } from './command.ts'
 import { CustomOptions } from './options.ts'
-import { probeCommand } from './probe.ts'
-import { runTurn } from './turn.ts'
 
 /** Any command as an agent: one process per prompt. What it can do beyond that is what its options say. */
 export const custom: Adapter<CustomOptions> = {
@@ -21,14 +19,17 @@ export const custom: Adapter<CustomOptions> = {
     hosts: options.hosts,
     install: options.install,
   }),
-  probe: probeCommand,
+  probe: async (...asked) => (await import('./probe.ts')).probeCommand(...asked),
   command: customCommand,
-  open: (child, spec): Conversation => ({
-    turn: (turn) => runTurn(child, spec, turn),
-    async close() {
-      child.stdin.destroy()
-    },
-  }),
+  async open(child, spec) {
+    const { runTurn } = await import('./turn.ts')
+    return {
+      turn: (turn) => runTurn(child, spec, turn),
+      async close() {
+        child.stdin.destroy()
+      },
+    }
+  },
 }
 
 const abilitiesOf = (options: CustomOptions): Ability[] => [

@@ -1,16 +1,13 @@
 import { type Adapter, canOnly } from '../../agent.ts'
-import { openWarm } from './acp.ts'
 import { codePaths } from './code-paths.ts'
 import { geminiCommand } from './command.ts'
 import { login } from './login.ts'
-import { openOneShot } from './one-shot.ts'
 import { GeminiCliOptions } from './options.ts'
-import { install, probeGemini } from './probe.ts'
 import { goesOn, ownTools } from './rules.ts'
 import { sessionFiles } from './session-files.ts'
 import { ownEndpoint } from './settings.ts'
 import { chooseTransport } from './transport.ts'
-import { tried } from './versions.ts'
+import { install, tried } from './versions.ts'
 
 /** Google's Gemini CLI: by ACP while its process lives, by one-shot calls when an earlier conversation is gone on with. */
 export const geminiCli: Adapter<GeminiCliOptions> = {
@@ -40,7 +37,10 @@ export const geminiCli: Adapter<GeminiCliOptions> = {
   tried,
   install,
   goesOn,
-  probe: probeGemini,
+  probe: async (...asked) => (await import('./probe.ts')).probeGemini(...asked),
   command: geminiCommand,
-  open: (child, spec) => (chooseTransport(spec) === 'acp' ? openWarm(child, spec) : openOneShot(child, spec)),
+  async open(child, spec) {
+    if (chooseTransport(spec) === 'acp') return (await import('./acp.ts')).openWarm(child, spec)
+    return (await import('./one-shot.ts')).openOneShot(child, spec)
+  },
 }

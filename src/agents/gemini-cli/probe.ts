@@ -7,9 +7,7 @@ import { parseJson } from '../json.ts'
 import { readVersion } from '../version.ts'
 import { login, readCredentials } from './login.ts'
 import type { GeminiCliOptions } from './options.ts'
-import { parseVersion } from './versions.ts'
-
-export const install = 'npm install -g @google/gemini-cli'
+import { install, parseVersion } from './versions.ts'
 
 /** A key may also come with the agent's configuration, so a missing login alone makes nobody unhealthy. */
 export async function probeGemini(options: GeminiCliOptions, place: ProbePlace): Promise<AgentHealth> {

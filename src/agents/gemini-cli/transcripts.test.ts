@@ -75,7 +75,7 @@ async function play(lines: readonly string[], name: string): Promise<Told[]> {
     : scripted(lines.map(stepOf), place)
   const child = await launch(command, place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
-  const conversation = geminiCli.open(child, spec)
+  const conversation = await geminiCli.open(child, spec)
   const told: Told[] = []
   for (const prompt of prompts) {
     const stop = new AbortController()

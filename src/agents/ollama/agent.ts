@@ -1,10 +1,8 @@
 import { type Adapter, canOnly } from '../../agent.ts'
 import { ollamaCommand } from './command.ts'
-import { openLoop } from './conversation.ts'
 import { OllamaOptions } from './options.ts'
 import { ownTools } from './own-tools.ts'
-import { install, probeOllama } from './probe.ts'
-import { ownEndpoint } from './server.ts'
+import { install, ownEndpoint } from './server.ts'
 import { sessionFiles } from './session-files.ts'
 
 /** A model that Ollama serves, made an agent by a small loop of our own that runs inside the walls like any other program. */
@@ -32,7 +30,7 @@ export const ollama: Adapter<OllamaOptions> = {
   models: () => ({ wire: 'ollama', endpoint: ownEndpoint, keys: [], isFree: true }),
   codePaths: [{ path: 'AGENTS.md', treatment: 'text', runs: 'instructions' }],
   ownTools,
-  probe: probeOllama,
+  probe: async (...asked) => (await import('./probe.ts')).probeOllama(...asked),
   command: ollamaCommand,
-  open: openLoop,
+  open: async (...given) => (await import('./conversation.ts')).openLoop(...given),
 }

@@ -3,10 +3,7 @@ import { which } from '../../process/which.ts'
 import { notRunning } from './model-facts.ts'
 import type { OllamaOptions } from './options.ts'
 import { program } from './program.ts'
-import { ollamaServer } from './server.ts'
-
-/** Of the server; the program is part of Pawl. */
-export const install = 'curl -fsSL https://ollama.com/install.sh | sh'
+import { install, ollamaServer } from './server.ts'
 
 /** The program is ours and always there; what may be missing is the server, and the model on it. */
 export async function probeOllama(options: OllamaOptions, place: ProbePlace): Promise<AgentHealth> {

@@ -5,6 +5,9 @@ import { cut } from '../text.ts'
 
 export const ownEndpoint = 'http://127.0.0.1:11434'
 
+/** Of the server; the program is part of Pawl. */
+export const install = 'curl -fsSL https://ollama.com/install.sh | sh'
+
 /** An Ollama server, as Pawl itself asks it: what it has, what a model can, and to fetch one. The loop inside the walls asks only to chat. */
 export interface OllamaServer {
   readonly url: string

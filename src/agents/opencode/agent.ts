@@ -1,12 +1,8 @@
 import { type Adapter, canOnly } from '../../agent.ts'
-import { openAcp } from '../acp/conversation.ts'
 import { codePaths } from './code-paths.ts'
 import { opencodeCommand } from './command.ts'
-import { habitsFor } from './habits.ts'
 import { OpencodeOptions } from './options.ts'
 import { ownTools } from './permissions.ts'
-import { probeOpencode } from './probe.ts'
-import { openRun } from './run.ts'
 import { sessionFiles } from './session-files.ts'
 import { wires } from './settings.ts'
 import { chooseTransport, install, tried } from './versions.ts'
@@ -27,7 +23,11 @@ export const opencode: Adapter<OpencodeOptions> = {
   ownTools,
   tried,
   install,
-  probe: probeOpencode,
+  probe: async (...asked) => (await import('./probe.ts')).probeOpencode(...asked),
   command: opencodeCommand,
-  open: (child, spec) => (chooseTransport(spec) === 'run' ? openRun(child) : openAcp(child, spec, habitsFor(spec))),
+  async open(child, spec) {
+    if (chooseTransport(spec) === 'run') return (await import('./run.ts')).openRun(child)
+    const [{ openAcp }, { habitsFor }] = await Promise.all([import('../acp/conversation.ts'), import('./habits.ts')])
+    return openAcp(child, spec, habitsFor(spec))
+  },
 }

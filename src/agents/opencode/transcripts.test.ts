@@ -91,7 +91,7 @@ async function play(recording: string, name: string): Promise<{ told: Told[]; as
     : { file: fakeOpencode, args: ['acp'], env: { FAKE_TRANSCRIPT: file } }
   const child = await launch(command, place)
   onTestFinished(async () => void (await child.stop({ graceMs: 0 })))
-  const conversation = opencode.open(child, spec)
+  const conversation = await opencode.open(child, spec)
   const told: Told[] = []
   const asked: PermissionRequest[] = []
   for (const prompt of prompts) {

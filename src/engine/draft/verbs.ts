@@ -39,7 +39,7 @@ export interface DraftVerbParts extends FolderParts {
     | ((
         text: string,
         options: { shown: string; folder: string },
-      ) => {
+      ) => Promise<{
         tasks: NewTasks['tasks']
         schedules: readonly (
           | { readonly when: When; readonly policies: Partial<Omit<DraftSchedule, 'when' | 'says'>> }
@@ -47,7 +47,7 @@ export interface DraftVerbParts extends FolderParts {
         )[]
         /** Of each task: files of the machine that the file was written on. */
         attachments: readonly (readonly string[])[]
-      })
+      }>)
     | undefined
   readonly readWhen?: ((written: string, options: { timeZone?: string | undefined }) => When) | undefined
 }
@@ -63,7 +63,7 @@ export function draftVerbs(parts: DraftVerbParts, tasks: Pick<TaskVerbs, 'checkT
 
     async readTasks({ text, folder = '/' }, caller) {
       if (!readTaskText) throw new PawlError('unsupported', 'This Pawl reads no task files.')
-      const read = readTaskText(text, { shown: 'line', folder })
+      const read = await readTaskText(text, { shown: 'line', folder })
       const own = read.attachments.findIndex((paths) => paths.length > 0)
       if (own !== -1)
         throw invalid(

@@ -1,7 +1,6 @@
 import { messageOf } from '../../domain/error.ts'
 import type { ProviderSettings } from '../../domain/models.ts'
 import { wireOf } from '../../gateway/provider/kinds.ts'
-import { askForList } from '../../gateway/provider/list-request.ts'
 
 export interface Reach {
   readonly ok: boolean
@@ -12,6 +11,8 @@ const patienceMs = 5_000
 
 /** Asks a provider for the list of its models, which costs nothing. Answers, never throws. */
 export async function reachProvider(settings: ProviderSettings, key: string | undefined): Promise<Reach> {
+  // It knows all formats, and is hardly ever asked.
+  const { askForList } = await import('../../gateway/provider/list-request.ts')
   const { path, headers } = askForList(wireOf(settings, undefined), key)
   const { host } = new URL(settings.baseUrl)
   try {

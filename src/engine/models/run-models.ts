@@ -89,7 +89,8 @@ export async function modelsFor(
     },
   })
   if (isListed && !replayed?.isWhole) await assertKey(routing, agent.model!)
-  return serve(taken, parts, { gateway, voice, meter, routing, use, isListed, recorder, replay: replayed?.replay })
+  const replay = replayed?.replay
+  return serve(taken, parts, { gateway: await gateway(), voice, meter, routing, use, isListed, recorder, replay })
 }
 
 function serve(

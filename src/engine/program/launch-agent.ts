@@ -95,10 +95,11 @@ async function startInside(
     const door = walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log })
     const listed = () => toolsListed(door, parts.clock, voice)
     const opened = walled.door && { url: walled.door.url, token, listed }
+    const recorded = recordChild(walled.child)
     return createLiveAgent({
       walled,
-      conversation: (child) => adapter.open(child, opened ? { ...spec, door: opened } : spec),
-      recorded: recordChild(walled.child),
+      conversation: await adapter.open(recorded.child, opened ? { ...spec, door: opened } : spec),
+      recorded,
       door,
       unit: walls.unit,
       environment: command.env,

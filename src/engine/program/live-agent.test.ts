@@ -50,10 +50,11 @@ async function start() {
   const place = { workspace: folder, home: folder }
   const spec = { options: claudeCode.options.parse({ command }), prompt: '', ...place, extraArgs: [] }
   const child = await launch(claudeCode.command(spec), place)
+  const recorded = recordChild(child)
   const agent: LiveAgent = createLiveAgent({
     walled: { child, isAlone: () => true },
-    conversation: (recorded) => claudeCode.open(recorded, spec),
-    recorded: recordChild(child),
+    conversation: await claudeCode.open(recorded.child, spec),
+    recorded,
     door: undefined,
     unit: { kind: 'process_group', marker: 'live', enforced: false },
     environment: {},

@@ -1,7 +1,7 @@
 import type { Conversation, Turn, Verdict } from '../../agent.ts'
 import { type Clock, sleep } from '../../clock.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
-import type { Child, Exit, KillUnit } from '../../process/child.ts'
+import type { Exit, KillUnit } from '../../process/child.ts'
 import type { Walled } from '../../sandbox.ts'
 import type { OpenAccess } from '../access/access.ts'
 import type { StopReason, Watch } from '../watch.ts'
@@ -48,7 +48,7 @@ const partingMs = 1_000
 
 export function createLiveAgent(parts: {
   walled: Walled
-  conversation: (child: Child) => Conversation
+  conversation: Conversation
   recorded: RecordedChild
   door: Door | undefined
   unit: KillUnit
@@ -56,9 +56,8 @@ export function createLiveAgent(parts: {
   access: OpenAccess
   clock: Clock
 }): LiveAgent {
-  const { walled, recorded, door, access, clock } = parts
+  const { walled, conversation, recorded, door, access, clock } = parts
   const { child } = walled
-  const conversation = parts.conversation(recorded.child)
   let ended: Exit | undefined
   let ending: Promise<Exit> | undefined
   let isServing = false

@@ -48,10 +48,10 @@ describe('programs that wait', () => {
     const agent = createLiveAgent({
       walled,
       recorded,
-      conversation: (child) => ({
+      conversation: {
         turn: async () => ({ outcome: 'succeeded', text: '' }),
-        close: async () => void child.stdin.end(),
-      }),
+        close: async () => void recorded.child.stdin.end(),
+      },
       door: undefined,
       unit,
       environment: {},

@@ -12,7 +12,7 @@ export const needs = (right: Right) => ({ [mark]: right }) as const
 const pages = new WeakMap<App, Set<string>>()
 
 /** Adds a file of the page, which is open to all and no part of the API. */
-export function addPage(app: App, path: string, answer: (c: Context<HttpEnv>) => Response): void {
+export function addPage(app: App, path: string, answer: (c: Context<HttpEnv>) => Response | Promise<Response>): void {
   pages.set(app, (pages.get(app) ?? new Set<string>()).add(path))
   app.get(path, answer)
 }

@@ -2,8 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { PawlError } from '../../../domain/error.ts'
 import { HaltView } from '../../../domain/view.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
-import { type Description, describeApi } from '../describe.ts'
-import { docsPage, docsPolicy, docsStyle } from '../docs-page.ts'
+import type { Description } from '../describe.ts'
 import { addPage, needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'
 
@@ -75,15 +74,20 @@ export function daemonRoutes(app: App, { runtime, audit, shutdown, version }: Pa
 
   app.openapi(stopAll, async (c) => c.json(await runtime.stopAll({ ...callerOf(c), ...c.req.valid('json') }), 200))
   app.openapi(resume, async (c) => c.json(await runtime.resume(callerOf(c)), 200))
-  let described: Description | undefined
+  // Few ask for it, and it is long: made and loaded for the first who does.
+  let described: Promise<Description> | undefined
   const describe = () => {
-    described ??= describeApi(app, version)
+    described ??= import('../describe.ts').then(({ describeApi }) => describeApi(app, version))
     return described
   }
-  app.openapi(document, (c) => c.json({ ...describe() }, 200))
-  app.openapi(docs, (c) => {
+  app.openapi(document, async (c) => c.json({ ...(await describe()) }, 200))
+  app.openapi(docs, async (c) => {
+    const { docsPage, docsPolicy } = await import('../docs-page.ts')
     c.header('Content-Security-Policy', docsPolicy)
-    return c.html(docsPage(describe()), 200)
+    return c.html(docsPage(await describe()), 200)
   })
-  addPage(app, '/docs.css', (c) => c.body(docsStyle, 200, { 'Content-Type': 'text/css; charset=utf-8' }))
+  addPage(app, '/docs.css', async (c) => {
+    const { docsStyle } = await import('../docs-page.ts')
+    return c.body(docsStyle, 200, { 'Content-Type': 'text/css; charset=utf-8' })
+  })
 }

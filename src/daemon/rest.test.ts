@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { Clock } from '../clock.ts'
+import { createRest } from './rest.ts'
+
+/** Time that passes when it is told to, with room for one timer. */
+function handClock(): Clock & { pass(ms: number): void } {
+  let now = 0
+  let due: { at: number; fn: () => void } | undefined
+  return {
+    now: () => now,
+    monotonic: () => now,
+    after(ms, fn) {
+      const timer = { at: now + ms, fn }
+      due = timer
+      return () => {
+        if (due === timer) due = undefined
+      }
+    },
+    pass(ms) {
+      for (const end = now + ms; now < end; now++)
+        if (due && due.at <= now) {
+          const { fn } = due
+          due = undefined
+          fn()
+        }
+    },
+  }
+}
+
+test('memory is given back once after each time of work, and never in the middle of one', async () => {
+  const clock = handClock()
+  const asked: unknown[] = []
+  const collect = Object.assign((how: unknown) => void asked.push(how), {}) as unknown as typeof globalThis.gc
+  const rest = createRest(clock, collect)!
+  clock.pass(4_000)
+  for (let i = 0; i < 20; i++) {
+    rest.stir()
+    clock.pass(1_000)
+  }
+  expect(asked).toEqual([])
+  clock.pass(10_000)
+  expect(asked).toEqual([expect.objectContaining({ type: 'major' })])
+  clock.pass(600_000)
+  expect(asked).toHaveLength(1)
+  rest.stir()
+  clock.pass(6_000)
+  expect(asked).toHaveLength(2)
+  rest.stir()
+  await rest.stop()
+  clock.pass(6_000)
+  expect(asked).toHaveLength(2)
+})
+
+test('a process that may not collect is left alone', () => {
+  expect(createRest(handClock(), undefined)).toBe(undefined)
+})

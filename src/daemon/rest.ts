@@ -1,0 +1,37 @@
+import type { Clock } from '../clock.ts'
+
+/** So long after the last thing that happened, work is over for now. */
+const quietMs = 5_000
+
+/** Gives memory back to the machine when work is over. Left to itself, V8 does so minutes later, or not at all. */
+export interface Rest {
+  /** Something happens: not yet. Called with every event, so it costs next to nothing. */
+  stir(): void
+  stop(): Promise<void>
+}
+
+/** Undefined in a process that was started without leave to collect: see bin/load.js. Whoever has Pawl as a library decides over his own memory. */
+export function createRest(clock: Clock, collect = globalThis.gc): Rest | undefined {
+  if (!collect) return undefined
+  let stirredAt = clock.monotonic()
+  let cancel: (() => void) | undefined
+  const look = (inMs: number) => {
+    cancel = clock.after(inMs, () => {
+      cancel = undefined
+      const leftMs = stirredAt + quietMs - clock.monotonic()
+      if (leftMs > 0) look(leftMs)
+      // All that can be had: nobody waits for it now, and pages that are half empty count as full ones.
+      else collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    })
+  }
+  look(quietMs)
+  return {
+    stir() {
+      stirredAt = clock.monotonic()
+      if (!cancel) look(quietMs)
+    },
+    async stop() {
+      cancel?.()
+    },
+  }
+}
