@@ -40,3 +40,28 @@ test('a program is asked for its version once, for all folders and models, and a
   expect([await versions('a'), await versions('d')]).toEqual(['1.18.40', '1.18.40'])
   expect(readFileSync(asked, 'utf8')).toBe('x\nx\n')
 })
+
+test('a program that is too slow to answer is what it was before, as long as it is the same file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-probes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const [command, slow] = [join(folder, 'opencode'), join(folder, 'slow')]
+  const put = (version: string) => {
+    rmSync(command, { force: true })
+    writeFileSync(command, `#!/bin/sh\ntest -e ${slow} && exit 9\necho ${version}\n`, { mode: 0o755 })
+  }
+  let now = 0
+  const clock = { ...systemClock, monotonic: () => now }
+  const later = createProbes({ adapterNamed, clock, place: { path: process.env.PATH ?? '' } })
+  const ask = () => later({ adapter: 'opencode', options: { command } }, join(folder, 'work'))
+  put('1.18.33')
+  expect(await ask()).toMatchObject({ healthy: true, version: '1.18.33' })
+  writeFileSync(slow, '')
+  now += 3_600_000
+  expect(await ask()).toMatchObject({ healthy: false, version: '1.18.33' })
+  rmSync(slow)
+  expect(await ask()).toMatchObject({ healthy: true, version: '1.18.33' })
+  writeFileSync(slow, '')
+  put('1.18.40')
+  expect(await ask()).toMatchObject({ healthy: false })
+  expect(await ask()).not.toHaveProperty('version')
+})

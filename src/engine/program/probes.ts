@@ -23,11 +23,8 @@ export function createProbes(options: {
   return async (agent, folder) => {
     const key = JSON.stringify([agent.adapter, agent.options, agent.baseUrl, agent.model, folder ?? ''])
     const kept = known.get(key)
-    if (kept) {
-      const age = clock.monotonic() - kept.at
-      const isSame = kept.file !== undefined && age < keptWithFileMs && (await fileMark(kept.health.program)) === kept.file
-      if (isSame || (kept.file === undefined && age < keptMs)) return kept.health
-    }
+    const isSame = kept?.file !== undefined && (await fileMark(kept.health.program)) === kept.file
+    if (kept && clock.monotonic() - kept.at < (isSame ? keptWithFileMs : kept.file === undefined ? keptMs : 0)) return kept.health
     const at = clock.monotonic()
     const adapter = adapterNamed(agent.adapter)
     // Whoever asks over the API leaves out what has a default.
@@ -40,6 +37,8 @@ export function createProbes(options: {
       endpoint: agent.baseUrl,
       model: agent.model,
     })
+    // On a busy machine one may not answer in time. It is the same file as before: whoever holds it for another would end programs that wait.
+    if (!health.healthy && health.version === undefined && isSame) return { ...health, version: kept.health.version }
     if (known.size > 100) known.clear()
     if (health.healthy) known.set(key, { health, file: await fileMark(health.program), at })
     else known.delete(key)
