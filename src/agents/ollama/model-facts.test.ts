@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startModelServer } from '../../../test/model-server/server.ts'
 import type { LaunchSpec } from '../../agent.ts'
@@ -10,7 +7,6 @@ import type { AgentEvent } from '../../domain/event.ts'
 import { learnModel } from './model-facts.ts'
 import { OllamaOptions } from './options.ts'
 import { probeOllama } from './probe.ts'
-import { ownEndpoint } from './server.ts'
 
 const server = await startModelServer()
 afterAll(() => server.close())
@@ -109,18 +105,4 @@ test.each([
 test('it is unwell, though installed, without a server', async () => {
   const found = await probeOllama(OllamaOptions.parse({}), { path: '', endpoint: await nowhere(), model: 'llama3.2' })
   expect(found).toMatchObject({ installed: true, healthy: false, fix: expect.stringContaining('ollama serve') })
-})
-
-/** Where somebody runs Ollama there is nothing to see. */
-const isServed = await fetch(ownEndpoint).then(
-  () => true,
-  () => false,
-)
-test.skipIf(isServed)('where nobody named a server, it is not installed unless its program is there to be started', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pawl-ollama-'))
-  const probe = () => probeOllama(OllamaOptions.parse({}), { path: folder, model: 'llama3.2' })
-  expect(await probe()).toMatchObject({ installed: false, healthy: false, fix: expect.stringMatching(/^curl .*ollama/) })
-  await writeFile(join(folder, 'ollama'), '#!/bin/sh\n', { mode: 0o755 })
-  expect(await probe()).toMatchObject({ installed: true, healthy: false, fix: expect.stringContaining('ollama serve') })
-  await rm(folder, { recursive: true })
 })

@@ -1,9 +1,8 @@
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { which } from '../../process/which.ts'
 import { notRunning } from './model-facts.ts'
 import type { OllamaOptions } from './options.ts'
 import { program } from './program.ts'
-import { install, ollamaServer } from './server.ts'
+import { ollamaServer } from './server.ts'
 
 /** The program is ours and always there; what may be missing is the server, and the model on it. */
 export async function probeOllama(options: OllamaOptions, place: ProbePlace): Promise<AgentHealth> {
@@ -12,13 +11,12 @@ export async function probeOllama(options: OllamaOptions, place: ProbePlace): Pr
   const server = ollamaServer(place.endpoint)
   const [version, models] = await Promise.all([server.version(), server.models()])
   const unwell = (detail: string, fix: string): AgentHealth => ({ installed: true, healthy: false, detail, fix })
-  if ('unreachable' in version) {
-    const detail = `the Ollama server at ${server.url} does not answer (${version.unreachable})`
-    // Nobody named a server, and none could be started: it is one of the programs that are merely not installed.
-    if (place.endpoint === undefined && 'missing' in which('ollama', place))
-      return { installed: false, healthy: false, detail: `${detail}, and ollama is not on the search path`, fix: install }
-    return unwell(detail, 'Start it with "ollama serve" (it is at https://ollama.com/download), or correct the agent\'s baseUrl.')
-  }
+  // Not "not installed": whoever has its model served by another provider needs no such server.
+  if ('unreachable' in version)
+    return unwell(
+      `the Ollama server at ${server.url} does not answer (${version.unreachable})`,
+      'Start it with "ollama serve" (it is at https://ollama.com/download), or correct the agent\'s baseUrl.',
+    )
   if ('status' in version) return unwell(notRunning(server, `it answers with ${version.status}`), "Correct the agent's baseUrl.")
   const names = 'value' in models ? models.value : []
   const at = `Ollama ${version.value} at ${server.url}`
