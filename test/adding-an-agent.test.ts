@@ -62,7 +62,7 @@ test('the page on adding an agent does what it says: a folder, one file outside 
   const workspace = join(home.path, 'work')
   await mkdir(workspace)
   const [suite, agent, first] = await Promise.all([
-    start('node_modules/vitest/vitest.mjs', ['run', '--project', 'pawl', folder], copy),
+    start('node_modules/vitest/vitest.mjs', ['run', '--project', 'units', folder], copy),
     start('bin/pawl', ['agents', 'parrot', '--json']),
     start('bin/pawl', ['run', '--agent', 'parrot', '--workspace', workspace, 'hello']),
   ])

@@ -160,6 +160,19 @@ describe('what a run changed', () => {
     expect(existsSync(join(place('changes'), again))).toBe(false)
   })
 
+  it('is known though a git that was killed has left its lock', async () => {
+    const root = place('locked')
+    await repository(root, { 'a.txt': 'one\n' })
+    open(root)
+    const id = await create(root, 'echo two >> a.txt; echo begun; while [ ! -e go ]; do sleep 0.05; done; rm go')
+    await eventsUntil(daemon, id, (event) => event.type === 'agent.message')
+    await writeFile(join(place('changes'), `${id}.1`, 'index.lock'), '')
+    await writeFile(join(root, 'go'), '')
+    await chmod(join(root, 'go'), 0o666)
+    await eventsUntil(daemon, id, isResting)
+    expect(told(await daemon.runtime.listChanges(id))).toEqual(['modified a.txt +1 -0'])
+  })
+
   it('is there also when the run failed or was stopped', async () => {
     const root = place('failed')
     await put(root, {})

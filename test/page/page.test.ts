@@ -15,10 +15,16 @@ const add = async (prompt: string, more: Record<string, unknown> = {}) =>
   (await stage.client.createTask({ prompt, name: 'a task', agent: 'fake', workspace: stage.workspace, ...more })).task
 
 describe('the page', () => {
+  /** A screen that goes on asking without its cookie would use up what strangers may try. */
+  const forget = async ({ page, context }: Awaited<ReturnType<Stage['open']>>) => {
+    await page.goto('about:blank')
+    await context.clearCookies()
+  }
+
   test('shows a stranger how to sign in, and nothing else', async () => {
     const tab = await stage.open()
-    await tab.context.clearCookies()
-    await tab.page.reload()
+    await forget(tab)
+    await tab.go('/')
     await tab.page.getByText('This browser is not signed in.').waitFor()
     await expectAccessible(tab.page)
     await tab.close()
@@ -26,7 +32,7 @@ describe('the page', () => {
 
   test('signs in by a one-time code and keeps it out of the address', async () => {
     const tab = await stage.open()
-    await tab.context.clearCookies()
+    await forget(tab)
     const { url } = json<{ url: string }>(await pawl(stage.home, ['open', '--print', '--json']))
     expect(url).toContain('code')
     await tab.page.goto(url)
@@ -35,7 +41,7 @@ describe('the page', () => {
     expect(tab.wrong).toEqual([])
 
     // As on a phone: no cookie, the address that "pawl sign-in" printed, and its button.
-    await tab.context.clearCookies()
+    await forget(tab)
     const { path } = await stage.client.createSignInCode()
     await tab.go(path)
     await expectAccessible(tab.page)
@@ -71,7 +77,7 @@ describe('the page', () => {
     expect(new URL(page.url()).search).toContain('failed')
 
     // Who is not signed in is asked to, and comes to where they wanted to go.
-    await tab.context.clearCookies()
+    await forget(tab)
     await tab.go('/docs')
     await page.getByText('This browser is not signed in.').waitFor()
     const { code } = await stage.client.createSignInCode()

@@ -48,8 +48,12 @@ if [ -e "$HOME/index" ]; then
 fi
 `
 
-/** Names what may have changed, each with a NUL behind it, and an empty name at last; then waits until its input ends. */
+/**
+ * Names what may have changed, each with a NUL behind it, and an empty name at last; then waits until its input ends. Nobody else works in this store: a lock is what a
+ * git has left that was killed with its run.
+ */
 export const lookScript = `
+rm -f "$HOME/index.lock"
 export GIT_DIR="$HOME/git" GIT_WORK_TREE="$PWD" GIT_INDEX_FILE="$HOME/index"
 git "$@" diff-files --name-only -z --ignore-submodules=all
 git "$@" ls-files -z --others --exclude-standard
