@@ -28,7 +28,7 @@ const allowed: Record<string, readonly string[]> = {
   store: ['process'],
   engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry'],
   tools: ['mcp-server', 'store', 'version', 'egress', 'process', 'sandbox', 'files'],
-  surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said'],
+  surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'files/made-once'],
   client: [],
   'run-file': ['process/identity'],
   cli: [

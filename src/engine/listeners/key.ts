@@ -9,9 +9,9 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
+import { madeOnce, readIfThere } from '../../files/made-once.ts'
 
 /**
  * The key of a home by which listeners know who tells them. It also seals what they want to be shown: so only a process that can sign for this home can send, and nobody who
@@ -29,32 +29,15 @@ const fileOf = (home: string) => join(home, 'a2a-push-key.pem')
 
 /** Undefined while nobody has listened yet. */
 export async function findListenerKey(home: string): Promise<ListenerKey | undefined> {
-  const pem = await readFile(fileOf(home), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const pem = await readIfThere(fileOf(home))
   return pem === undefined ? undefined : readKey(createPrivateKey(pem))
 }
 
-/** Made once and kept: with another one, what was sealed could not be opened. Of two processes that make it at the same moment one wins. */
-export async function ensureListenerKey(home: string): Promise<ListenerKey> {
-  const found = await findListenerKey(home)
-  if (found) return found
-  const draft = `${fileOf(home)}.${process.pid}`
-  const { privateKey } = generateKeyPairSync('ed25519', {
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  })
-  await writeFile(draft, privateKey, { mode: 0o600, flush: true })
-  try {
-    await link(draft, fileOf(home)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-  } finally {
-    await rm(draft, { force: true })
-  }
-  return (await findListenerKey(home))!
-}
+/** With another one, what was sealed could not be opened. */
+export const ensureListenerKey = async (home: string): Promise<ListenerKey> =>
+  readKey(createPrivateKey(await madeOnce(fileOf(home), newKey)))
+
+const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
