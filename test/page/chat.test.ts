@@ -24,9 +24,10 @@ describe('a session on the page', () => {
     await field.fill(script({ speak: '**bold** words' }, { ask: { text: 'Which colour?', options: ['Red', 'Blue'] } }))
     await field.press('Enter')
     await page.waitForURL(/\/sessions\/s_/)
+    // While it waits: of what is done only the answer is shown.
+    await page.locator('strong', { hasText: 'bold' }).first().waitFor()
     await page.getByRole('button', { name: 'Blue' }).click()
     await page.getByText('Which colour?', { exact: true }).waitFor({ state: 'detached' })
-    await page.locator('strong', { hasText: 'bold' }).first().waitFor()
     const session = page.url().split('/').at(-1)!
     await expect.poll(async () => (await stage.client.getSession(session)).lastTask?.state, { timeout: 20_000 }).toBe('completed')
     await field.fill('first line')
