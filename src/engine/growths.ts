@@ -42,7 +42,7 @@ export function createGrowths({ redactor }: { readonly redactor: Pick<Redactor, 
     if (!state || state.text === '') return undefined
     const { run, n, kind, show } = state
     // What may be the beginning of a secret waits for its rest; one stream for all of it, so that none can hide between two pieces.
-    const said = redactor.stream().write(Buffer.from(state.text)).toString()
+    const said = Buffer.concat(redactor.stream().write(Buffer.from(state.text))).toString()
     const text = redactor.text(said.slice(0, settledLength(said)))
     return text.trim() === '' ? undefined : { run, n, kind, text: show ? show(text) : text }
   }

@@ -109,7 +109,7 @@ describe('a secret of any kind is hidden, whole and in pieces, however it is wri
         const stream = redactor.stream()
         const ends = [...places.map((place) => place % bytes.length).sort((a, b) => a - b), bytes.length]
         let start = 0
-        const written = ends.map((end) => {
+        const written = ends.flatMap((end) => {
           const chunk = stream.write(bytes.subarray(start, end))
           start = end
           return chunk

@@ -148,7 +148,7 @@ describe('bytes that come in pieces', () => {
   const inPieces = (redactor: ReturnType<typeof createRedactor>, bytes: Buffer, cuts: readonly number[]) => {
     const stream = redactor.stream()
     const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
-    const written = places.slice(1).map((end, index) => stream.write(bytes.subarray(places[index], end)))
+    const written = places.slice(1).flatMap((end, index) => stream.write(bytes.subarray(places[index], end)))
     return Buffer.concat([...written, stream.end()])
   }
 
@@ -164,7 +164,7 @@ describe('bytes that come in pieces', () => {
   it('are what they were where there is no secret, to the byte, and wait for nothing', () => {
     const redactor = redactorOf({ TOKEN: 'correct-horse-1' })
     const bytes = Buffer.from([0x61, 0xff, 0x00, 0xc3, 0x28, 0x0a])
-    expect(redactor.stream().write(bytes)).toEqual(bytes)
+    expect(redactor.stream().write(bytes)).toEqual([bytes])
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(fc.nat(), { maxLength: 5 }), (given, cuts) => {
         expect(inPieces(redactor, Buffer.from(given), cuts)).toEqual(Buffer.from(given))

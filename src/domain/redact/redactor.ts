@@ -1,7 +1,7 @@
 import { formsOf, minSecretLength } from './forms.ts'
 import { createSearch, type Found, type Search } from './search.ts'
 import { redactShapes } from './shapes.ts'
-import { endingRun, findWrapped, type Region, wrappedOpenEnd, wrappedRegions } from './wrapped.ts'
+import { endingRun, findWrapped, mayBeWrappedAcross, type Region, wrappedOpenEnd, wrappedRegions } from './wrapped.ts'
 
 /** Keeps secrets out of what is stored, logged or shown: those it was told, in the forms they are usually written in, and those that look like one. */
 export interface Redactor {
@@ -17,8 +17,8 @@ export interface Redactor {
 }
 
 export interface ByteRedactor {
-  /** Answers what may be written by now: the beginning of a secret waits for its rest. */
-  write(chunk: Buffer): Buffer
+  /** Answers what may be written by now, in pieces: the beginning of a secret waits for its rest. Where nothing is hidden they are parts of what was given. */
+  write(chunk: Buffer): readonly Buffer[]
   /** Answers what is still held. */
   end(): Buffer
 }
@@ -128,20 +128,33 @@ function createByteRedactor(search: Search): ByteRedactor {
     )
     return together(isTouched ? search.find(latin1(bytes)) : [], wrapped)
   }
+  const look = (bytes: Buffer): Buffer => {
+    // Nearly every chunk holds nothing, which is told by its bytes; only where there may be something they are made a text.
+    const isTouched = search.touches(bytes)
+    const regions = wrappedRegions(bytes, runBefore)
+    const openAt = bytes.length - openEnd(bytes, isTouched, regions.at(-1))
+    // A secret may also be the beginning of a longer one; then it waits too.
+    const found = find(bytes, isTouched, regions).filter(({ start }) => start < openAt)
+    const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
+    const done = holdFrom === bytes.length ? bytes : bytes.subarray(0, holdFrom)
+    held = latin1(bytes, holdFrom)
+    runBefore = endingRun(done, runBefore)
+    return found.length === 0 ? done : Buffer.from(replace(latin1(done), found), 'latin1')
+  }
+  /** Whether something may begin in what is held and go on in what follows it. */
+  const mayCross = (before: Buffer, chunk: Buffer) => {
+    const near = search.glance()
+    if (chunk.length < near || mayBeWrappedAcross(before, chunk, runBefore)) return true
+    return search.touches(Buffer.concat([before, chunk.subarray(0, near)]))
+  }
   return {
     write(chunk) {
-      const arrived = held === '' ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk])
-      // Nearly every chunk holds nothing, which is told by its bytes; only where there may be something they are made a text.
-      const isTouched = search.touches(arrived)
-      const regions = wrappedRegions(arrived, runBefore)
-      const openAt = arrived.length - openEnd(arrived, isTouched, regions.at(-1))
-      // A secret may also be the beginning of a longer one; then it waits too.
-      const found = find(arrived, isTouched, regions).filter(({ start }) => start < openAt)
-      const holdFrom = Math.max(openAt, found.at(-1)?.end ?? 0)
-      const done = holdFrom === arrived.length ? arrived : arrived.subarray(0, holdFrom)
-      held = latin1(arrived, holdFrom)
-      runBefore = endingRun(done, runBefore)
-      return found.length === 0 ? done : Buffer.from(replace(latin1(done), found), 'latin1')
+      if (held === '') return pieces(look(chunk))
+      // Nearly always a few signs that anything could begin with: they go their way without a copy of all that follows.
+      const before = Buffer.from(held, 'latin1')
+      if (mayCross(before, chunk)) return pieces(look(Buffer.concat([before, chunk])))
+      runBefore = endingRun(before, runBefore)
+      return pieces(before, look(chunk))
     },
     end() {
       // Most of a secret is as good as the whole.
@@ -154,6 +167,8 @@ function createByteRedactor(search: Search): ByteRedactor {
     },
   }
 }
+
+const pieces = (...bytes: readonly Buffer[]) => bytes.filter(({ length }) => length > 0)
 
 const moved = ({ start, end, name }: Found, by: number): Found => ({ start: start + by, end: end + by, name })
 

@@ -22,11 +22,11 @@ describe('what is broken into lines', () => {
     const bytes = Buffer.from(`${text} `)
     for (let cut = 1; cut < bytes.length; cut++) {
       const stream = redactor.stream()
-      const parts = [stream.write(bytes.subarray(0, cut)), stream.write(bytes.subarray(cut)), stream.end()]
+      const parts = [...stream.write(bytes.subarray(0, cut)), ...stream.write(bytes.subarray(cut)), stream.end()]
       expect(Buffer.concat(parts).toString()).toBe(`${clean} `)
     }
     const stream = redactor.stream()
-    const signs = [...bytes].map((byte) => stream.write(Buffer.from([byte])))
+    const signs = [...bytes].flatMap((byte) => stream.write(Buffer.from([byte])))
     expect(Buffer.concat([...signs, stream.end()]).toString()).toBe(`${clean} `)
   })
 
@@ -41,7 +41,7 @@ describe('what is broken into lines', () => {
     expect(redactor.text(other)).toBe(other)
     const stream = redactor.stream()
     const bytes = Buffer.from(`${other}\n`)
-    const parts = [stream.write(bytes.subarray(0, 1_000)), stream.write(bytes.subarray(1_000)), stream.end()]
+    const parts = [...stream.write(bytes.subarray(0, 1_000)), ...stream.write(bytes.subarray(1_000)), stream.end()]
     expect(Buffer.concat(parts).toString()).toBe(`${other}\n`)
   })
 })

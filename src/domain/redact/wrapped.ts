@@ -41,6 +41,15 @@ export function endingRun(bytes: Uint8Array, before: number): number {
   return run === bytes.length ? Math.min(minRun, run + before) : run
 }
 
+/** Whether what begins in the one may be broken, there or in the first line of the other. `runBefore` are the signs of encoded text before both. */
+export function mayBeWrappedAcross(before: Buffer, after: Buffer, runBefore: number): boolean {
+  if (before.some(isOfBreak)) return true
+  let run = 0
+  while (run < after.length && isCode[after[run]!] === 1) run++
+  return run < after.length && isOfBreak(after[run]!) && endingRun(before, runBefore) + run >= minRun
+}
+const isOfBreak = (sign: number) => sign === newline || sign === carriageReturn || sign === backslash
+
 /** A part of bytes. */
 export interface Region {
   readonly start: number

@@ -108,7 +108,7 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
       for await (const chunk of stream) {
         printed += chunk.length
         if (printed > limits.mostBytes) onFlood()
-        else await add(clean.write(chunk))
+        else for (const piece of clean.write(chunk)) await add(piece)
       }
       await add(clean.end())
       // Where nothing is kept any more no line is to be ended, and what was printed is counted as it was.

@@ -182,7 +182,7 @@ async function* piecesOf(file: number, { redactor }: Pick<RunParts, 'redactor'>)
   for (;;) {
     const read = readSync(file, buffer, 0, buffer.length, null)
     if (read === 0) break
-    yield hidden.write(Buffer.from(buffer.subarray(0, read)))
+    yield* hidden.write(Buffer.from(buffer.subarray(0, read)))
   }
   yield hidden.end()
 }

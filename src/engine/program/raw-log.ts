@@ -96,9 +96,14 @@ function openRecord(options: RecordOptions) {
         return done(null)
       }
       if (file.destroyed) return done(null, chunk)
-      const kept = clean ? clean.write(chunk) : chunk
-      if (kept.length === 0) return done(null, chunk)
-      return void file.write(kept, () => done(null, chunk))
+      const kept = clean ? clean.write(chunk) : [chunk]
+      const last = kept.at(-1)
+      if (!last) return done(null, chunk)
+      // All in one call of the system.
+      file.cork()
+      for (const piece of kept.slice(0, -1)) file.write(piece)
+      file.write(last, () => done(null, chunk))
+      file.uncork()
     },
     async close(): Promise<void> {
       await Promise.all(

@@ -54,7 +54,7 @@ async function* partsOf(file: number, { redactor, count }: KeepFileOptions): Asy
     const read = readSync(file, buffer, 0, buffer.length, null)
     await count(read)
     if (read === 0) break
-    yield hidden.write(Buffer.from(buffer.subarray(0, read)))
+    yield* hidden.write(Buffer.from(buffer.subarray(0, read)))
   }
   yield hidden.end()
 }
