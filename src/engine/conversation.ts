@@ -6,7 +6,7 @@ import type { Profile } from '../domain/profile/profile.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { writeHomeFile } from '../files/home-files.ts'
 import type { Walls } from '../sandbox.ts'
-import { areChangesOpen } from '../store/changes.ts'
+import { areChangesOpen, openRunsBefore } from '../store/changes.ts'
 import type { TakenRun } from '../store/runs.ts'
 import { watchChanges } from './changes/watch-changes.ts'
 import { type Examined, endedWell, examine, repeats } from './checks/examine.ts'
@@ -134,6 +134,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     voice,
     redact: (text) => parts.redactor.text(text),
     isOpen: (runs) => areChangesOpen(parts.db, runs),
+    openBefore: () => openRunsBefore(parts.db, task.id, run.fence),
+    isNew: task.workspace === join(parts.home, 'workspaces', task.id),
     shelf: parts.pictures,
   })
   let result: Examined | undefined

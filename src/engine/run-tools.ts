@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Permission, PermissionRequest } from '../agent.ts'
@@ -100,7 +101,7 @@ export async function toolsOfRun(
 export const endTools = async (parts: RunParts, place: Place): Promise<void> => {
   const { records, profile } = place
   if (profile.ssh) await parts.leftovers.forget(records)
-  await rm(toolHome(place), { recursive: true, force: true })
+  if (existsSync(toolHome(place))) await rm(toolHome(place), { recursive: true, force: true })
 }
 
 const keysFolder = 'ssh'

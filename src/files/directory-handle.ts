@@ -1,5 +1,5 @@
-import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, type Stats } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import { join, normalize } from 'node:path'
 
 /** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
 export interface DirectoryHandle {
@@ -13,8 +13,29 @@ export interface DirectoryHandle {
 
 export const noFollow = constants.O_NOFOLLOW
 
-/** Walks down from the root of the file system, one real directory at a time. Undefined if a part of the path is missing, or is a link or a file. */
+/** The directory that really is at this path: undefined if a part of the path is missing, or is a link or a file. */
 export async function openDirectory(path: string): Promise<DirectoryHandle | undefined> {
+  return (await openAtOnce(path)) ?? (await walkTo(path))
+}
+
+/** The kernel knows where a directory is that is open: if that is this very path, no link was on the way. Undefined if it has another name for it, or none. */
+async function openAtOnce(path: string): Promise<DirectoryHandle | undefined> {
+  if (process.platform !== 'linux') return undefined
+  let directory: DirectoryHandle | undefined
+  try {
+    directory = await enter(path)
+    if (readlinkSync(directory.at('').slice(0, -1)) === withoutEnd(normalize(path))) return directory
+  } catch {
+    // To walk there tells why.
+  }
+  await directory?.close()
+  return undefined
+}
+
+const withoutEnd = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
+
+/** From the root of the file system down, one real directory at a time. */
+async function walkTo(path: string): Promise<DirectoryHandle | undefined> {
   let directory: DirectoryHandle | undefined = await enter('/')
   for (const name of path.split('/')) {
     if (name === '' || name === '.') continue

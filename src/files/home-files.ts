@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, unlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
@@ -91,11 +91,14 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
   }
 }
 
+/** Also a folder that the agent has put there. */
 export async function removeHomeFile({ home, path }: HomeFile): Promise<void> {
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return
   try {
-    await rm(folder.at(posix.basename(path)), { force: true, recursive: true })
+    unlinkSync(folder.at(posix.basename(path)))
+  } catch (error) {
+    if (!isAbsence(error)) await rm(folder.at(posix.basename(path)), { force: true, recursive: true })
   } finally {
     await folder.close()
   }

@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fchownSync, fsync, mkdirSync, openSync, renameSync, rmSync, write } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  write,
+  writeFileSync,
+} from 'node:fs'
 import { promisify } from 'node:util'
 import type { AgentUser } from '../process/agent-user.ts'
 import { type DirectoryHandle, noFollow, openIn } from './directory-handle.ts'
@@ -92,8 +104,10 @@ async function writeIn(
 // What only looks up or changes a name is done at once: handing it to another thread costs twenty times as much.
 const onDisk = promisify(fsync)
 const writeSome = promisify(write)
+const atOnce = 64 * 1024
 
 async function writeWhole(file: number, bytes: Uint8Array): Promise<void> {
+  if (bytes.length <= atOnce) return writeFileSync(file, bytes)
   for (let done = 0; done < bytes.length; ) done += (await writeSome(file, bytes, done, bytes.length - done)).bytesWritten
 }
 

@@ -75,6 +75,14 @@ export async function areChangesOpen(db: Db, runs: readonly string[]): Promise<b
   return rows[0]?.open === true
 }
 
+/** The runs of a task before one of its fences, the last one last, if nobody has stored what any of them changed, nor will. */
+export async function openRunsBefore(db: Db, task: string, fence: number): Promise<readonly string[] | undefined> {
+  const { rows } = await sql<{ id: string; open: boolean }>`
+    select id, changes is null and state = 'ended' as open from pawl.runs where task_id = ${task} and fence < ${fence} order by fence
+  `.execute(db)
+  return rows.every(({ open }) => open) ? rows.map(({ id }) => id) : undefined
+}
+
 /** Those of these tasks that may still go on. */
 export async function openAmong(db: Db, tasks: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{

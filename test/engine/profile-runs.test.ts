@@ -64,6 +64,10 @@ describe('a run under a profile of its own', () => {
     ...{ mode: 'ro', persistent: false, required: true },
     ...more,
   })
+  it('ends when it fills the disk', async () => {
+    const { task } = await shell('head -c 200000000 /dev/zero > large; sync large; exec sleep 60', { limits: { diskMb: 50 } })
+    expect(task.runs).toMatchObject([{ outcome: 'failed', category: 'disk_limit' }])
+  })
   it('says which profile that is when it starts and in its record, and what was refused by it', async () => {
     const { events, task } = await uses(['ls', 'rm a'], { rules: { deny: ['Bash(rm:*)'] } })
     expect(events.find(({ type }) => type === 'run.started')).toMatchObject({ data: { profile: 'mine', enforced: true } })

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -11,6 +11,8 @@ export interface StoreFolder {
   readonly path: string
   /** What an earlier run of the task left, that was cut off: the workspace as it was before that one. */
   readonly left: Base | undefined
+  /** For whoever puts something there: many runs never do. */
+  make(): void
   /** From here on whoever comes after a crash finds it. */
   keepBase(base: Base): void
 }
@@ -34,17 +36,24 @@ export async function openStoreFolder(
 ): Promise<StoreFolder> {
   const folder = join(home, 'changes')
   const path = storeFolderOf(home, run)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const left = run.fence > 1 ? await takeOver(folder, run, path, options.isOpen) : undefined
-  if (!left) {
+  let isMade = left !== undefined
+  const make = () => {
+    if (isMade) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
     rmSync(path, { recursive: true, force: true })
     mkdirSync(path, { mode: 0o700 })
     if (options.user) chownSync(path, options.user.uid, options.user.gid)
+    isMade = true
   }
   return {
     path,
     left,
-    keepBase: (base) => writeBase(path, base),
+    make,
+    keepBase(base) {
+      make()
+      writeBase(path, base)
+    },
   }
 }
 
@@ -60,7 +69,7 @@ async function takeOver(
   path: string,
   isOpen: (runs: readonly string[]) => Promise<boolean>,
 ): Promise<Base | undefined> {
-  const fences = readdirSync(folder)
+  const fences = namesIn(folder)
     .filter((name) => name.startsWith(`${task}.`) && !name.endsWith('.json'))
     .map((name) => Number(name.slice(task.length + 1)))
     .filter((other) => other < fence)
@@ -92,8 +101,17 @@ function readBase(file: string): Base | undefined {
 
 /** The record first: without it the rest is nothing. */
 export async function removeStore(path: string): Promise<void> {
-  await rm(`${path}.json`, { force: true })
-  await rm(path, { recursive: true, force: true })
+  rmSync(`${path}.json`, { force: true })
+  if (existsSync(path)) await rm(path, { recursive: true, force: true })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isAbsence(error)) return []
+    throw error
+  }
 }
 
 export const storeFolderOf = (home: string, run: { readonly task: string; readonly fence: number }) =>
@@ -105,13 +123,7 @@ const shelfForm = /^kept-(\d+)-\d+$/
 
 /** Removes what was left of tasks that have ended: `open` answers which of them have not. */
 export async function sweepStores(home: string, open: (tasks: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
-  let names: string[]
-  try {
-    names = readdirSync(join(home, 'changes'))
-  } catch (error) {
-    if (isAbsence(error)) return
-    throw error
-  }
+  const names = namesIn(join(home, 'changes'))
   if (names.length === 0) return
   const taskOf = (name: string) => name.split('.')[0] ?? ''
   const going = await open([...new Set(names.map(taskOf))])

@@ -9,7 +9,7 @@ import { type Glance, glanceAt } from './glance.ts'
 import { emptyPicture, NoPicture, type Picture, type PicturePlace, takePicture } from './picture.ts'
 import { readKept } from './read-kept.ts'
 import type { PictureShelf } from './shelf.ts'
-import { openStoreFolder, type StoreFolder } from './store-folder.ts'
+import { type Base, openStoreFolder, type StoreFolder } from './store-folder.ts'
 import { summariseBrought, summariseDifference } from './summary.ts'
 
 /** Tells what a run changed in its workspace, and brings it back where the run worked on a copy. */
@@ -31,6 +31,10 @@ export interface WatchContext {
   readonly redact: (text: string) => string
   /** Are all of these runs such that nobody has stored what they changed? */
   readonly isOpen: (runs: readonly string[]) => Promise<boolean>
+  /** The runs before this one, if nobody has stored what any of them changed. */
+  readonly openBefore: () => Promise<readonly string[] | undefined>
+  /** The workspace was made for this task: there was nothing in it before the first of its runs. */
+  readonly isNew: boolean
   readonly shelf: PictureShelf
 }
 
@@ -94,11 +98,13 @@ async function pictureBefore(context: WatchContext): Promise<Begun | NotBegun> {
   try {
     const folder = await openStoreFolder(home, run, { user: walls.user, isOpen: context.isOpen })
     const place = { sandbox, walls: { ...walls, home: folder.path }, path, without: home, signal: voice.watch.signal }
-    const covers = folder.left?.runs ?? []
+    const left = folder.left ?? (await emptyBefore(context))
+    const covers = left?.runs ?? []
     // The workspace holds what the run before has done: only its beginning is ours too.
-    const glance = folder.left ? undefined : glanceAt(walls.workspace.source)
-    const picture = folder.left?.picture ?? (await firstPicture(glance, folder.path, place, context))
-    folder.keepBase({ runs: [...covers, run.id], picture })
+    const glance = left ? undefined : glanceAt(walls.workspace.source)
+    const picture = left?.picture ?? (await firstPicture(glance, folder, place, context))
+    const isKnown = context.isNew && run.fence === 1 && picture === emptyPicture
+    if (!isKnown) folder.keepBase({ runs: [...covers, run.id], picture })
     return { folder, picture, place, covers, glance }
   } catch (error) {
     if (!(error instanceof NoPicture)) voice.log.warn('a workspace could not be pictured', { error: messageOf(error) })
@@ -111,10 +117,22 @@ async function pictureBefore(context: WatchContext): Promise<Begun | NotBegun> {
   }
 }
 
+/** What need not be written down, because everybody knows it: how a workspace was that was made for its task. */
+async function emptyBefore({ isNew, run, openBefore }: WatchContext): Promise<Base | undefined> {
+  const runs = isNew && run.fence > 1 ? await openBefore() : undefined
+  return runs && { runs, picture: emptyPicture }
+}
+
 /** Git is asked only where nothing else can tell. */
-async function firstPicture(glance: Glance | undefined, folder: string, place: PicturePlace, { shelf, walls }: WatchContext) {
+async function firstPicture(
+  glance: Glance | undefined,
+  folder: StoreFolder,
+  place: PicturePlace,
+  { shelf, walls }: WatchContext,
+): Promise<Picture> {
   if (glance?.isEmpty) return emptyPicture
-  return (glance && shelf.take(walls.workspace.source, folder, glance.digest)) ?? (await takePicture(place, undefined))
+  folder.make()
+  return (glance && shelf.take(walls.workspace.source, folder.path, glance.digest)) ?? (await takePicture(place, undefined))
 }
 
 /** `goesOn` says that the next run may find the workspace as it is now. */
@@ -126,6 +144,7 @@ async function compare(begun: Begun, { voice, redact, walls, shelf }: WatchConte
     const workspace = walls.workspace.source
     const glance = glanceAt(workspace)
     const isSame = glance !== undefined && glance.digest === begun.glance?.digest
+    if (!isSame) folder.make()
     const after = isSame ? picture : await takePicture(place, picture, afterLimits)
     if (goesOn && glance && !glance.isEmpty && (isSame || glanceAt(workspace)?.digest === glance.digest))
       shelf.offer(folder.path, { workspace, picture: after, digest: glance.digest })

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
 import { nameFault } from '../../domain/files/file-name.ts'
@@ -42,8 +42,7 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
       there = undefined
     }
     if (!there) {
-      await rm(root.at(folderName), { recursive: true, force: true })
-      await mkdir(root.at(folderName), { mode: 0o700 })
+      await makeAnew(root.at(folderName))
       there = await openIn(root, folderName)
       if (user) await there?.chown(user.uid, user.gid)
     }
@@ -53,6 +52,16 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
   }
   const folder = artifactFolder(home)
   return [{ source: folder, path: folder, mode: 'rw' }]
+}
+
+async function makeAnew(path: string): Promise<void> {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+    await rm(path, { recursive: true, force: true })
+    mkdirSync(path, { mode: 0o700 })
+  }
 }
 
 interface Found {

@@ -28,10 +28,18 @@ test('a run that writes more than it may is told on, with how much it wrote', as
   // Its time must lie before the start of the run.
   await new Promise((later) => setTimeout(later, 60))
   const { told, stop } = limitOf(folder, { mostBytes: 20 * megabyte })
-  // The first look is taken before anything is written.
-  await new Promise((later) => setTimeout(later, 200))
   writeFileSync(join(folder, 'data'), Buffer.alloc(64 * megabyte, 1), { flush: true })
   expect(await told).toMatch(/^The agent wrote 6\d MB to the disk, more than limits\.disk of its profile allows\.$/)
+  stop()
+})
+
+test('a folder that is not there hides nothing of what is written to the others', async () => {
+  const folder = newFolder()
+  const told = Promise.withResolvers<string>()
+  const watched = { folders: [join(folder, 'none'), folder], mostBytes: 20 * megabyte, clock: systemClock }
+  const stop = watchDisk({ ...watched, onLimit: told.resolve })
+  writeFileSync(join(folder, 'data'), Buffer.alloc(64 * megabyte, 1), { flush: true })
+  expect(await told.promise).toContain('more than limits.disk of its profile allows')
   stop()
 })
 

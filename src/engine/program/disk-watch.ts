@@ -1,7 +1,8 @@
-import type { Dirent } from 'node:fs'
-import { lstat, readdir, statfs } from 'node:fs/promises'
+import { type Dirent, statfsSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
+import { isAbsence } from '../../files/directory-handle.ts'
 
 /** How often the file system is asked for its free space, which costs next to nothing. */
 const lookMs = 1_000
@@ -27,10 +28,10 @@ export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: Di
   const startedAtMs = clock.now()
   let isOver = false
   let cancel: (() => void) | undefined
-  let atStart: readonly Room[] | undefined
+  let atStart: readonly (Room | undefined)[] | undefined
 
   async function look(): Promise<void> {
-    const rooms = await Promise.all(folders.map(roomOf))
+    const rooms = folders.map(roomOf)
     atStart ??= rooms
     const mayBeOver = rooms.some((room, i) => {
       const before = atStart?.[i]
@@ -63,9 +64,15 @@ interface Room {
   readonly files: number
 }
 
-async function roomOf(folder: string): Promise<Room> {
-  const { bavail, bsize, ffree } = await statfs(folder)
-  return { bytes: bavail * bsize, files: ffree }
+/** Undefined of a folder that is not there: nothing is written to it. */
+function roomOf(folder: string): Room | undefined {
+  try {
+    const { bavail, bsize, ffree } = statfsSync(folder)
+    return { bytes: bavail * bsize, files: ffree }
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
 }
 
 /** What the files that were changed since then take on the disk, links not followed. A sparse file takes what it holds, not what it claims. */

@@ -35,6 +35,7 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
   const found: ReadyMounts['mounts'][number][] = []
   const there: ProfileMount[] = []
   const leftOut: ReadyMounts['leftOut'][number][] = []
+  if (mounts.length === 0) return { mounts: found, there, leftOut }
   const hidden = await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))
   for (const mount of mounts) {
     const source = await sourceOf(mount, place.user)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isAbsence } from '../../files/directory-handle.ts'
@@ -54,11 +54,14 @@ export const guardFolder = (home: string) => join(home, 'guards')
 export const recordFile = (home: string, root: string, run: string) => join(guardFolder(home), `${markOf(root)}.${run}.json`)
 const markOf = (root: string) => createHash('sha256').update(root).digest('hex').slice(0, 16)
 
-/** Durable before anything is done to the workspace. Where nothing is done, because no walls hold, a loss of power costs no more than a line of what was planted. */
-export async function writeRecord(file: string, record: GuardRecord): Promise<void> {
+/**
+ * Durable before anything is done to the workspace. Where nothing is done, because no walls hold or the folder is one of ours with nothing in it, a loss of power costs no more
+ * than a line of what was planted.
+ */
+export async function writeRecord(file: string, record: GuardRecord, { durably }: { readonly durably: boolean }): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  if (record.enforced) await writeFileDurably(file, JSON.stringify(record))
-  else await writeFile(file, JSON.stringify(record), { mode: 0o600 })
+  if (durably) await writeFileDurably(file, JSON.stringify(record))
+  else writeFileSync(file, JSON.stringify(record), { mode: 0o600 })
 }
 
 /** Undefined if there is none, or not a whole one: then nothing was done yet. */
@@ -71,19 +74,28 @@ export async function readRecord(file: string): Promise<GuardRecord | undefined>
   }
 }
 
-export const removeRecord = (file: string) => rmSync(file, { force: true })
+export function removeRecord(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch (error) {
+    if (!isAbsence(error)) throw error
+  }
+}
 
-/** The records of all runs that work in place, or of those in one place. */
+/** The records of all runs that work in place, or of those in one place, but for one. */
 export async function allRecords(
   home: string,
   root?: string,
+  without?: string,
 ): Promise<{ readonly file: string; readonly record: GuardRecord }[]> {
   const folder = guardFolder(home)
   const names = namesIn(folder)
   const found = await Promise.all(
     names
       .filter((name) => name.endsWith('.json') && (root === undefined || name.startsWith(`${markOf(root)}.`)))
-      .map(async (name) => ({ file: join(folder, name), record: await readRecord(join(folder, name)) })),
+      .map((name) => join(folder, name))
+      .filter((file) => file !== without)
+      .map(async (file) => ({ file, record: await readRecord(file) })),
   )
   return found.flatMap(({ file, record }) => (record ? [{ file, record }] : []))
 }
@@ -99,8 +111,8 @@ function namesIn(folder: string): string[] {
 
 /** What other living runs did in the same place: they need it as long as they last. */
 export async function livingOthers(home: string, root: string, file: string): Promise<GuardRecord[]> {
-  const all = await allRecords(home, root)
-  return all.filter((one) => one.file !== file && one.record.root === root && !isLeft(one.record)).map(({ record }) => record)
+  const all = await allRecords(home, root, file)
+  return all.filter(({ record }) => record.root === root && !isLeft(record)).map(({ record }) => record)
 }
 
 /** Is whoever wrote it dead for certain? After a restart of the machine nobody lives; the records lie on its own disk. */

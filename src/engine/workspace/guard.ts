@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf } from '../../domain/error.ts'
@@ -56,7 +57,7 @@ export interface GuardOptions {
 
 export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const { run, home, paths, profile, enforced } = options
-  const root = await realpath(options.workspace.source)
+  const root = realpathSync.native(options.workspace.source)
   const workspace = { source: root, path: options.workspace.path }
   const found = await findCode(root, { paths, without: home })
   const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))
@@ -88,7 +89,8 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   }
   const exclude = await excludeShown(workspace, plan.unseen, overlooked)
   const place = { file, home, paths }
-  await writeRecord(file, record)
+  const isUntouched = isOurs && record.stubs.length + record.overlooked.length + record.before.length === 0
+  await writeRecord(file, record, { durably: enforced && !isUntouched })
   try {
     await makeStubs(root, plan.stubs)
     const notOverlooked = await overlook(workspace, record.overlooked).then(() => [], couldNotOverlook)

@@ -24,7 +24,7 @@ export async function linkedRepository(
   workspace: { readonly source: string; readonly path: string },
   user: AgentUser | undefined,
 ): Promise<LinkedRepository | undefined> {
-  const pointer = await smallFile(join(await realpath(workspace.source), '.git'))
+  const pointer = await smallFile(join(workspace.source, '.git'))
   const named = /^gitdir: ([^\n\0]+)\n?$/.exec(pointer ?? '')?.[1]
   if (named === undefined) return undefined
   const without: LinkedRepository = {

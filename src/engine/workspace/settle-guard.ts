@@ -56,7 +56,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
     ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
     : { keptAt: undefined, items: [], failed: [] }
   // What could not be undone is tried again by whoever comes next; the picture of before is too old by then.
-  if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isSettled: true })
+  if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isSettled: true }, { durably: record.enforced })
   else removeRecord(place.file)
   const quarantined = moved.items.map(({ path }) => path)
   const left = record.enforced ? moved.failed.map(({ path, why }) => `${path} (${why})`) : []

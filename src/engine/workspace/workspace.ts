@@ -1,4 +1,5 @@
-import { access, chown, constants, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { chownSync, mkdirSync } from 'node:fs'
+import { access, constants, lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
@@ -50,10 +51,9 @@ export async function prepareWorkspace(
 ): Promise<PreparedWorkspace> {
   const { path, own, user, mode, bringBackBranch, onCopy, ...plan } = options
   if (own) {
-    await mkdir(path, { recursive: true, mode: 0o700 })
-    if (user) await chown(path, user.uid, user.gid)
-  }
-  await assertUsable(path)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (user) chownSync(path, user.uid, user.gid)
+  } else await assertUsable(path)
   const mark = own ? undefined : await placeAt(path)
   if (!own && (await leadsElsewhere(path)) !== undefined)
     throw new PawlError(
