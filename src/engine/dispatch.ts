@@ -4,6 +4,7 @@ import { PgBoss, type Clock as QueueClock } from 'pg-boss'
 import type { Log } from '../log.ts'
 import type { Statements } from '../store/at-once.ts'
 import type { Database } from '../store/database.ts'
+import { commitMark } from '../store/transactions.ts'
 
 /**
  * Hands runs to pg-boss and takes them from it. A job is only the token that a run may start: it is enqueued with the admission and completed with the lease,
@@ -22,8 +23,8 @@ export interface Dispatch {
 
 export interface Taken {
   readonly runs: readonly string[]
-  /** Spends the tokens, for good when the transaction commits. */
-  spend(tx: Statements): Promise<void>
+  /** Spends the tokens, for good, as the last statement of the transaction. */
+  spendAndCommit(tx: Statements): Promise<void>
 }
 
 export type { QueueClock }
@@ -67,7 +68,7 @@ export function createDispatch(options: {
       const ids = jobs.map((job) => job.id)
       return {
         runs: jobs.map((job) => job.data.run),
-        spend: async (to) => void (ids.length > 0 && (await boss.complete(queue, ids, null, { db: within(to) }))),
+        spendAndCommit: async (to) => void (await boss.complete(queue, ids, null, { db: within(to, commitMark) })),
       }
     },
     async forget(worker) {
@@ -98,9 +99,9 @@ export function createDispatch(options: {
 }
 
 /** What pg-boss asks goes where our own statements go. */
-const within = (tx: Statements) => ({
+const within = (tx: Statements, mark = '') => ({
   async executeSql(text: string, values: unknown[] = []) {
-    const { rows } = await tx.getExecutor().executeQuery(CompiledQuery.raw(text, values))
+    const { rows } = await tx.getExecutor().executeQuery(CompiledQuery.raw(`${text}${mark}`, values))
     return { rows }
   },
 })

@@ -147,15 +147,15 @@ export function createWorker(options: {
     mayHoldStrays = true
     cancelsHeard.clear()
     const taken = await database.db.transaction().execute(async (tx) => {
-      const { runs, spend } = await dispatch.take(tx, free)
+      const { runs, spendAndCommit } = await dispatch.take(tx, free)
       mayWait = runs.length === free
       if (runs.length === 0) return []
+      await fp('claim.before')
       const [leases, found] = await atOnce(tx, (one) => [
         leaseRuns(one, runs, { worker: identity.id, at: new Date(clock.now()) }),
         loadTaken(one, runs),
-        spend(one),
+        spendAndCommit(one),
       ])
-      await fp('claim.before')
       // Tokens of runs that were cancelled before they were admitted fill no slot: there may be better ones behind them.
       if (mayWait && leases.length < runs.length) takeAgain = true
       return found.filter(({ run }) => leases.includes(run.id))

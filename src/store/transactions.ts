@@ -3,8 +3,8 @@ import type { QueryResult } from 'pg'
 
 type Send = (text: string, values: readonly unknown[]) => Promise<QueryResult>
 
-const commitMark = '/* and commit */'
 /** At the very end of a statement: whatever it answers, its transaction is to be committed, and `commit` may go out along with it. */
+export const commitMark = '/* and commit */'
 export const andCommit = sql.raw(commitMark)
 
 /**

@@ -58,7 +58,7 @@ export async function makeWorld(
   // A run is taken by its row here; the queue that hands runs to other processes has tests of its own.
   const dispatch: Dispatch = {
     enqueue: async () => undefined,
-    take: async () => ({ runs: [], spend: async () => undefined }),
+    take: async () => ({ runs: [], spendAndCommit: async () => undefined }),
     forget: async () => undefined,
     start: async () => undefined,
     stop: async () => undefined,
