@@ -6,6 +6,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
+import { installedPawl } from '../scripts/installed.ts'
 import type { Event } from '../src/domain/event.ts'
 import type { HealthView, NewTask, TaskView } from '../src/domain/view.ts'
 import { silentLog } from '../src/log.ts'
@@ -13,7 +14,8 @@ import { openEmbedded, stopEmbedded } from '../src/store/embedded/server.ts'
 import type { BenchOptions } from './figure.ts'
 import type { Place } from './place.ts'
 
-export const program = join(import.meta.dirname, '..', 'bin', 'pawl')
+/** What users install, and what `npm start` runs. */
+export const program = await installedPawl()
 
 /** A daemon as users start it: its own process, home and port. */
 export interface DaemonUnderTest {

@@ -1,6 +1,5 @@
 import { existsSync, globSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { build } from 'vite'
 
 const root = resolve(import.meta.dirname, '..')
 const built = resolve(root, 'dist/page/screens.json')
@@ -9,6 +8,8 @@ const built = resolve(root, 'dist/page/screens.json')
 export async function buildPage(): Promise<void> {
   // Whoever builds may have another one in their environment, and vite would make of it a page for developers.
   process.env.NODE_ENV = 'production'
+  // Loaded only where there is something to build, which most starts have not.
+  const { build } = await import('vite')
   await build({ configFile: resolve(root, 'web/vite.config.ts'), logLevel: 'warn' })
 }
 

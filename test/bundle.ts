@@ -1,25 +1,8 @@
-import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { keptBuild } from '../scripts/kept-builds.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const cache = join(root, 'node_modules/.cache/pawl-test')
-const prefix = 'pawl-'
-const unusedMs = 24 * 3_600_000
 let made: Promise<Bundle> | undefined
 
 export interface Bundle {
@@ -39,45 +22,27 @@ export function bundle(): Promise<Bundle> {
 }
 
 async function make(): Promise<Bundle> {
-  const place = join(cache, prefix + digestOfSources())
-  const found = { pawl: join(place, 'bin/pawl'), crashDaemon: join(place, 'dist/crash-daemon.js') }
-  if (existsSync(place)) {
-    utimesSync(place, new Date(), new Date())
-    return found
-  }
-  mkdirSync(cache, { recursive: true })
-  tidy()
-  const draft = mkdtempSync(join(cache, `${prefix}draft-`))
-  cpSync(join(root, 'bin'), join(draft, 'bin'), { recursive: true })
-  writeFileSync(join(draft, 'package.json'), '{"type":"module"}')
-  const dist = join(draft, 'dist')
+  const place = await keptBuild({
+    kind: 'pawl-test',
+    sources: ['{src,test,scripts}/**/*.{ts,js}', 'bin/*', 'package.json', 'package-lock.json'],
+    unusedMs: 24 * 3_600_000,
+    make: lay,
+  })
+  return { pawl: join(place, 'bin/pawl'), crashDaemon: join(place, 'dist/crash-daemon.js') }
+}
+
+async function lay(place: string): Promise<void> {
+  cpSync(join(root, 'bin'), join(place, 'bin'), { recursive: true })
+  writeFileSync(join(place, 'package.json'), '{"type":"module"}')
+  const dist = join(place, 'dist')
   // Loaded only by the first test file of all.
-  const { writeOwnPrograms } = await import('../scripts/own-programs.ts')
+  const { writeOwnPrograms } = await import('../scripts/program.ts')
   await write(dist)
   await writeOwnPrograms(dist)
   // What is read or started, and not imported, is looked for where it lies beside the sources.
   symlinkSync(join(root, 'dist/page'), join(dist, 'page'))
   symlinkSync(join(root, 'test/crash/agent.sh'), join(dist, 'agent.sh'))
-  symlinkSync(join(root, 'test/fake-agent'), join(draft, 'fake-agent'))
-  try {
-    renameSync(draft, place)
-  } catch (error) {
-    // Another test file was quicker.
-    if (!existsSync(place)) throw error
-    rmSync(draft, { recursive: true })
-  }
-  return found
-}
-
-/** It lies where all that it is made of says, and the checkout that its links point to. */
-function digestOfSources(): string {
-  const hash = createHash('sha256').update(root)
-  const sources = globSync(['{src,test,scripts}/**/*.{ts,js}', 'bin/*', 'package.json', 'package-lock.json'], {
-    cwd: root,
-    exclude: ['**/*.test.ts'],
-  })
-  for (const name of sources.toSorted()) hash.update(name).update(readFileSync(join(root, name)))
-  return hash.digest('hex').slice(0, 16)
+  symlinkSync(join(root, 'test/fake-agent'), join(place, 'fake-agent'))
 }
 
 async function write(dir: string): Promise<void> {
@@ -99,11 +64,4 @@ async function write(dir: string): Promise<void> {
     minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
   })
   await bundle.close()
-}
-
-function tidy(): void {
-  for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) {
-    const found = statSync(join(cache, name), { throwIfNoEntry: false })
-    if (found && Date.now() - found.mtimeMs > unusedMs) rmSync(join(cache, name), { recursive: true, force: true })
-  }
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, messageOf, PawlError } from '../domain/error.ts'
 import { jsonLine, plain } from './plain.ts'
+import { nameSources } from './source-places.ts'
 
 const exitCodes = {
   invalid: 2,
@@ -19,6 +20,6 @@ export function reportFailure(thrown: unknown, options: { json: boolean }): numb
   const message = known ? thrown.message : `Pawl made a mistake: ${messageOf(thrown)}`
   if (options.json) process.stdout.write(`${jsonLine({ error: { code, message } })}\n`)
   process.stderr.write(`pawl: ${plain(message)}\n`)
-  if (!known && thrown instanceof Error && thrown.stack) process.stderr.write(`${plain(thrown.stack)}\n`)
+  if (!known && thrown instanceof Error && thrown.stack) process.stderr.write(`${plain(nameSources(thrown.stack))}\n`)
   return exitCodes[code]
 }

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -115,6 +115,18 @@ describe('the packed package', () => {
     await writeFile(join(work, 'adapter.ts'), adapter)
     check('adapter.ts')
   }, 120_000)
+
+  it('names places of the sources where it shows a stack', async () => {
+    const broken = join(folder, 'broken.cjs')
+    await writeFile(broken, `process.stdout.write = () => { throw new Error('nobody reads') }`)
+    const { stderr } = spawnSync(join(folder, 'node_modules/.bin/pawl'), ['version'], {
+      env: { ...env(), NODE_OPTIONS: `--require ${broken}` },
+      encoding: 'utf8',
+    })
+    const { line } = /at \S+ \(src\/cli\/commands\/version\.ts:(?<line>\d+):\d+\)/.exec(stderr)?.groups ?? {}
+    const source = await readFile(join(root, 'src/cli/commands/version.ts'), 'utf8')
+    expect(source.split('\n')[Number(line) - 1]).toContain('cli.out(')
+  }, 60_000)
 
   it('says in one sentence what to do on a Node that is too old', () => {
     const check = `require(${JSON.stringify(join(folder, 'node_modules/pawl/bin/node.js'))}).isNewEnough('20.20.2')`

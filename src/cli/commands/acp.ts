@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Cli } from '../cli.ts'
+import { nameSources } from '../source-places.ts'
 
 interface Options {
   agent?: string
@@ -37,7 +38,7 @@ async function serve(cli: Cli, { agent, whenGone }: Options): Promise<void> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',
     format: cli.globals.json ? 'json' : 'text',
-    write: (line) => void process.stderr.write(`${line}\n`),
+    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   try {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
+import { nameSources } from '../source-places.ts'
 
 interface Options {
   workspace?: string
@@ -40,7 +41,7 @@ async function serve(cli: Cli, workspace: string | undefined): Promise<number> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',
     format: 'text',
-    write: (line) => void process.stderr.write(`${line}\n`),
+    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   return withConnection(cli, { work: 'own' }, async ({ runtime, isDaemon, adopt }) => {

@@ -6,6 +6,7 @@ import { invalid, messageOf } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { echoFilter } from '../interrupt.ts'
 import { oneLine } from '../plain.ts'
+import { nameSources } from '../source-places.ts'
 
 interface ServeOptions {
   port?: number
@@ -50,7 +51,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : config.log.level,
     format,
-    write: (line) => void process.stderr.write(`${line}\n`),
+    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   let signals = 0

@@ -4,6 +4,26 @@ import { rolldown } from 'rolldown'
 
 const root = resolve(import.meta.dirname, '..')
 
+/** Writes Pawl as it is installed: the command line and the library as bundles of our own code. Dependencies stay dependencies. */
+export async function writeProgram(dist: string): Promise<void> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { cli: 'src/cli/main.ts', index: 'src/index.ts', agent: 'src/agent.ts', client: 'src/client/index.ts' },
+    platform: 'node',
+    external: /^[^./]/,
+  })
+  await bundle.write({
+    dir: dist,
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    // Nothing points to them, so no run pays for them: src/cli/source-places.ts reads one when there is a stack to show.
+    sourcemap: 'hidden',
+    sourcemapExcludeSources: true,
+  })
+  await bundle.close()
+  await writeOwnPrograms(dist)
+}
+
 /** Writes the programs that a bundle of Pawl starts and does not contain. */
 export async function writeOwnPrograms(dist: string): Promise<void> {
   // The demo's program is not part of our process: it is started, so it stays a file.
