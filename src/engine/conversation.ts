@@ -43,7 +43,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   for (const note of skills.notes) void voice.note('skill_left_out', note)
   const home = join(parts.home, 'sessions', task.session_id)
   const records = join(parts.home, 'runs', run.id)
-  makeDirectories(records, home, user)
+  const made = { ours: [records], agents: [home, ...(task.workspace_own ? [task.workspace] : [])] }
+  await failingAs('workspace_error', () => makeDirectories(made, user))
   const prepared = await failingAs('workspace_error', () =>
     prepareWorkspace({
       path: task.workspace,

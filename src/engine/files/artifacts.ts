@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
 import { nameFault } from '../../domain/files/file-name.ts'
@@ -56,11 +56,11 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
 
 async function makeAnew(path: string): Promise<void> {
   try {
-    mkdirSync(path, { mode: 0o700 })
+    await mkdir(path, { mode: 0o700 })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
     await rm(path, { recursive: true, force: true })
-    mkdirSync(path, { mode: 0o700 })
+    await mkdir(path, { mode: 0o700 })
   }
 }
 

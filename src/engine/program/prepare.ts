@@ -1,5 +1,5 @@
-import { chownSync, mkdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { chownSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -31,10 +31,13 @@ export function refuseOpenWalls(
   )
 }
 
-export function makeDirectories(directory: string, sessionHome: string, user: AgentUser | undefined): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  mkdirSync(sessionHome, { recursive: true, mode: 0o700 })
-  if (user) chownSync(sessionHome, user.uid, user.gid)
+/** All at once and beside our own thread: to make a folder takes the file system longer than anything else that is asked of it here. */
+export async function makeDirectories(
+  { ours, agents }: { readonly ours: readonly string[]; readonly agents: readonly string[] },
+  user: AgentUser | undefined,
+): Promise<void> {
+  await Promise.all([...ours, ...agents].map((path) => mkdir(path, { recursive: true, mode: 0o700 })))
+  if (user) for (const path of agents) chownSync(path, user.uid, user.gid)
 }
 
 /** What the adapter needs to know to start its program, but for the conversation and the prompt, which the session decides. */

@@ -1,4 +1,3 @@
-import { chownSync, mkdirSync } from 'node:fs'
 import { access, constants, lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
@@ -35,7 +34,7 @@ export interface BroughtBack extends Changes {
 /** In the directory itself, in a copy from which changes are brought back, or in a clone with a branch of its own. */
 export type WorkspaceMode = 'direct' | 'copy' | 'clone'
 
-/** Opens the directory the task names, or makes its own; copies it if the agent's user could not write it. */
+/** Opens the directory the task names, or its own, which is there; copies it if the agent's user could not write it. */
 export async function prepareWorkspace(
   options: {
     path: string
@@ -50,10 +49,7 @@ export async function prepareWorkspace(
   } & Omit<CopyPlan, 'original' | 'owner'>,
 ): Promise<PreparedWorkspace> {
   const { path, own, user, mode, bringBackBranch, onCopy, ...plan } = options
-  if (own) {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    if (user) chownSync(path, user.uid, user.gid)
-  } else await assertUsable(path)
+  if (!own) await assertUsable(path)
   const mark = own ? undefined : await placeAt(path)
   if (!own && (await leadsElsewhere(path)) !== undefined)
     throw new PawlError(
