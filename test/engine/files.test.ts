@@ -131,7 +131,7 @@ describe('files of tasks', () => {
 
   test('are left under no name that holds a secret', async () => {
     const { id, events } = await run(
-      'cd "$PAWL_ARTIFACTS" && mkdir "$PAWL_DOOR_TOKEN" && echo x >"$PAWL_DOOR_TOKEN/a" && echo y >"b-$PAWL_DOOR_TOKEN" && echo z >c',
+      'cd "$PAWL_ARTIFACTS" && mkdir -- "$PAWL_DOOR_TOKEN" && echo x >"$PAWL_DOOR_TOKEN/a" && echo y >"b-$PAWL_DOOR_TOKEN" && echo z >c',
     )
     expect((await daemon.runtime.listArtifacts(id)).map(({ name }) => name)).toEqual(['c'])
     const detail = events.find((event) => event.type === 'run.noted' && event.data.code === 'artifacts_left_out')
