@@ -59,8 +59,25 @@ export interface Adapter<Options = unknown> {
   /** How to launch it, as data: the sandbox decides how it is really run. Throws a `PawlError` for what it cannot do. */
   command(spec: LaunchSpec<Options>): Command
 
+  /** For those who work elsewhere: ends there what a turn could not end. Undefined: there is nothing that could be left. */
+  readonly recall?: Recall<Options> | undefined
+
   /** Takes over a started child. Warm adapters serve many turns, the others one. A promise where the code that speaks to the program is loaded for its first run. */
   open(child: Child, spec: LaunchSpec<Options>): Conversation | Promise<Conversation>
+}
+
+export interface Recall<Options = unknown> {
+  /** Of what the program called its conversation, newest first: the id under which work of this task may still go on. Undefined: none does. */
+  left(vendorIds: readonly string[], task: string): string | undefined
+  /** Speaks to the program of the adapter, started for nothing else. Never rejects for what the other side does; `signal` ends it. */
+  end(child: Child, spec: LaunchSpec<Options>, vendorId: string, signal: AbortSignal): Promise<Recalled>
+}
+
+export interface Recalled {
+  /** Nothing of it goes on any more. */
+  readonly ended: boolean
+  /** A sentence. */
+  readonly detail: string
 }
 
 /** An agent that is there without configuration: everything about its program is data for an adapter. */

@@ -13,7 +13,7 @@ import type { Ground } from './daemon/ground.ts'
 import { createLiveConfig } from './daemon/live-config.ts'
 import { createServers } from './daemon/mcp-servers.ts'
 import { capsOf, moneyOf } from './daemon/money.ts'
-import { openSender } from './daemon/notifications.ts'
+import { openSender, recallsOf } from './daemon/notifications.ts'
 import { createRest } from './daemon/rest.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { settingsKeeper } from './daemon/settings.ts'
@@ -164,7 +164,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         telemetry?.stored(events)
         rest?.stir()
       },
-      alongside: outboxWriter(() => [...config.notifications, ...subscribers.all()], bus),
+      alongside: outboxWriter(() => [...config.notifications, ...subscribers.all(), ...recallsOf(config)], bus),
       onBroken: (error) => abort(log, error),
     })
     started.add(() => journal.stop())

@@ -1,9 +1,12 @@
+import { adapterNamed } from '../agents/index.ts'
 import { environmentOf, searchPath } from '../config.ts'
+import type { Notification } from '../domain/notification.ts'
 import { createListenerSender } from '../engine/listeners/send.ts'
 import { changesOf } from '../engine/outbox/changes.ts'
 import { createDelivery } from '../engine/outbox/deliver.ts'
 import { createSender, type Sender } from '../engine/outbox/sender.ts'
 import { findSenderKey } from '../engine/push/key-file.ts'
+import { createRecallSender, recallTarget } from '../engine/recall.ts'
 import { readRunFile } from '../run-file.ts'
 import type { BackgroundPart } from './background.ts'
 import type { Ground } from './ground.ts'
@@ -34,6 +37,12 @@ export function openSender({
   })
 }
 
+/** Whose agents work elsewhere. Empty for everybody else, who pays nothing for it. */
+export function recallsOf({ agents }: Pick<Ground['config'], 'agents'>): Notification[] {
+  const names = agents.filter(({ adapter }) => adapterNamed(adapter).recall !== undefined).map(({ name }) => name)
+  return names.length === 0 ? [] : [recallTarget(names)]
+}
+
 /** Delivers what the outbox holds. */
 export function deliveryOf({
   contexts,
@@ -49,6 +58,8 @@ export function deliveryOf({
   runtime,
   self,
   shared,
+  secrets,
+  walls,
 }: Ground): BackgroundPart {
   const listeners = createListenerSender({
     contexts,
@@ -64,7 +75,21 @@ export function deliveryOf({
       yield* composePush({ runtime, filesAt: () => `${daemon?.url ?? ''}/api/v1/tasks` }, what)
     },
   })
-  const targets = () => [...config.notifications, ...subscribers.own()]
+  const recalls = createRecallSender({
+    db: database.db,
+    journal,
+    clock,
+    log,
+    home: config.home,
+    path: searchPath(),
+    redactor,
+    environment: environmentOf,
+    userEnvironment: (user) => config.users[user]?.env,
+    adapterNamed,
+    wallsFor: walls.choose,
+    secretsFor: secrets.resolve,
+  })
+  const targets = () => [...config.notifications, ...subscribers.own(), ...recallsOf(config)]
   return createDelivery({
     db: database.db,
     journal,
@@ -75,6 +100,7 @@ export function deliveryOf({
     targets,
     sender,
     listeners,
+    recalls,
     lastRound: !shared,
   })
 }

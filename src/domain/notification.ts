@@ -38,7 +38,7 @@ export interface Notification {
   readonly tags?: readonly string[] | undefined
   /** Tries in all before it is left alone. */
   readonly attempts: number
-  readonly way: WebhookWay | CommandWay | PushWay | ListenerWay
+  readonly way: WebhookWay | CommandWay | PushWay | ListenerWay | RecallWay
 }
 /** Somebody to be told whom the settings name. */
 export type WrittenNotification = Notification & { readonly way: WebhookWay | CommandWay }
@@ -78,6 +78,11 @@ export interface ListenerWay {
   readonly kind: 'a2a'
 }
 
+/** Agents on other machines, who are to end what they still do for a task that has ended here. */
+export interface RecallWay {
+  readonly kind: 'recall'
+}
+
 export const notificationStates = ['pending', 'sending', 'sent', 'dead'] as const
 export type NotificationState = (typeof notificationStates)[number]
 
@@ -88,9 +93,9 @@ export const NotificationView = z.object({
   target: z
     .string()
     .describe(
-      'The name of the notification in the settings; `browser` and the id of one that asked for it; or the id of what listens to the task.',
+      'The name of the notification in the settings; `browser` and the id of one that asked for it; the id of what listens to the task; or `work elsewhere`, for a remote agent that is to end its task.',
     ),
-  kind: z.enum(['webhook', 'command', 'push', 'a2a']),
+  kind: z.enum(['webhook', 'command', 'push', 'a2a', 'recall']),
   event: z.enum(told),
   task: TaskId,
   run: RunId.nullable(),

@@ -25,6 +25,17 @@ export async function forgetOrigin(tx: Tx, session: string): Promise<boolean> {
   return rows.length === 1
 }
 
+/** What the conversation of a task is called by its program: as its session has it now, and as the task itself heard it last. */
+export async function lastSessionsOf(db: Db, task: { readonly id: string; readonly session_id: string }): Promise<string[]> {
+  const { rows } = await sql<{ vendor_id: string | null; heard: string | null }>`
+    select s.vendor_id, (
+      select e.data ->> 'vendorId' from pawl.events e where e.task_id = ${task.id} and e.type = 'agent.session' order by e.seq desc limit 1
+    ) as heard
+    from pawl.sessions s where s.id = ${task.session_id}
+  `.execute(db)
+  return [rows[0]?.vendor_id, rows[0]?.heard].filter((id) => typeof id === 'string')
+}
+
 /** A session that exists before its first task. */
 export async function insertSession(
   tx: Tx,

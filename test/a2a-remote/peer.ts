@@ -36,6 +36,9 @@ export interface Peer {
   readonly key: JWK
   /** Lets tasks that wait go on. */
   release(): void
+  /** Goes away: whoever calls is cut off, until it is back. What it works on goes on. */
+  leave(): void
+  comeBack(): void
   close(): Promise<void>
 }
 
@@ -138,8 +141,10 @@ export async function startPeer(): Promise<Peer> {
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
+  let isAway = false
   app.use((request: Request, _response: Response, next: NextFunction) => {
     const { method, path } = request
+    if (isAway) return void request.socket.destroy()
     seen.calls.push({
       method: method ?? '',
       path,
@@ -227,6 +232,13 @@ export async function startPeer(): Promise<Peer> {
     seen,
     key,
     release,
+    leave() {
+      isAway = true
+      server.closeAllConnections()
+    },
+    comeBack() {
+      isAway = false
+    },
     async close() {
       server.closeAllConnections()
       await new Promise((closed) => server.close(closed))

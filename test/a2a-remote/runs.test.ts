@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../src/domain/event.ts'
+import type { NotificationView } from '../../src/domain/notification.ts'
 import type { TaskView } from '../../src/domain/view.ts'
 import { json, pawl, type Running, serve } from '../e2e/pawl.ts'
 import { makeHome, until } from '../engine/home.ts'
@@ -116,6 +117,40 @@ test('cancelling the task cancels the remote one', async () => {
   await ask('task', 'cancel', id)
   await until(async () => (await task(id)).state === 'cancelled', patienceMs)
   await until(() => peer.seen.cancelled.includes(remote), patienceMs)
+}, 120_000)
+
+test('a remote agent that is away when its task is cancelled gets the cancel when it is back, once, also by a Pawl that was killed meanwhile', async () => {
+  const id = await add('--agent', 'colleague', 'wait: for somebody who is away')
+  const remote = await until(async () => remoteTask(await eventsOf(id)), patienceMs)
+  peer.leave()
+  await ask('task', 'cancel', id)
+  await until(async () => (await task(id)).state === 'cancelled', patienceMs)
+  const recalls = async () =>
+    json<{ items: NotificationView[] }>(await ask('notifications', 'ls', '--task', id, '--json')).items.filter(
+      ({ kind }) => kind === 'recall',
+    )
+  // Tried and not done, so it waits for the next try.
+  const waiting = await until(async () => (await recalls()).find(({ lastError }) => lastError !== null), patienceMs)
+  expect(waiting).toMatchObject({ target: 'work elsewhere', event: 'task.cancelled', task: id })
+  expect(JSON.stringify(await eventsOf(id))).toContain('may still be at work, and is to be cancelled later')
+  daemon.process.kill('SIGKILL')
+  await daemon.ended
+  peer.comeBack()
+  expect(peer.seen.cancelled).not.toContain(remote)
+  daemon = await serve(home.path, { env })
+  await until(async () => (await recalls()).every(({ state }) => state === 'sent'), 120_000)
+  expect(peer.seen.cancelled.filter((other) => other === remote)).toHaveLength(1)
+  const notes = (await eventsOf(id)).filter(({ type }) => type === 'run.noted')
+  expect(notes.at(-1)?.data).toEqual({ code: 'recall', detail: `Task ${remote} of the remote agent is cancelled.` })
+  expect(messagesOf(remote)).toHaveLength(1)
+}, 240_000)
+
+test('a task that is cancelled while it waits for an answer is cancelled at the remote agent too', async () => {
+  const id = await add('--agent', 'guarded', 'ask: Which size?')
+  expect((await rested(id)).state).toBe('blocked')
+  const remote = remoteTask(await eventsOf(id))
+  await ask('task', 'cancel', id)
+  await until(() => peer.seen.cancelled.includes(remote ?? ''), patienceMs)
 }, 120_000)
 
 test('a daemon that is killed in the middle goes on with the same remote task when it is back, and the result arrives', async () => {

@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { leftElsewhere } from './bookmark.ts'
 import { a2aCommand, keyVariable } from './command.ts'
 import { A2aOptions, rulesOf } from './options.ts'
 
@@ -14,5 +15,6 @@ export const a2a: Adapter<A2aOptions> = {
   suited: (options) => ({ ...a2a, hosts: rulesOf(options) }),
   probe: async (...asked) => (await import('./probe.ts')).probeRemote(...asked),
   command: a2aCommand,
+  recall: { left: leftElsewhere, end: async (...given) => (await import('./recall.ts')).recall(...given) },
   open: async (...given) => (await import('./conversation.ts')).openClient(...given),
 }

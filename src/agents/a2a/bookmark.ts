@@ -16,4 +16,14 @@ export function readBookmark(text: string | undefined): Bookmark {
   return { ...Object.fromEntries(named), ...(fields.get('over') === '1' ? { over: true } : {}) }
 }
 
+/** The bookmark under which a task of ours may still be worked on there. What was asked is named by the task, and by what has come to it since. */
+export function leftElsewhere(vendorIds: readonly string[], task: string): string | undefined {
+  const found = vendorIds.find((id) => {
+    const { sent } = readBookmark(id)
+    return sent === task || sent?.startsWith(`${task}.`)
+  })
+  const { task: remote, over } = readBookmark(found)
+  return remote === undefined || over ? undefined : found
+}
+
 const names = ['context', 'task', 'sent', 'live', 'said'] as const

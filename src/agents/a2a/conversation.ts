@@ -12,11 +12,9 @@ import { within } from '../within.ts'
 import { readBookmark, writeBookmark } from './bookmark.ts'
 import { judgeCard } from './card.ts'
 import type { A2aOptions } from './options.ts'
-import { ClientRecord, type ClientResult } from './records.ts'
+import { ClientRecord, type ClientResult, maxLineBytes } from './records.ts'
 import { judgeResult } from './verdict.ts'
 
-/** A card, or what one task says in one piece, is the longest line. */
-const maxLineBytes = 80 * 1024 * 1024
 /** A task that is cancelled elsewhere takes a round trip or two. */
 const interruptMs = 6_000
 

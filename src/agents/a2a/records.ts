@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { categoryNames } from '../../domain/outcome.ts'
 
+/** A card, or what one task says in one piece, is the longest line. */
+export const maxLineBytes = 80 * 1024 * 1024
+
 const Id = z.string().min(1).max(1_000)
 const Mark = z.object({
   context: Id.optional(),

@@ -19,6 +19,7 @@ import type { OutboxRow } from '../../store/tables.ts'
 import type { Bus } from '../bus.ts'
 import type { Journal } from '../journal.ts'
 import type { ListenerSender } from '../listeners/send.ts'
+import type { RecallSender } from '../recall.ts'
 import { backoffMs, longestBackoffMs } from './backoff.ts'
 import { messageOf } from './message.ts'
 import type { Sender, Sent } from './sender.ts'
@@ -56,11 +57,13 @@ export function createDelivery(options: {
   sender: Sender
   /** Sends what the listeners of single tasks are to be told; without it that waits for others. */
   listeners?: ListenerSender | undefined
+  /** Ends what agents elsewhere still do for tasks that have ended. */
+  recalls?: RecallSender | undefined
   /** One that leaves after its own task tells of it before it goes. */
   lastRound: boolean
   chance?: () => number
 }): Delivery {
-  const { db, journal, bus, clock, log, worker, sender, listeners, chance = Math.random } = options
+  const { db, journal, bus, clock, log, worker, sender, listeners, recalls, chance = Math.random } = options
   const targets = (): readonly Notification[] => [...options.targets(), ...(listeners ? [listenersTarget] : [])]
   let stopped = true
   let unhear = () => {}
@@ -86,9 +89,9 @@ export function createDelivery(options: {
 
   const deliver = async (target: Notification, row: OutboxRow): Promise<void> => {
     await fp('outbox.send')
-    const isListener = target.way.kind === 'a2a' && listeners !== undefined
-    const sent = isListener
-      ? await listeners.send(row, leaving.signal)
+    const own = { a2a: listeners, recall: recalls }[target.way.kind as string]
+    const sent = own
+      ? await own.send(row, leaving.signal)
       : await sender.send(target, messageOf(row), leaving.signal, row.body.traced)
     const tried = judge(target, row, sent)
     if (tried.state === 'dead')
@@ -113,6 +116,11 @@ export function createDelivery(options: {
     return { state: 'pending', nextAt: new Date(clock.now() + waitMs), error }
   }
 
+  const noteOf = ({ way }: Notification, row: OutboxRow, sent: Sent, tried: Tried): string | undefined =>
+    way.kind === 'recall' && tried.state === 'dead'
+      ? `Given up after ${row.attempts} tries; end it there yourself, or have it tried again with: pawl notifications retry ${row.id}. ${tried.error}`
+      : sent.note
+
   /** Until the database has it: else it would be sent again, and again. */
   const settle = async (target: Notification, row: OutboxRow, sent: Sent, tried: Tried): Promise<void> => {
     const isCutShort = tried.state === 'pending' && tried.isFree === true
@@ -121,6 +129,13 @@ export function createDelivery(options: {
         await journal.transact('outbox.settle', async (tx, record) => {
           if (!(await settleOutbox(tx, row.id, worker, tried))) return
           if (sent.isGone && target.way.kind === 'push') await removePush(tx, target.way.subscription)
+          const note = noteOf(target, row, sent, tried)
+          if (note !== undefined)
+            record({
+              task: row.task_id,
+              run: row.run_id ?? undefined,
+              event: { type: 'run.noted', data: { code: 'recall', detail: note } },
+            })
           if (!ran) return
           const data = { notification: row.id, name: target.name, event: row.event, attempt: row.attempts, ...ran }
           const failure = sent.delivered ? {} : { failure: sent.detail }

@@ -20,6 +20,8 @@ export interface Sent {
   readonly retryAfterMs?: number | undefined
   /** Nobody is there any more who could hear it, nor will be. */
   readonly isGone?: boolean | undefined
+  /** A sentence for the journal of the task. */
+  readonly note?: string | undefined
   /** Of a command. */
   readonly ran?: { readonly exitCode: number | null; readonly output: string; readonly durationMs: number } | undefined
 }
@@ -70,7 +72,7 @@ export function createSender(parts: SenderParts): Sender {
       try {
         if (way.kind === 'push')
           return await sendPush(way, message, { ...parts.push, clock, redact: redactor.value, resolve, signal })
-        if (way.kind === 'a2a') throw new Error('what listeners are told is sent by their own sender')
+        if (way.kind === 'a2a' || way.kind === 'recall') throw new Error(`what is sent by ${way.kind} has its own sender`)
         if (way.kind === 'command') return await runCommand(way, name, message, { ...parts, redact: redactor.value, signal })
         const secret = await secretOf(way, name)
         return await sendWebhook(way, message, {

@@ -153,7 +153,11 @@ async function readSystemPrompt(file: string, instead: string | undefined): Prom
  * The agent's environment: what the run brings, what the settings pass on or fix, the way out, and what the adapter adds. Nothing is inherited. The way out comes after the
  * settings, so that none of them can lead elsewhere.
  */
-export function withEnvironment(command: Command, parts: RunParts, added: EnvironmentParts): Command {
+export function withEnvironment(
+  command: Command,
+  parts: Pick<RunParts, 'path' | 'environment' | 'userEnvironment'>,
+  added: EnvironmentParts,
+): Command {
   const { task } = added.taken
   const places: Record<string, string> = added.places.length > 0 ? { PAWL_MOUNTS: added.places.join('\n') } : {}
   const ours = {
@@ -205,7 +209,7 @@ function runApi({ doorToken, ids }: Pick<EnvironmentParts, 'doorToken' | 'ids'>)
 export interface EnvironmentParts {
   /** Those that the profile names, by variable. They win over what the settings say of the same variable. */
   readonly secrets: Readonly<Record<string, string>>
-  readonly taken: TakenRun
+  readonly taken: Pick<TakenRun, 'task'>
   readonly profile: Profile
   /** What there is beside the workspace, a line each. */
   readonly places: readonly string[]

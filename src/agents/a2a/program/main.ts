@@ -1,7 +1,7 @@
 /**
  * The client that gives a task to a remote agent: a program of Pawl's own, started inside the walls with the path of its settings, for one turn. What the remote agent sends is
  * read here and nowhere else, with the bounds of the walls around it.
- * It takes lines of JSON: {type:'turn',prompt,askId,mark,trace?} {type:'use',chosen} {type:'kept'} {type:'answer',text?} {type:'interrupt',cancel}
+ * It takes lines of JSON: {type:'turn',prompt,askId,mark,trace?} or {type:'recall',mark}, {type:'use',chosen} {type:'kept'} {type:'answer',text?} {type:'interrupt',cancel}
  * and prints what `records.ts` beside this folder reads.
  */
 import { once } from 'node:events'
@@ -55,10 +55,10 @@ function interrupt(cancel: boolean): void {
   else now.abort()
 }
 
-async function take(message: Record<string, unknown>): Promise<void> {
+async function take(work: () => Promise<object>): Promise<void> {
   isTold = true
   try {
-    await finish(await haveTurn(message))
+    await finish(await work())
   } catch (thrown) {
     if (now.signal.aborted) await finish(await stopped())
     else {
@@ -79,18 +79,21 @@ async function finish(result: object): Promise<void> {
   process.exit(0)
 }
 
-async function haveTurn(message: Record<string, unknown>): Promise<object> {
+/** Its card is judged outside. */
+async function reach(message: Record<string, unknown>, forMs: number): Promise<Remote> {
   const trace = asText(message.trace)
   const fetch = createFetch({ ...settings, proxy, key, headers: trace === '' ? {} : { traceparent: trace } })
-  const before = (asRecord(message.mark) ?? {}) as Bookmark
-  const card = await persistently(() => findCard(settings.url, fetch, now.signal), {
-    say,
-    signal: now.signal,
-    forMs: before.task === undefined || before.over ? firstContactMs : outageMs,
-  })
+  const card = await persistently(() => findCard(settings.url, fetch, now.signal), { say, signal: now.signal, forMs })
   await say({ type: 'card', ...card })
   const { chosen } = await reply('use')
-  remote = await openRemote(asRecord(chosen) as unknown as Chosen, fetch)
+  return openRemote(asRecord(chosen) as unknown as Chosen, fetch)
+}
+
+const markOf = (message: Record<string, unknown>) => (asRecord(message.mark) ?? {}) as Bookmark
+
+async function haveTurn(message: Record<string, unknown>): Promise<object> {
+  const before = markOf(message)
+  remote = await reach(message, before.task === undefined || before.over ? firstContactMs : outageMs)
   const { parts: files, leftOut } = await fileParts(attachments)
   if (leftOut.length > 0) await say({ type: 'note', text: `Too large to be sent along: ${leftOut.join(', ')}.` })
   const ask = {
@@ -141,26 +144,47 @@ function statusOf(ended: number | 'message'): string {
 async function stopped(): Promise<object> {
   const { task } = mark
   if (!isCancelled || !remote || task === undefined) return { status: 'stopped', text: '', mark }
+  const why = await cancel(remote, task)
+  if (why === undefined) return { status: 'stopped', text: '', mark: { ...mark, over: true } }
+  await say({ type: 'note', text: `Task ${task} of the remote agent may still be at work, and is to be cancelled later: ${why}` })
+  return { status: 'stopped', text: '', mark }
+}
+
+/** Why it may still be at work; undefined if it has ended. */
+async function cancel(from: Remote, task: string): Promise<string | undefined> {
   const late = AbortSignal.timeout(cancelMs)
   try {
-    await remote.cancel(task, late)
-    for (;;) {
-      const found = await remote.get(task, late)
-      if (!found || isOver(found.status?.state)) return { status: 'stopped', text: '', mark: { ...mark, over: true } }
-      await wait(250, undefined, { signal: late })
-    }
+    await from.cancel(task, late)
+    while (await isAtWork(from, task, late)) await wait(250, undefined, { signal: late })
+    return undefined
   } catch (thrown) {
-    const why = late.aborted ? `it had not ended after ${cancelMs / 1_000} s` : sentenceOf(thrown)
-    await say({ type: 'note', text: `Task ${task} of the remote agent may still be at work: ${why}` })
-    return { status: 'stopped', text: '', mark }
+    return late.aborted ? `it had not ended after ${cancelMs / 1_000} s` : sentenceOf(thrown)
   }
+}
+
+async function isAtWork(from: Remote, task: string, signal: AbortSignal): Promise<boolean> {
+  const found = await from.get(task, signal)
+  return found !== undefined && !isOver(found.status?.state)
+}
+
+/** Ends a task that an earlier turn has begun and could not end. One that has ended by itself is not cancelled. */
+async function recall(message: Record<string, unknown>): Promise<object> {
+  const { task = '' } = markOf(message)
+  const from = await reach(message, 0)
+  const ended = (text: string) => ({ status: 'done', text: '', message: text })
+  if (!(await isAtWork(from, task, now.signal))) return ended(`Task ${task} of the remote agent had ended by itself.`)
+  const why = await cancel(from, task)
+  return why === undefined
+    ? ended(`Task ${task} of the remote agent is cancelled.`)
+    : { status: 'failed', text: '', message: `Task ${task} of the remote agent may still be at work: ${why}` }
 }
 
 for await (const line of linesOf(process.stdin as AsyncIterable<Buffer>)) {
   const message = parsed(line)
   const type = asText(message?.type)
   if (!message) continue
-  if (type === 'turn' && !isTold) void take(message)
+  if (type === 'turn' && !isTold) void take(() => haveTurn(message))
+  else if (type === 'recall' && !isTold) void take(() => recall(message))
   else if (type === 'interrupt') interrupt(message.cancel === true)
   else {
     waiting.get(type)?.(message)
