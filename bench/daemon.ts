@@ -28,6 +28,8 @@ export interface DaemonUnderTest {
   createTask(task: Partial<NewTask>, via?: Agent): Promise<TaskView>
   getTask(id: string): Promise<TaskView>
   cancelTask(id: string): Promise<void>
+  /** Nothing is started any more; tasks are still taken. */
+  pause(): Promise<void>
   health(): Promise<HealthView>
   /** What its process holds when everything that nobody needs any more is freed. Only for one that was started to be weighed. */
   memory(): Promise<NodeJS.MemoryUsage>
@@ -134,6 +136,7 @@ export async function startDaemon(
     createTask: async (task, via) => JSON.parse(await send('POST', '/tasks', { prompt: 'go', ...task }, via)) as TaskView,
     getTask: async (id) => JSON.parse(await send('GET', `/tasks/${id}`)) as TaskView,
     cancelTask: async (id) => void (await send('POST', `/tasks/${id}/cancel`, { now: true })),
+    pause: async () => void (await send('POST', '/stop-all', {})),
     health: async () => JSON.parse(await send('GET', '/health')) as HealthView,
     async memory() {
       const answer = once(child, 'message')
