@@ -133,9 +133,7 @@ function sendOne(url: string, token: string, agent: Agent, configuration: Config
         text += part
       })
       response.on('end', () =>
-        text.includes(answer)
-          ? done()
-          : fail(new Error(`A message came to something else: ${text.slice(0, 300)}`)),
+        text.includes(answer) ? done() : fail(new Error(`A message came to something else: ${text.slice(0, 300)}`)),
       )
     })
     sent.on('error', fail).end(body)

@@ -373,6 +373,25 @@ test('a task whose agent needs a login says so, and goes on when somebody says t
   expect(stateOf(taskIn(await client.sendMessage(again)))).toBe('COMPLETED')
 }, 60_000)
 
+test('a task that is answered for at once is told as whoever asks for it then is told it', async () => {
+  const client = await stage.client({ agent: 'fake' })
+  const [first, second] = [request({ text: script({ hang: true }) }), request({ text: script({ speak: 'done' }) })]
+  const configuration = { returnImmediately: true }
+  const { id, contextId } = taskIn(await client.sendMessage({ ...first, configuration } as typeof first))
+  // In the same conversation it waits for the first: nothing of it changes meanwhile.
+  const message = { ...second.message!, contextId }
+  for (const historyLength of [undefined, 0]) {
+    const sent = { ...second, message: { ...message, messageId: `m-${historyLength}` } }
+    const told = taskIn(await client.sendMessage({ ...sent, configuration: { ...configuration, historyLength } } as typeof sent))
+    expect(stateOf(told)).toBe('SUBMITTED')
+    const asked = await client.getTask({ tenant: '', id: told.id, historyLength })
+    // Why it waits is found out when somebody asks.
+    expect(told).toEqual({ ...asked, metadata: told.metadata })
+    await client.cancelTask({ tenant: '', id: told.id, metadata: undefined })
+  }
+  await client.cancelTask({ tenant: '', id, metadata: undefined })
+}, 60_000)
+
 test('a stream is cut as soon as its token is revoked', async () => {
   const { id: key, token } = json<{ id: string; token: string }>(
     await pawl(stage.home, ['token', 'create', '--user', 'looker', '--json']),

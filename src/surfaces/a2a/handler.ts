@@ -10,7 +10,7 @@ import { follow, whenAtRest } from './follow.ts'
 import { list } from './list.ts'
 import type { A2AParts } from './parts.ts'
 import { send } from './send.ts'
-import { snapshotOf } from './task.ts'
+import { newTask, snapshotOf } from './task.ts'
 
 /**
  * One endpoint of A2A: every operation of the protocol as a view of our tasks. It keeps nothing between two calls, so any process of the same database answers alike,
@@ -45,7 +45,10 @@ export function createA2AHandler(parts: A2AParts): A2ARequestHandler {
         const sent = await send(parts, request, context)
         if ('reply' in sent) return sent.reply
         const { task: id, caller } = sent
-        if (request.configuration?.returnImmediately) return (await snapshotOf(parts, id, { caller, historyLength })).task
+        if (request.configuration?.returnImmediately)
+          return sent.made
+            ? newTask(sent.made, request.message?.messageId ?? '', { caller, historyLength })
+            : (await snapshotOf(parts, id, { caller, historyLength })).task
         const fromStart = !request.message?.taskId
         return (await whenAtRest(parts, id, { caller, historyLength, fromStart, signal: signal(context) })).task
       }),

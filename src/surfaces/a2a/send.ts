@@ -18,7 +18,14 @@ import { listenerOf } from './push-configs.ts'
 import { byAgent, textPart } from './say.ts'
 
 /** What a message came to: the task that it is for, or words that answer it and nothing else. */
-export type Sent = { readonly task: string; readonly caller: Caller } | { readonly reply: Message }
+export type Sent =
+  | {
+      readonly task: string
+      readonly caller: Caller
+      /** As it is at its beginning, if it was made for this very message. */
+      readonly made?: TaskView | undefined
+    }
+  | { readonly reply: Message }
 
 /** Said of a message in which there is nothing to do. */
 const noText = 'Error: message contained no text content.'
@@ -39,11 +46,12 @@ export async function send(parts: A2AParts, request: SendMessageRequest, context
   const push = wanted && parts.pushConfigs()
   // A new task has it from its first event on; the same message sent again finds it there.
   const listeners = wanted ? [listenerOf(wanted, context.requestedVersion)] : []
-  const task =
-    message.taskId === undefined
-      ? await ask(parts, message, { caller, trace: traceIn(context), listeners, more: plan?.task })
-      : await goOn(parts, message, caller)
-  if (push && message.taskId !== undefined) await push.createTaskPushNotificationConfig({ ...wanted, taskId: task }, context)
+  if (message.taskId === undefined) {
+    const { task, created } = await ask(parts, message, { caller, trace: traceIn(context), listeners, more: plan?.task })
+    return { task: task.id, caller, made: created ? task : undefined }
+  }
+  const task = await goOn(parts, message, caller)
+  if (push) await push.createTaskPushNotificationConfig({ ...wanted, taskId: task }, context)
   return { task, caller }
 }
 
@@ -59,7 +67,11 @@ interface Asking {
 const keyOf = ({ fixture }: A2AParts, { messageId }: Incoming) => (fixture ? undefined : keyPrefix + messageId)
 
 /** A new task, in the conversation that the message names or in one of its own. */
-async function ask(parts: A2AParts, message: Incoming, { caller, trace, listeners, more }: Asking): Promise<string> {
+async function ask(
+  parts: A2AParts,
+  message: Incoming,
+  { caller, trace, listeners, more }: Asking,
+): Promise<{ readonly task: TaskView; readonly created: boolean }> {
   const { runtime } = parts
   const { contextId, wishes } = message
   if (contextId !== undefined) assertContext(contextId)
@@ -76,13 +88,7 @@ async function ask(parts: A2AParts, message: Incoming, { caller, trace, listener
     ...more,
   })
   if (!wanted.success) throw invalid(`The message cannot be taken: ${wanted.error.issues[0]?.message}`)
-  const { task } = await runtime.createTask(wanted.data, {
-    ...caller,
-    trace,
-    idempotencyKey: keyOf(parts, message),
-    listeners,
-  })
-  return task.id
+  return runtime.createTask(wanted.data, { ...caller, trace, idempotencyKey: keyOf(parts, message), listeners })
 }
 
 /** A conversation is begun by us alone: what is no id of ours is refused here, and one that nobody knows where the task is made. No other is put in its place. */

@@ -31,6 +31,12 @@ export async function snapshotOf(parts: A2AParts, id: string, looking: Looking):
   return { view, seq, task: { ...bare(shown), artifacts, history: historyOf(shown, events, messages, last) } }
 }
 
+/** The same of a task that was made a moment ago by a message: nothing was said in it yet but that. */
+export function newTask(view: TaskView, message: string, looking: Looking): Task {
+  const shown = seesDetail(looking.caller.standing) ? view : withoutDetail(view)
+  return { ...bare(shown), history: historyOf(shown, [], [{ id: message }], looking.historyLength ?? defaultHistory) }
+}
+
 /** Without what was said and what it brought. */
 export const bare = (task: TaskSummary & { readonly questions?: TaskView['questions'] }): Task => ({
   id: task.id,
