@@ -40,6 +40,8 @@ export interface Adapter<Options = unknown> {
   readonly hosts?: readonly string[] | undefined
   /** What of a workspace the program obeys, be it as configuration or as instructions. */
   readonly codePaths?: readonly CodePath[] | undefined
+  /** Names of folders that the program never looks into, wherever they lie: where it works on a copy of the workspace, they are not copied. */
+  readonly unread?: readonly string[] | undefined
   /** The tools that the program brings, as it calls them; what the profile's rules mean for each of them is told at its start. */
   readonly ownTools?: readonly string[] | undefined
   /** Versions of the program that this adapter was tried with, as its releases are numbered. Undefined: nobody has tried it with a real one. A newer one is told of, and used. */

@@ -27,6 +27,13 @@ import { sessionGitConfig } from './workspace/git.ts'
 import { type Guard, guardWorkspace } from './workspace/guard.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
 
+const whyCopied = (task: TakenRun['task']): string =>
+  `Copying ${task.workspace}, ${
+    task.workspace_how?.mode === 'copy'
+      ? 'as was asked for'
+      : "because Pawl is root, agents are not, and the agent's user may not write there"
+  }; changes are brought back at the end.`
+
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
 export async function converse(given: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
   const { run, task } = given
@@ -57,12 +64,11 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       fence: run.fence,
       without: parts.home,
       paths: parts.codePaths,
+      // Checks run in the same copy, and may need what the program does not.
+      unread: task.spec.checks === undefined ? adapter.unread : undefined,
       signal: voice.watch.signal,
-      onCopy: () =>
-        void voice.note(
-          'workspace_copy',
-          `Copying ${task.workspace}, which the agent's user may not write; changes are brought back at the end.`,
-        ),
+      onCopy: () => void voice.note('workspace_copy', whyCopied(task)),
+      onProgress: (entries) => void voice.note('workspace_copy', `Copied ${entries} files and folders so far.`),
     }),
   )
   if (prepared.cost) void voice.note('workspace_cost', prepared.cost)

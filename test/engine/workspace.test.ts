@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import type { NewTask } from '../../src/domain/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not write', () => {
@@ -53,6 +54,26 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     expect(ended).toMatchObject({ state: 'failed', reason: { kind: 'workspace_error' } })
     expect(JSON.stringify(ended)).toContain('is a link by now')
     expect(JSON.stringify(ended)).not.toContain('SECRET')
+  })
+
+  it('is copied without what the program never looks into, unless checks may need it', async () => {
+    const workspace = await folder('with-packages', { 'a.txt': 'a', 'package.json': '{}' })
+    await mkdir(join(workspace, 'node_modules/large'), { recursive: true })
+    await writeFile(join(workspace, 'node_modules/large/index.js'), '1')
+    const agentConfig = { ...commandAgent([]), name: 'demo', adapter: 'demo', options: { ask: false } }
+    const copied = async (more: Pick<NewTask, 'checks'>) => {
+      const { task } = await daemon.runtime.createTask({ prompt: 'look', workspace, agentConfig, ...more }, { by: 'test' })
+      const { events, task: ended } = await finished(task.id)
+      expect(ended.state).toBe('completed')
+      return JSON.stringify(events)
+    }
+    const alone = await copied({})
+    expect(alone).toContain('because Pawl is root')
+    expect(alone).toContain('Copied 2 files')
+    expect(await readdir(join(workspace, 'node_modules/large'))).toEqual(['index.js'])
+    // The report of the first is the third.
+    const commands = [{ run: 'test -e node_modules/large/index.js' }]
+    expect(await copied({ checks: { commands, attempts: 0 } })).toContain('Copied 4 files')
   })
 
   it('gets every file but the one that was changed on both sides, and that is no plain success', async () => {

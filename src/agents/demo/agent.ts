@@ -25,6 +25,7 @@ export const demo: Adapter<DemoOptions> = {
   can: canOnly('resume', 'askQuestion'),
   builtin: { name: 'demo', options: { ask: true } },
   sessions: sessionFiles,
+  unread: ['node_modules'],
   async probe() {
     try {
       programSource()

@@ -4,15 +4,17 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { copyWorkspace } from './copy.ts'
+import { type CopyPlan, copyWorkspace } from './copy.ts'
+import { copyTree } from './copy-tree.ts'
 import { guard, put, testPaths } from './testing.ts'
 
 describe('a workspace copy', () => {
   let root: string
   let original: string
   const owner = { uid: process.getuid!(), gid: process.getgid!() }
-  const make = (fence = 1, signal = new AbortController().signal) =>
+  const make = (fence = 1, signal = new AbortController().signal, more: Partial<CopyPlan> = {}) =>
     copyWorkspace({
+      ...more,
       original,
       folder: join(root, 'copies'),
       task: 'task',
@@ -62,6 +64,40 @@ describe('a workspace copy', () => {
     expect(await readFile(join(copy.path, 'sub/deep/remove.txt'), 'utf8')).toBe('gone')
     expect(await copy.bringBack()).toMatchObject({ added: [], changed: [], removed: [], conflicts: [] })
     expect(await text('sub/home/store')).toBe('ours')
+  })
+
+  it('leaves out folders that nobody reads, and neither removes them nor writes over what lies there', async () => {
+    await put(original, { 'node_modules/a/index.js': 'a', 'sub/deep/node_modules/b.js': 'b', 'sub/near.txt': 'near' })
+    await symlink('../node_modules', join(original, 'sub/node_modules'))
+    const copy = await make(1, undefined, { unread: ['node_modules'] })
+    expect((await readdir(copy.path)).toSorted()).toEqual(['change.txt', 'keep.txt', 'link', 'sub'])
+    expect(await readlink(join(copy.path, 'sub/node_modules'))).toBe('../node_modules')
+    await put(copy.path, { 'node_modules/a/index.js': "the agent's", 'node_modules/c.js': 'c', 'sub/near.txt': 'changed' })
+    await rm(join(copy.path, 'sub/deep'), { recursive: true })
+    expect(await copy.bringBack()).toMatchObject({
+      added: ['node_modules/c.js'],
+      changed: ['sub/near.txt'],
+      removed: ['sub/deep/remove.txt'],
+      conflicts: ['node_modules/a/index.js', 'sub/deep'],
+    })
+    expect(await text('node_modules/a/index.js')).toBe('a')
+    expect(await text('sub/deep/node_modules/b.js')).toBe('b')
+  })
+
+  it('tells how far it has come while it takes long', async () => {
+    const told: number[] = []
+    let nowMs = 0
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 60_000))
+    await make(1, undefined, { onProgress: (entries) => told.push(entries) }).finally(() => later.mockRestore())
+    // Two files and a link, and a folder with a file; not the two folders around our home.
+    expect(told.at(-1)).toBe(5)
+  })
+
+  it('says what stood in its way', async () => {
+    const missing = join(root, 'missing')
+    await expect(copyTree(missing, join(root, 'to'), { without: root, signal: new AbortController().signal })).rejects.toThrow(
+      'No such file or directory',
+    )
   })
 
   it('sees a change that keeps size and time', async () => {

@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process'
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { CodePath } from '../../domain/code-paths.ts'
-import { PawlError } from '../../domain/error.ts'
-import { systemPath } from '../../process/program.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
+import { copyTree, env, type TreeToCopy } from './copy-tree.ts'
 import { settleLeft } from './settle-guard.ts'
 import { readTree, type Tree } from './tree.ts'
 
-// Our own search path may lead into a workspace: npm puts a project's packages first.
-const env = { PATH: systemPath }
 const run = promisify(execFile)
 
 /**
@@ -36,18 +34,15 @@ export interface CopyCost {
   readonly ms: number
 }
 
-export interface CopyPlan {
+export interface CopyPlan extends TreeToCopy {
   readonly original: string
   /** The folder of copies, and whose this one is: its name holds the fence, so that a run which lost its task can only touch its own. */
   readonly folder: string
   readonly task: string
   readonly fence: number
   readonly owner: { readonly uid: number; readonly gid: number }
-  /** Left out: our own home may lie inside a workspace. */
-  readonly without: string
   /** What is code: an earlier run that died may have planted some, which must not be brought back. */
   readonly paths: readonly CodePath[]
-  readonly signal: AbortSignal
 }
 
 /** Makes the copy, or goes on with the one that an earlier run left behind complete: it may hold work that was not brought back. */
@@ -121,35 +116,19 @@ async function makeCopy(original: string, directory: string, path: string, plan:
   await removeTree(directory)
   await mkdir(directory, { mode: 0o700 })
   try {
-    await copyExcept(original, path, plan)
+    await copyTree(original, path, plan)
     if (process.getuid?.() === 0) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
     return await readTree(path, signal)
   } catch (error) {
     await removeTree(directory)
-    throw new PawlError('unavailable', `The workspace ${original} could not be copied for the agent's user; is the disk full?`, {
-      cause: error,
-    })
+    throw new PawlError(
+      'unavailable',
+      `The workspace ${original} could not be copied for the agent's user: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
-}
-
-/**
- * By paths: nothing but `cp` keeps times to the nanosecond and shares blocks. That is safe as long as no agent can write in the original meanwhile, because `cp`
- * may enter a link that is swapped in for a folder. The agent that the copy is for never has the original, and one workspace has one run at a time. That does not
- * cover a run whose workspace, or a writable mount of which, lies inside of this one or around it.
- */
-async function copyExcept(from: string, to: string, plan: CopyPlan): Promise<void> {
-  const { without, signal } = plan
-  if (from === without) {
-    // What of it is shown inside, the home of a session, needs the place.
-    await mkdir(to, { mode: 0o755 })
-    return
-  }
-  if (!without.startsWith(`${from}/`)) {
-    await run('cp', ['-a', '--reflink=auto', '--', from, to], { signal, env })
-    return
-  }
-  await mkdir(to, { mode: (await lstat(from)).mode & 0o777 })
-  for (const name of await readdir(from)) await copyExcept(join(from, name), join(to, name), plan)
 }
 
 /** A `cp` that was told to end may still be writing for a moment. */

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { lstat, mkdir, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { systemPath } from '../../process/program.ts'
+
+// Our own search path may lead into a workspace: npm puts a project's packages first.
+export const env = { PATH: systemPath }
+const toldEveryMs = 5_000
+const argumentsAtOnce = 500
+
+export interface TreeToCopy {
+  /** Left out: our own home may lie inside a workspace. */
+  readonly without: string
+  /** Folders of these names are left out too, wherever they lie. */
+  readonly unread?: readonly string[] | undefined
+  readonly signal: AbortSignal
+  /** Told now and then, while it takes long, how many files and folders are there. */
+  readonly onProgress?: ((entries: number) => void) | undefined
+}
+
+/**
+ * By paths: nothing but `cp` keeps times to the nanosecond and shares blocks. That is safe as long as no agent can write in the original meanwhile, because `cp`
+ * may enter a link that is swapped in for a folder. The agent that the copy is for never has the original, and one workspace has one run at a time. That does not
+ * cover a run whose workspace, or a writable mount of which, lies inside of this one or around it.
+ */
+export async function copyTree(from: string, to: string, plan: TreeToCopy): Promise<void> {
+  const unread = plan.unread?.length ? await foldersNamed(plan.unread, from, plan.signal) : []
+  const apart = [plan.without, ...unread]
+  const count = counter(plan)
+
+  const copyFolder = async (folder: string, target: string): Promise<void> => {
+    await mkdir(target, { mode: (await lstat(folder)).mode & 0o777 })
+    const whole: string[] = []
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name)
+      // What is shown of our home inside, the home of a session, needs the place.
+      if (path === plan.without) await mkdir(join(target, name), { mode: 0o755 })
+      else if (unread.includes(path)) continue
+      else if (apart.some((left) => left.startsWith(`${path}/`))) await copyFolder(path, join(target, name))
+      else whole.push(path)
+    }
+    for (let at = 0; at < whole.length; at += argumentsAtOnce)
+      await cp(['--target-directory', target, '--', ...whole.slice(at, at + argumentsAtOnce)], plan.signal, count)
+  }
+
+  if (from === plan.without) await mkdir(to, { mode: 0o755 })
+  else if (apart.some((left) => left.startsWith(`${from}/`))) await copyFolder(from, to)
+  else await cp(['--', from, to], plan.signal, count)
+}
+
+/** A line for each that is there says how far it has come. */
+async function cp(args: readonly string[], signal: AbortSignal, onLines: (lines: number) => void): Promise<void> {
+  const child = spawn('cp', ['-a', '--verbose', '--reflink=auto', ...args], { signal, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 2_000) said += text
+  })
+  child.stdout.on('data', (bytes: Buffer) => {
+    let lines = 0
+    for (const byte of bytes) if (byte === 10) lines++
+    onLines(lines)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(said.split('\n')[0] || 'cp was ended')
+}
+
+function counter({ onProgress }: TreeToCopy): (lines: number) => void {
+  let entries = 0
+  let toldAt = performance.now()
+  return (lines) => {
+    entries += lines
+    if (performance.now() - toldAt < toldEveryMs) return
+    toldAt = performance.now()
+    onProgress?.(entries)
+  }
+}
+
+async function foldersNamed(names: readonly string[], from: string, signal: AbortSignal): Promise<string[]> {
+  const found: string[] = []
+  const look = async (folder: string): Promise<void> => {
+    signal.throwIfAborted()
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue
+      const path = join(folder, entry.name)
+      if (names.includes(basename(path))) found.push(path)
+      else await look(path)
+    }
+  }
+  await look(from)
+  return found
+}
