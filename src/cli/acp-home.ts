@@ -90,11 +90,18 @@ export async function openAcpHome(cli: Cli): Promise<AcpHome & { close(): Promis
       const hasServers = Object.keys(servers).length > 0
       if (isDaemon && settings.projectFile === undefined && !hasServers) return { agent: named, profile }
       const { readSettings, resolveAgent } = await import('./settings.ts')
-      const { agentConfig, ...chosen } = await resolveAgent(at, await readSettings(at, { askTrust: true }), named, profile)
+      const config = await readSettings(at, { askTrust: true })
+      const { agentConfig, ...chosen } = await resolveAgent(at, config, named, profile)
       if (!agentConfig) return chosen
+      if (!hasServers || config.agentsWithChosenServers.includes(agentConfig.name)) return { ...chosen, agentConfig }
       // What the owner of this home has written under a name is what that name means.
-      const mcpServers = { ...servers, ...agentConfig.mcpServers }
-      return { ...chosen, agentConfig: hasServers ? { ...agentConfig, mcpServers } : agentConfig }
+      return { ...chosen, agentConfig: { ...agentConfig, mcpServers: { ...servers, ...agentConfig.mcpServers } } }
+    },
+    async takesServers(folder, agent) {
+      const at = new Cli(folder)
+      at.globals = cli.globals
+      const { readSettings } = await import('./settings.ts')
+      return !(await readSettings(at, { askTrust: true })).agentsWithChosenServers.includes(agent)
     },
     async readServers(entries) {
       const { readServerEntries } = await import('../config/mcp-server-entry.ts')

@@ -125,6 +125,8 @@ export interface Config {
   readonly secrets: NonNullable<FileSettings['secrets']>
   /** The user's servers of tools. */
   readonly mcpServers: McpServers
+  /** Agents whose settings say which of them they have: nobody brings them others. */
+  readonly agentsWithChosenServers: readonly string[]
   /** Where models are served, and which. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: Readonly<Record<string, ModelSettings>>
@@ -314,6 +316,9 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
       warmMs: settings.timeouts.warm,
     },
     mcpServers: mcpServersOf(settings.mcpServers),
+    agentsWithChosenServers: Object.entries(settings.agents ?? {}).flatMap(([name, { mcpServers }]) =>
+      mcpServers === undefined || mcpServers.includes('*') ? [] : [name],
+    ),
     providers: providersOf(settings.providers),
     models: settings.models ?? {},
     server: settings.server,

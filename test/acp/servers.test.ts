@@ -27,7 +27,7 @@ beforeAll(async () => {
   const fake = { adapter: 'custom', command: [fakeAgent], options: { mcp: { path: '.agent/mcp.json' } } }
   const settings = {
     defaultAgent: 'fake',
-    agents: { fake },
+    agents: { fake, bare: { ...fake, mcpServers: 'none' }, held: { ...fake, mcpServers: ['ours'] } },
     profiles: { closed: { extends: 'guarded', mcpServers: 'none' } },
     mcpServers: { ours: { command: process.execPath, args: [program] } },
   }
@@ -194,4 +194,22 @@ it('a mode that was chosen and not used yet is there when the process has died',
   await third.agent.request(methods.agent.session.setMode, { sessionId: fresh.sessionId, modeId: 'strict' })
   const fourth = await open()
   expect(await fourth.load(fresh.sessionId, folder)).toMatchObject({ modes: { currentModeId: 'strict' } })
+})
+
+it('an agent whose settings say which servers it has gets none of the editor, and the editor is told so', patient, async () => {
+  const callMine = { mcp: { server: 'ours', tool: 'echo', input: { text: 'still mine' } } }
+  const callTheirs = { mcp: { server: 'my-notes', tool: 'whoami' } }
+  for (const [agent, steps] of [
+    ['bare', [callTheirs]],
+    ['held', [callMine, callTheirs]],
+  ] as const) {
+    const editor = await open(['--agent', agent])
+    const { sessionId } = await begin(editor, [stdio('my notes')])
+    // The program ends when it is to call a server that it does not have.
+    expect(await refusal(editor.prompt(sessionId, [...steps]))).toMatchObject({ message: expect.stringContaining('Exit code 1') })
+    const said = editor.text(sessionId).join('\n')
+    expect(said).not.toMatch(/my-notes: \{/)
+    if (agent === 'held') expect(said).toContain('ours: you said: still mine')
+    expect(editor.stderr()).toContain(`MCP server "my-notes" is not given to the agent: agents.${agent}.mcpServers`)
+  }
 })

@@ -17,6 +17,8 @@ export interface AcpHome {
     folder: string,
     wanted: Pick<NewTask, 'agent' | 'profile'> & { readonly servers?: McpServers | undefined },
   ): Promise<Pick<NewTask, 'agent' | 'agentConfig' | 'profile'>>
+  /** Whether the settings there leave it open which servers of tools the agent has; else it gets none but theirs. */
+  takesServers(folder: string, agent: string): Promise<boolean>
   /** Servers of tools, written as in settings: those that may be used, and of each other why not. */
   readServers(entries: Readonly<Record<string, unknown>>): Promise<{
     readonly servers: McpServers

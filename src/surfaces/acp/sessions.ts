@@ -93,7 +93,7 @@ export function createSessions(options: {
       const ownProfile = await profileOf(home, view.workspace, view.agent)
       const choices = { agent: view.agent, profile: ownProfile, ownProfile }
       const offers = await offersFor(home, choices)
-      return { session: open(view, choices, await usable(home, brought, view.agent)), offers }
+      return { session: open(view, choices, await usable(home, brought, view)), offers }
     },
 
     async goOn(id, { cwd, mcpServers, additionalDirectories }, { isTold }) {
@@ -104,7 +104,7 @@ export function createSessions(options: {
       const brought = await broughtBy(home, mcpServers)
       const choices = await lastChoices(home, view)
       const offers = await offersFor(home, choices)
-      const session = open(view, choices, await usable(home, brought, choices.agent))
+      const session = open(view, choices, await usable(home, brought, { ...view, agent: choices.agent }))
       if (!isTold) return offers
       const { update, settled } = editor()
       const send = (each: Parameters<typeof update>[1]) => update(id, each)
@@ -162,13 +162,18 @@ type Brought = Awaited<ReturnType<AcpHome['readServers']>>
 const broughtBy = async (home: AcpHome, servers: readonly McpServer[]): Promise<Brought> =>
   servers.length === 0 ? { servers: {}, refused: [] } : home.readServers(serverEntries(servers))
 
-/** Not every program can be told of them. */
-async function usable(home: AcpHome, brought: Brought, agent: string): Promise<Brought> {
+/** Not every program can be told of them, and not every agent is open to them. */
+async function usable(home: AcpHome, brought: Brought, { agent, workspace }: SessionView): Promise<Brought> {
   const names = Object.keys(brought.servers)
-  const { can } = names.length === 0 ? { can: ['mcp'] } : await home.use((runtime) => runtime.getAgent(agent)).catch(unknownAgent)
-  if (can.includes('mcp')) return brought
-  const why = `the program of the agent "${agent}" speaks no MCP.`
-  return { servers: {}, refused: [...brought.refused, ...names.map((name) => ({ name, why }))] }
+  if (names.length === 0) return brought
+  const refuse = (why: string) => ({ servers: {}, refused: [...brought.refused, ...names.map((name) => ({ name, why }))] })
+  const { can } = await home.use((runtime) => runtime.getAgent(agent)).catch(unknownAgent)
+  if (!can.includes('mcp')) return refuse(`the program of the agent "${agent}" speaks no MCP.`)
+  if (!(await home.takesServers(workspace, agent)))
+    return refuse(
+      `agents.${agent}.mcpServers of Pawl's settings says which servers it has; "all" there lets the editor add its own.`,
+    )
+  return brought
 }
 
 /** What was chosen in a session last: for its next task, or with its last one. */
