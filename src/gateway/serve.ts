@@ -116,7 +116,7 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
 
   async function answerTo(call: Call): Promise<void> {
     const { answer, wire } = call
-    const recorded = await record(call)
+    const recorded = run.recorder || run.replay ? await record(call) : undefined
     if (recorded) return play(recorded, answer)
     const routes = parts.cooldowns.ordered(run.routing.routesOf(call.model))
     if (call.asked.kind === 'count_tokens') {
@@ -149,7 +149,6 @@ export function createServing(parts: AttemptParts, run: GatewayRun): Serving {
 
   /** What a recording answers in a provider's place. */
   async function record(call: Call): Promise<RecordedAnswer | undefined> {
-    if (!run.recorder && !run.replay) return undefined
     const { number, method, path } = call
     const ask: RecordedAsk = { number, method, path, headers: recordable(call.headers), body: payloadOf(call).bytes }
     call.answer.recorder = run.recorder?.begin(ask)

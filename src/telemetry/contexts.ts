@@ -21,15 +21,18 @@ export const callIdOf = (run: string, { number, startedAt }: { readonly number: 
  * no provider is told an id that is of no use to anybody.
  */
 export function createContexts({ isTelling }: { isTelling: boolean }): Contexts {
-  const below = (traced: Traced, spanId: string): TraceContext | undefined => {
+  const below = (traced: Traced, ownId: () => string): TraceContext | undefined => {
     if (!isTelling) return traced.trace ?? undefined
     const { traceId, isSampled } = traceOf(traced)
     const tracestate = traced.trace?.tracestate
-    return { traceparent: writeTraceparent({ traceId, spanId, isSampled }), ...(tracestate === undefined ? {} : { tracestate }) }
+    return {
+      traceparent: writeTraceparent({ traceId, spanId: ownId(), isSampled }),
+      ...(tracestate === undefined ? {} : { tracestate }),
+    }
   }
   return {
-    ofTask: (task) => below(task, spanIdOf(task.task)),
-    ofTurn: (run) => below(run, turnIdOf(run.run)),
-    ofCall: (run, call) => below(run, callIdOf(run.run, call)),
+    ofTask: (task) => below(task, () => spanIdOf(task.task)),
+    ofTurn: (run) => below(run, () => turnIdOf(run.run)),
+    ofCall: (run, call) => below(run, () => callIdOf(run.run, call)),
   }
 }

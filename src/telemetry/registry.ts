@@ -50,12 +50,14 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
       }),
     )
   const find = (name: Name, given: Labels, make: (labels: Labels) => Series): Series => {
-    const labels = bounded(name, given)
     const all = series.get(name) ?? new Map<string, Series>()
     series.set(name, all)
-    const key = JSON.stringify(labels)
-    const found = all.get(key) ?? make(labels)
-    all.set(key, found)
+    // Nearly always one that is known.
+    const known = all.get(keyOf(given))
+    if (known) return known
+    const labels = bounded(name, given)
+    const found = all.get(keyOf(labels)) ?? make(labels)
+    all.set(keyOf(labels), found)
     return found
   }
 
@@ -68,7 +70,7 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
       const found = find(name, labels, (bound) => ({ labels: bound, value: 0, counts: buckets.map(() => 0), count: 0 }))
       found.value += seconds
       found.count = (found.count ?? 0) + 1
-      for (const [n, bound] of buckets.entries()) if (seconds <= bound) found.counts![n]!++
+      for (let n = buckets.length - 1; n >= 0 && seconds <= buckets[n]!; n--) found.counts![n]!++
     },
     render(gauges) {
       const byName = Map.groupBy(gauges, ({ name }) => name)
@@ -83,6 +85,8 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
     },
   }
 }
+
+const keyOf = (labels: Labels) => JSON.stringify(labels)
 
 function histogram(name: string, { labels, counts = [], count = 0, value }: Series): string[] {
   return [

@@ -21,8 +21,8 @@ export function usageOf({ usage, usageSoFar }: CallFacts): Usage {
 
 /** A figure that cannot be is worth no more than none: the call counts as one whose provider told nothing. */
 export function withSoundUsage(call: CallFacts): CallFacts {
+  if ((!call.usage || isSound(call.usage)) && (!call.usageSoFar || isSound(call.usageSoFar))) return call
   const { usage, usageSoFar, ...rest } = call
-  if ((!usage || isSound(usage)) && (!usageSoFar || isSound(usageSoFar))) return call
   return { ...rest, ...(isSound(usage) ? { usage } : {}), ...(isSound(usageSoFar) ? { usageSoFar } : {}) }
 }
 const mostTokens = 1e9

@@ -8,6 +8,7 @@ export class ClientAnswer {
   readonly #response: ServerResponse
   readonly #gone = new GoneSignal()
   #hasWritten = false
+  #isGathering = false
   recorder: CallRecorder | undefined
   /** Called when the first of it is on its way. */
   onBegin: (() => void) | undefined
@@ -51,6 +52,7 @@ export class ClientAnswer {
   write(bytes: Buffer | string): boolean {
     this.recorder?.chunk(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
     this.#hasWritten = true
+    this.#gather()
     return this.#response.write(bytes)
   }
 
@@ -84,6 +86,21 @@ export class ClientAnswer {
     this.#finish('cut')
     this.#response.destroy()
     this.#gone.abort()
+  }
+
+  /** What follows from one read of the provider's leaves in one write, the end of the answer included. */
+  #gather(): void {
+    const { socket } = this.#response
+    if (this.#isGathering || !socket) return
+    this.#isGathering = true
+    socket.cork()
+    // Behind all that this read leads to, by ticks first and by promises then.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#isGathering = false
+        socket.uncork()
+      }),
+    )
   }
 
   #finish(how: 'whole' | 'cut'): void {

@@ -16,7 +16,10 @@ export interface Collecting extends Omit<Pumping, 'take'> {
 }
 
 /** A provider's whole body. */
-export async function collect(response: IncomingMessage, { maxBytes, onFirst, ...pumping }: Collecting): Promise<Collected> {
+export async function collect(
+  response: IncomingMessage,
+  { answer, clock, idleMs, maxBytes, onFirst }: Collecting,
+): Promise<Collected> {
   const chunks: Buffer[] = []
   let size = 0
   const source = unpacked(response)
@@ -27,7 +30,7 @@ export async function collect(response: IncomingMessage, { maxBytes, onFirst, ..
     else chunks.push(chunk)
     return true
   }
-  const end = await pump(source, { ...pumping, take })
+  const end = await pump(source, { answer, clock, idleMs, take })
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
   return { end, bytes, bodies: () => bodiesIn(bytes) }
 }
