@@ -303,9 +303,18 @@ const holdsMs = 1_000
 /** A check that costs as much as a query and whose answer holds for a moment. Only a good answer is kept. */
 function onceASecond(clock: Clock, check: () => Promise<void>): () => Promise<void> {
   let goodAt = Number.NEGATIVE_INFINITY
+  let checking: Promise<void> | undefined
+  const checked = async () => {
+    try {
+      await check()
+      goodAt = clock.monotonic()
+    } finally {
+      checking = undefined
+    }
+  }
   return async () => {
     if (clock.monotonic() - goodAt < holdsMs) return
-    await check()
-    goodAt = clock.monotonic()
+    // Those who come while it is found out wait for the same answer.
+    await (checking ??= checked())
   }
 }

@@ -34,10 +34,13 @@ export async function inWordsOf(
 
 const originOf = (c: Context<HttpEnv>, hosts: AllowedHosts) => hosts.originOf(c.req.header('host') ?? '')
 
+/** One for all: to make an error costs more than anything else that is done when a call is over. */
+const wentAway = new DOMException('The connection is closed.', 'AbortError')
+
 function callOf(c: Context<HttpEnv>, streams: EventStreams, hosts: AllowedHosts): MountedCall {
   const outgoing = c.env?.outgoing as ServerResponse | undefined
   const gone = new AbortController()
-  outgoing?.once('close', () => gone.abort())
+  outgoing?.once('close', () => gone.abort(wentAway))
   return {
     request: c.req.raw,
     origin: originOf(c, hosts),
