@@ -315,6 +315,7 @@ function onceASecond(clock: Clock, check: () => Promise<void>): () => Promise<vo
   return async () => {
     if (clock.monotonic() - goodAt < holdsMs) return
     // Those who come while it is found out wait for the same answer.
-    await (checking ??= checked())
+    checking ??= checked()
+    await checking
   }
 }
