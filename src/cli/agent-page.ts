@@ -2,8 +2,8 @@ import { abilityWords } from '../domain/abilities.ts'
 import type { AgentView } from '../domain/view.ts'
 import { oneLine } from './plain.ts'
 
-/** Everything about one agent, a line for each fact. */
-export function agentPage(agent: AgentView): string[] {
+/** Everything about one agent, a line for each fact. `address` is where others reach it. */
+export function agentPage(agent: AgentView, address: string | undefined): string[] {
   const { health, tried, login } = agent
   const rows: (readonly [string, string])[] = [
     ['agent', `${agent.name}${agent.isDefault ? ' (used when no agent is named)' : ''}`],
@@ -25,6 +25,7 @@ export function agentPage(agent: AgentView): string[] {
     ...some('key', login?.variables ?? []),
     ...some('login file', login?.files ?? []),
     ...some('talks to', agent.hosts),
+    ...some('A2A address', address === undefined ? [] : [address]),
     ...abilityRows(agent.can),
     ...some('own tools', agent.tools),
     ...some('obeys', agent.obeys),

@@ -8,6 +8,7 @@ import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { json, pawl } from '../e2e/pawl.ts'
+import { until } from '../engine/until.ts'
 import { selfSigned } from '../self-signed.ts'
 import { type A2AStage, request, script, startA2A, taskIn } from './stage.ts'
 
@@ -112,27 +113,67 @@ test('bodies that are too large, too deep or of another kind are refused before 
   expect(await count()).toBe(before)
 }, 120_000)
 
-test('a reader who reads nothing costs the others nothing, and the task goes on', async () => {
+test('a reader who reads nothing is cut after ten seconds and costs the others nothing; who subscribes again misses nothing', async () => {
   const client = await stage.client({ agent: 'fake' })
+  // More than the buffers of both ends hold together, said after they have subscribed; then the agent goes on.
+  const said = 24 * 1024 * 1024
   const { id } = taskIn(
     await client.sendMessage(
-      request({ text: script({ hang: true }), metadata: stage.inWorkspace, configuration: { returnImmediately: true } }),
+      request({
+        text: script({ flood: said }, { speak: 'the last words' }, { hang: true }),
+        metadata: stage.inWorkspace,
+        configuration: { returnImmediately: true },
+      }),
     ),
   )
   const { hostname, port, host } = new URL(stage.url())
-  const silent = Array.from({ length: 20 }, () => {
-    const socket = connect(Number(port), hostname)
+  const readers = 3
+  const silent = Array.from({ length: readers }, () => {
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
     socket.pause()
     socket.write(
       `POST /a2a/tasks/${id}:subscribe HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${stage.token()}\r\nA2A-Version: 1.0\r\nContent-Length: 0\r\n\r\n`,
     )
     return socket
   })
+  // Meanwhile one that reads hears all of it.
+  const heard = await fetch(`${stage.url()}/a2a/tasks/${id}:subscribe`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${stage.token()}`, 'A2A-Version': '1.0' },
+  })
+  await untilSaid(heard, 'the last words')
+
+  const cuts = () => stage.log().split('the reader took nothing for 10000 ms').length - 1
+  await until(() => cuts() >= readers, 90_000)
+  for (const socket of silent) {
+    let got = 0
+    socket.on('data', (chunk: Buffer) => (got += chunk.length))
+    socket.resume()
+    await until(() => socket.closed || socket.readableEnded, 60_000)
+    // Cut in the middle: neither the end of the answer nor all that was said had come.
+    expect(got).toBeGreaterThan(0)
+    expect(got).toBeLessThan(said)
+    socket.destroy()
+  }
+
+  const again = await fetch(`${stage.url()}/a2a/tasks/${id}:subscribe`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${stage.token()}`, 'A2A-Version': '1.0' },
+  })
+  await untilSaid(again, 'the last words')
   const cancelled = await client.cancelTask({ tenant: '', id, metadata: undefined })
   expect(cancelled.status?.state).toBe(5)
-  for (const socket of silent) socket.destroy()
-  expect((await client.getTask({ tenant: '', id })).id).toBe(id)
-}, 60_000)
+}, 240_000)
+
+/** Reads a stream until these words have come, and leaves it. */
+async function untilSaid(response: Response, words: string): Promise<void> {
+  let last = ''
+  for await (const chunk of response.body!) {
+    last = last.slice(-words.length) + Buffer.from(chunk).toString('latin1')
+    if (last.includes(words)) return
+  }
+  throw new Error(`the stream ended without: ${words}`)
+}
 
 test('gRPC is spoken by TLS where the daemon has a certificate, and by nothing else', async () => {
   await writeFile(join(folder, 'cert.pem'), cert)

@@ -284,6 +284,8 @@ test('cards are signed with a key of the home, say little to strangers, and more
 
   const shown = await pawl(stage.home, ['a2a', 'card', 'fake', '--json'])
   expect(json<{ name: string }>(shown).name, shown.stderr).toBe('fake')
+  const page = await pawl(stage.home, ['agents', 'fake'])
+  expect(page.stdout).toContain(`\nA2A address   ${stage.url()}/a2a/agents/fake\n`)
   const said = await pawl(stage.home, ['a2a', 'card'])
   expect(said.stdout).toContain(`${stage.url()}/a2a`)
 }, 60_000)

@@ -22,6 +22,8 @@ export interface A2AStage {
   readonly workspace: string
   url(): string
   token(): string
+  /** What the daemon has logged so far. */
+  log(): string
   /** The official client, at the endpoint of an agent, or at the daemon's own. */
   client(options?: { agent?: string; binding?: Binding; token?: string }): Promise<Client>
   /** What a client may ask of a task in its metadata: that it works where the fake agent lies. */
@@ -50,6 +52,7 @@ export async function startA2A(settings = ''): Promise<A2AStage> {
     workspace,
     url: () => daemon.url,
     token: () => daemon.token,
+    log: () => daemon.stderr(),
     inWorkspace: { pawl: { workspace } },
     client: ({ agent, binding = 'JSONRPC', token = daemon.token } = {}) =>
       connect(`${daemon.url}/a2a${agent === undefined ? '' : `/agents/${agent}`}`, { binding, token }),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Client } from '../../client/index.ts'
 import type { AgentRecord } from '../../domain/trouble.ts'
 import type { AgentView } from '../../domain/view.ts'
 import { agentPage } from '../agent-page.ts'
@@ -31,8 +32,12 @@ type Settings = Awaited<ReturnType<typeof import('../settings.ts')['readSettings
 async function show(cli: Cli, name: string): Promise<void> {
   const agent = await look(cli, ({ describeAgent }, config) => describeAgent(config, name))
   if (cli.globals.json) return cli.json(agent)
-  for (const line of agentPage(agent)) cli.out(line)
+  for (const line of agentPage(agent, await addressOf(cli, name))) cli.out(line)
 }
+
+/** Where other agents reach it by A2A; undefined where no daemon runs, or it has no such agent or no A2A. */
+const addressOf = (cli: Cli, name: string): Promise<string | undefined> =>
+  askDaemon(cli, async (client) => (await client.getCard(name)).supportedInterfaces[0]?.url)
 
 async function list(cli: Cli): Promise<void> {
   const agents = await look(cli, ({ describeAgents }, config) => describeAgents(config))
@@ -71,18 +76,21 @@ const triedOf = ({ tried, isOurs }: AgentView) =>
   isOurs ? 'ours' : tried === null ? 'untried' : tried.from === tried.to ? tried.to : `${tried.from}–${tried.to}`
 
 /** Agents of the daemon, if one runs, whose runs fail although their programs may look well. */
-async function failing(cli: Cli): Promise<AgentRecord[]> {
+const failing = async (cli: Cli): Promise<AgentRecord[]> =>
+  (await askDaemon(cli, async (client) => (await client.health()).agents.filter(({ healthy }) => !healthy))) ?? []
+
+/** Undefined if no daemon runs, or it does not answer: what is known of agents is as true without it, and "pawl doctor" says what is wrong. */
+async function askDaemon<T>(cli: Cli, ask: (client: Client) => Promise<T>): Promise<T | undefined> {
   const [{ clientSettings }, { findDaemon }] = await Promise.all([import('../../config.ts'), import('../../run-file.ts')])
   const { home } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
   const daemon = await findDaemon(home)
-  if (!daemon) return []
+  if (!daemon) return undefined
   const { createClient } = await import('../../client/index.ts')
   const client = createClient({ ...daemon, signal: AbortSignal.timeout(2_000) })
   try {
-    return (await client.health()).agents.filter(({ healthy }) => !healthy)
+    return await ask(client)
   } catch {
-    // The list of agents is as true without it; "pawl doctor" says what is wrong with the daemon.
-    return []
+    return undefined
   } finally {
     client.close()
   }
