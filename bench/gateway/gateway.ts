@@ -7,7 +7,7 @@ import { type DaemonUnderTest, startDaemon, usageOf } from '../daemon.ts'
 import { type Benchmark, type Figure, median, mib, ms, rate } from '../figure.ts'
 import { inPlace, type Place } from '../place.ts'
 import type { Load, Loaded } from './load.ts'
-import { type Served, startPeers, startUpstream } from './peers.ts'
+import { type Served, startBareProxy, startPeers, startUpstream } from './peers.ts'
 
 const rounds = 3
 const loads = [
@@ -25,25 +25,41 @@ export const benchmark: Benchmark = {
       const upstream = await startUpstream(place)
       const direct: Served = { name: 'direct', url: `${upstream}/v1/messages`, headers: {}, streams: true }
       const peers = await startPeers(place, upstream)
+      const bare = await startBareProxy(place, upstream)
       const { daemon, ours } = await startOurs(place, upstream, profileDir)
       const figures: Figure[] = []
       for (const load of loads) {
-        const sides = [direct, ours, ...peers.filter(({ streams }) => streams || !load.streams)]
-        const seen = new Map<string, Loaded[]>(sides.map(({ name }) => [name, []]))
+        const sides = [direct, bare, ours, ...peers.filter(({ streams }) => streams || !load.streams)]
+        const seen = new Map<string, Seen[]>(sides.map(({ name }) => [name, []]))
         // In turn, so that a noisy minute of the machine falls on all.
         for (let round = 0; round < rounds; round++)
           for (const side of sides) seen.get(side.name)!.push(await loaded({ ...side, ...load }))
-        const of = (name: string, what: keyof Loaded) => median(seen.get(name)!.map((one) => one[what]))
+        const of = (name: string, what: keyof Seen) => median(seen.get(name)!.map((one) => one[what]))
         const best = peers.map(({ name }) => (seen.has(name) ? of(name, 'perSecond') : 0)).reduce((a, b) => Math.max(a, b))
-        const told = sides.filter(({ name }) => name !== 'ours').map(({ name }) => `${rate(of(name, 'perSecond'))} ${name}`)
+        const told = (what: keyof Seen, as: (value: number) => string) =>
+          sides
+            .filter(({ name }) => name !== 'ours')
+            .filter(({ pid }) => what !== 'cpuMs' || pid !== undefined)
+            .map(({ name }) => `${as(of(name, what))} ${name}`)
+            .join(', ')
         const what = `${load.streams ? 'streams' : 'plain'}, ${load.connections} at once`
         figures.push({
           name: `calls, ${what}`,
           ours: rate(of('ours', 'perSecond')),
-          peer: told.join(', '),
+          peer: told('perSecond', rate),
           ratio: of('ours', 'perSecond') / best,
           target: '≥ 2x the better',
           isMet: of('ours', 'perSecond') >= 2 * best,
+        })
+        // A machine that has other work to do slows down all of them alike, and tells them apart no longer; what each uses it for does.
+        const cheapest = Math.min(...peers.filter(({ name }) => seen.has(name)).map(({ name }) => of(name, 'cpuMs')))
+        const hundredths = (value: number) => `${value.toFixed(2)} ms`
+        figures.push({
+          name: `CPU of a call, ${what}`,
+          ours: hundredths(of('ours', 'cpuMs')),
+          peer: told('cpuMs', hundredths),
+          ratio: of('ours', 'cpuMs') / cheapest,
+          target: '',
         })
         if (!load.streams || load.connections > 1) continue
         for (const [quantity, most] of [
@@ -104,7 +120,13 @@ export async function startOurs(place: Place, upstream: string, profileDir: stri
   })
   await daemon.createTask({ agent: 'waiting' })
   const door = await told(file)
-  const ours: Served = { name: 'ours', url: `${door.url}/v1/messages`, headers: { 'x-api-key': door.key }, streams: true }
+  const ours: Served = {
+    name: 'ours',
+    url: `${door.url}/v1/messages`,
+    headers: { 'x-api-key': door.key },
+    streams: true,
+    pid: daemon.pid,
+  }
   return { daemon, ours }
 }
 
@@ -117,11 +139,19 @@ async function told(file: string): Promise<{ url: string; key: string }> {
   throw new Error('The run did not say where its door is.')
 }
 
+/** What was seen, and what whoever answered used for each call. */
+interface Seen extends Loaded {
+  readonly cpuMs: number
+}
+
 const run = promisify(execFile)
-async function loaded({ url, headers, connections, requests, streams }: Load): Promise<Loaded> {
+async function loaded({ url, headers, connections, requests, streams, pid }: Load & Pick<Served, 'pid'>): Promise<Seen> {
   const load: Load = { url, headers, connections, requests, streams }
+  const usedMs = () => (pid === undefined ? 0 : usageOf(pid).cpuMs)
+  const before = usedMs()
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(load)])
-  return JSON.parse(stdout) as Loaded
+  const seen = JSON.parse(stdout) as Loaded
+  return { ...seen, cpuMs: (usedMs() - before) / seen.calls }
 }
 
 /** What the daemon holds more for each of many streams that have begun and do not end. */

@@ -11,6 +11,8 @@ export interface Load {
 }
 
 export interface Loaded {
+  /** With those that were asked to warm up. */
+  readonly calls: number
   readonly perSecond: number
   readonly firstP50: number
   readonly firstP99: number
@@ -65,11 +67,17 @@ const ask = async (count: number) => {
 }
 
 // What is compiled only after it was called often is compiled.
-await ask(Math.min(load.requests, 40 * load.connections))
+const warming = Math.min(load.requests, 40 * load.connections)
+await ask(warming)
 firsts.length = 0
 const since = performance.now()
 await ask(load.requests)
 const seconds = (performance.now() - since) / 1_000
-const loaded: Loaded = { perSecond: load.requests / seconds, firstP50: quantile(firsts, 0.5), firstP99: quantile(firsts, 0.99) }
+const loaded: Loaded = {
+  calls: warming + load.requests,
+  perSecond: load.requests / seconds,
+  firstP50: quantile(firsts, 0.5),
+  firstP99: quantile(firsts, 0.99),
+}
 process.stdout.write(`${JSON.stringify(loaded)}\n`)
 agent.destroy()

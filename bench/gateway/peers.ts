@@ -15,13 +15,26 @@ export interface Served {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly streams: boolean
+  /** Whose CPU time is told. */
+  readonly pid?: number | undefined
 }
 
 /** The provider itself: what nobody in between can be faster than. */
 export async function startUpstream(place: Place): Promise<string> {
-  const child = start(place, 'upstream', [join(import.meta.dirname, 'upstream.ts')], {})
-  for await (const line of createInterface({ input: child.stdout! })) return line
-  throw new Error('The upstream did not start.')
+  return (await startOwn(place, 'upstream', [])).url
+}
+
+/** What nobody who serves by Node's own HTTP can be cheaper than. */
+export async function startBareProxy(place: Place, upstream: string): Promise<Served> {
+  const { url, pid } = await startOwn(place, 'bare-proxy', [upstream])
+  return { name: 'a bare proxy', url: `${url}/v1/messages`, headers: {}, streams: true, pid }
+}
+
+/** A program of this folder that prints where it listens. */
+async function startOwn(place: Place, name: string, args: string[]): Promise<{ url: string; pid: number | undefined }> {
+  const child = start(place, name, [join(import.meta.dirname, `${name}.ts`), ...args], { isHeard: true })
+  for await (const url of createInterface({ input: child.stdout! })) return { url, pid: child.pid }
+  throw new Error(`The ${name} did not start.`)
 }
 
 /** Other gateways in front of the same provider, each as its makers start it. */
@@ -38,12 +51,12 @@ export async function startPeers(place: Place, upstream: string): Promise<Served
 async function startPortkey(place: Place, modules: string, upstream: string): Promise<Served> {
   const port = await freePort()
   const program = join(modules, '@portkey-ai/gateway/build/start-server.js')
-  start(place, 'portkey', [program, '--headless', `--port=${port}`], {})
+  const { pid } = start(place, 'portkey', [program, '--headless', `--port=${port}`])
   const url = `http://127.0.0.1:${port}`
   const headers = { 'x-portkey-provider': 'anthropic', 'x-portkey-custom-host': `${upstream}/v1`, 'x-api-key': 'none' }
   await answering(`${url}/v1/messages`, headers, place, 'portkey')
   // Its streams fail on this Node: it changes headers that may not be changed there.
-  return { name: 'Portkey', url: `${url}/v1/messages`, headers, streams: false }
+  return { name: 'Portkey', url: `${url}/v1/messages`, headers, streams: false, pid }
 }
 
 async function startRouter(place: Place, modules: string, upstream: string): Promise<Served> {
@@ -59,19 +72,26 @@ async function startRouter(place: Place, modules: string, upstream: string): Pro
   }
   const settings = { PORT: port, LOG: false, Providers: [provider], Router: { default: 'bench,bench-model' } }
   await writeFile(join(home, '.claude-code-router', 'config.json'), JSON.stringify(settings))
-  start(place, 'router', [join(modules, '@musistudio/claude-code-router/dist/cli.js'), 'start'], { HOME: home })
+  const { pid } = start(place, 'router', [join(modules, '@musistudio/claude-code-router/dist/cli.js'), 'start'], {
+    env: { HOME: home },
+  })
   const url = `http://127.0.0.1:${port}/v1/messages`
   const headers = { 'x-api-key': 'none' }
   await answering(url, headers, place, 'router')
-  return { name: 'claude-code-router', url, headers, streams: true }
+  return { name: 'claude-code-router', url, headers, streams: true, pid }
 }
 
-function start(place: Place, name: string, args: string[], env: Record<string, string>) {
+function start(
+  place: Place,
+  name: string,
+  args: string[],
+  { env = {}, isHeard = false }: { env?: Record<string, string>; isHeard?: boolean } = {},
+) {
   const log = openSync(join(place.folder, `${name}.log`), 'a')
   const child = spawn(process.execPath, args, {
     cwd: place.folder,
     env: { PATH: process.env.PATH, HOME: place.folder, NODE_ENV: 'production', ...env },
-    stdio: ['ignore', name === 'upstream' ? 'pipe' : log, log],
+    stdio: ['ignore', isHeard ? 'pipe' : log, log],
   })
   closeSync(log)
   place.onEnd(async () => {
