@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { formatTime, formatUntil } from '../cli/format.ts'
 import type { Client } from '../client/index.ts'
 import type { Config } from '../config.ts'
 import type { Found } from '../domain/doctor.ts'
@@ -64,7 +65,7 @@ export async function runs(config: Config): Promise<Found> {
   const sick = agents.filter(({ healthy }) => !healthy)
   const told = [
     ...sick.map(({ agent, failedInARow, detail }) => `the last ${failedInARow} runs of ${agent} failed: ${detail}`),
-    ...stuck.map(({ task, agent, silentSince }) => `${agent} has said nothing in ${task} since ${silentSince}`),
+    ...stuck.map(({ task, agent, silentSince }) => `${agent} has said nothing in ${task} since ${formatTime(silentSince)}`),
   ]
   const fix = sick[0]?.todo ?? stuck[0]?.todo
   if (told.length > 0) return { level: sick.length > 0 ? 'fail' : 'warn', detail: told.join('; '), ...(fix ? { fix } : {}) }
@@ -83,7 +84,7 @@ export async function limits(config: Config): Promise<Found> {
   if (!cooling) return { level: 'ok', detail: 'nobody asks a model while no daemon runs' }
   const told = cooling.map(
     ({ agents, until, why, waiting }) =>
-      `${agents.join(', ')} until ${until}: ${why} (${waiting} ${waiting === 1 ? 'task waits' : 'tasks wait'})`,
+      `${agents.join(', ')} until ${formatTime(until)}, ${formatUntil(until)}: ${why} (${waiting} ${waiting === 1 ? 'task waits' : 'tasks wait'})`,
   )
   return told.length === 0
     ? { level: 'ok', detail: 'no account is at a limit' }

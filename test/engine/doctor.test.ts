@@ -49,6 +49,6 @@ it('doctor tells of schedules that are not in force, and of accounts that are at
   await eventsUntil(daemon, task.id, (event) => event.type === 'task.parked')
   expect(await row('limits')).toMatchObject({
     level: 'warn',
-    detail: expect.stringMatching(/^limited until \d{4}-.*weekly limit.* \(1 task waits\)$/),
+    detail: expect.stringMatching(/^limited until \d{4}-\d\d-\d\d \d\d:\d\d, in \d d \d\d h: .*weekly limit.* \(1 task waits\)$/),
   })
 }, 60_000)

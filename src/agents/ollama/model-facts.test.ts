@@ -1,12 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startModelServer } from '../../../test/model-server/server.ts'
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec, ProbePlace } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { learnModel } from './model-facts.ts'
 import { OllamaOptions } from './options.ts'
 import { probeOllama } from './probe.ts'
+import { ollamaServer } from './server.ts'
 
 const server = await startModelServer()
 afterAll(() => server.close())
@@ -105,4 +109,19 @@ test.each([
 test('it is unwell, though installed, without a server', async () => {
   const found = await probeOllama(OllamaOptions.parse({}), { path: '', endpoint: await nowhere(), model: 'llama3.2' })
   expect(found).toMatchObject({ installed: true, healthy: false, fix: expect.stringContaining('ollama serve') })
+})
+
+test('it is not installed where nobody has it or asked for it', async () => {
+  const nobody = ollamaServer(await nowhere())
+  const folder = await mkdtemp(join(tmpdir(), 'pawl-ollama-'))
+  const looked = (place: Partial<ProbePlace>) => probeOllama(OllamaOptions.parse({}), { path: folder, ...place }, nobody)
+  try {
+    expect(await looked({})).toMatchObject({ installed: false, healthy: false, fix: expect.stringContaining('install') })
+    expect(await looked({ model: 'of-somebody-else' })).toMatchObject({ installed: true })
+    expect(await looked({ endpoint: nobody.url })).toMatchObject({ installed: true })
+    await writeFile(join(folder, 'ollama'), '#!/bin/sh\n', { mode: 0o755 })
+    expect(await looked({})).toMatchObject({ installed: true, fix: expect.stringContaining('ollama serve') })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

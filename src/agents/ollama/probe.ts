@@ -1,22 +1,29 @@
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
+import { which } from '../../process/which.ts'
 import { notRunning } from './model-facts.ts'
 import type { OllamaOptions } from './options.ts'
 import { program } from './program.ts'
-import { ollamaServer } from './server.ts'
+import { install, ollamaServer } from './server.ts'
 
 /** The program is ours and always there; what may be missing is the server, and the model on it. */
-export async function probeOllama(options: OllamaOptions, place: ProbePlace): Promise<AgentHealth> {
+export async function probeOllama(
+  options: OllamaOptions,
+  place: ProbePlace,
+  server = ollamaServer(place.endpoint),
+): Promise<AgentHealth> {
   const missing = program.missing()
   if (missing) return missing
-  const server = ollamaServer(place.endpoint)
   const [version, models] = await Promise.all([server.version(), server.models()])
   const unwell = (detail: string, fix: string): AgentHealth => ({ installed: true, healthy: false, detail, fix })
-  // Not "not installed": whoever has its model served by another provider needs no such server.
-  if ('unreachable' in version)
+  if ('unreachable' in version) {
+    // Where nobody has asked for anything. Who has a model served by another provider needs no such server, and nothing is missing there.
+    if (place.endpoint === undefined && place.model === undefined && 'missing' in which('ollama', place))
+      return { installed: false, healthy: false, detail: `no Ollama server is at ${server.url}`, fix: install }
     return unwell(
       `the Ollama server at ${server.url} does not answer (${version.unreachable})`,
       'Start it with "ollama serve" (it is at https://ollama.com/download), or correct the agent\'s baseUrl.',
     )
+  }
   if ('status' in version) return unwell(notRunning(server, `it answers with ${version.status}`), "Correct the agent's baseUrl.")
   const names = 'value' in models ? models.value : []
   const at = `Ollama ${version.value} at ${server.url}`

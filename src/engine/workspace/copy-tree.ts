@@ -6,7 +6,6 @@ import { systemPath } from '../../process/program.ts'
 
 // Our own search path may lead into a workspace: npm puts a project's packages first.
 export const env = { PATH: systemPath }
-const toldEveryMs = 5_000
 const argumentsAtOnce = 500
 
 export interface TreeToCopy {
@@ -17,6 +16,8 @@ export interface TreeToCopy {
   readonly signal: AbortSignal
   /** Told now and then, while it takes long, how many files and folders are there. */
   readonly onProgress?: ((entries: number) => void) | undefined
+  /** 5 s if left out. */
+  readonly toldEveryMs?: number | undefined
 }
 
 /**
@@ -65,7 +66,7 @@ async function cp(args: readonly string[], signal: AbortSignal, onLines: (lines:
   if (code !== 0) throw new Error(said.split('\n')[0] || 'cp was ended')
 }
 
-function counter({ onProgress }: TreeToCopy): (lines: number) => void {
+function counter({ onProgress, toldEveryMs = 5_000 }: TreeToCopy): (lines: number) => void {
   let entries = 0
   let toldAt = performance.now()
   return (lines) => {
