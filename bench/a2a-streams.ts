@@ -1,20 +1,17 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { type DaemonUnderTest, startDaemon, usageOf } from './daemon.ts'
 import { type Benchmark, ms, quantile } from './figure.ts'
 import { inPlace } from './place.ts'
+import { readSpeakers, speaker } from './readers.ts'
 
 const streams = 1_000
 const tasks = 10
 const seconds = 10
-/** Ten lines a second, each with the time of its printing. */
-const speaker = `const until = Date.now() + ${(4 * seconds + 60) * 1000}; const timer = setInterval(() => { process.stdout.write('at=' + Date.now() + ';\\n'); if (Date.now() > until) clearInterval(timer) }, 100)`
 
 export const benchmark: Benchmark = {
   about: `${streams} streams of A2A over ${tasks} tasks that each say ten things a second, from printed to read; against our own event streams`,
   measure: ({ profileDir, say }) =>
     inPlace(async (place) => {
-      const agents = { speaker: { command: [process.execPath, '--eval', speaker] } }
+      const agents = { speaker: { command: [process.execPath, '--eval', speaker((4 * seconds + 60) * 1_000)] } }
       const daemon = await startDaemon(place, { settings: { agents, limits: { running: tasks } }, profileDir })
       const made = await Promise.all(Array.from({ length: tasks }, () => daemon.createTask({ agent: 'speaker' })))
       const of = (n: number) => made[n % tasks]!.id
@@ -56,41 +53,11 @@ interface Read {
   readonly cpuMs: number
 }
 
-/** Opens the streams, waits until all of them hear, then counts for some seconds. */
-async function read(daemon: DaemonUnderTest, request: (n: number) => string): Promise<Read> {
-  const { hostname, port } = new URL(daemon.url)
-  const delays: number[] = []
-  const sockets: Socket[] = []
-  let heard = 0
-  let counting = false
-  for (let n = 0; n < streams; n++) {
-    const socket = connect(Number(port), hostname)
-    sockets.push(socket)
-    socket.write(request(n))
-    let first = true
-    socket.setEncoding('latin1')
-    socket.on('data', (text: string) => {
-      const now = Date.now()
-      for (let at = text.indexOf('at='); at !== -1; at = text.indexOf('at=', at + 3)) {
-        if (first) heard++
-        first = false
-        if (counting) delays.push(now - Number(text.slice(at + 3, at + 16)))
-      }
-    })
-    await once(socket, 'connect')
-  }
-  for (const deadline = Date.now() + 60_000; heard < streams; await pause(50)) {
-    if (Date.now() > deadline) throw new Error(`Only ${heard} of ${streams} streams hear anything.`)
-  }
-  // What a late reader had to catch up on is not counted.
-  await pause(2_000)
-  const before = usageOf(daemon.pid).cpuMs
-  counting = true
-  await pause(seconds * 1_000)
-  counting = false
-  const cpuMs = usageOf(daemon.pid).cpuMs - before
-  for (const socket of sockets) socket.destroy()
+async function read({ url, pid }: DaemonUnderTest, request: (n: number) => string): Promise<Read> {
+  let cpuMs = 0
+  const delays = await readSpeakers({ url, readers: streams, seconds, patienceMs: 60_000 }, request, {
+    begin: () => (cpuMs -= usageOf(pid).cpuMs),
+    end: () => (cpuMs += usageOf(pid).cpuMs),
+  })
   return { delays, cpuMs }
 }
-
-const pause = (forMs: number) => new Promise((done) => setTimeout(done, forMs))

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { ProbePlace } from '../agent.ts'
+import type { AgentHealth, ProbePlace } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
 import { fileMark } from '../process/file-mark.ts'
 import { withOwnNode } from '../process/program.ts'
@@ -54,6 +54,23 @@ export async function readVersion(
   } catch (thrown) {
     return { fault: messageOf(thrown) }
   }
+}
+
+/**
+ * The number in what a program prints of its version, for those whose releases are numbered; all of it if there is none. `aside` is why it was not asked; `broken` what a probe
+ * says of a program that cannot tell.
+ */
+export async function numberedVersion(
+  program: string,
+  place: ProbePlace,
+  foundAt: string,
+): Promise<{ readonly version?: string; readonly aside: string } | { readonly broken: AgentHealth }> {
+  const answer = await readVersion(program, ['--version'], place, foundAt)
+  if ('version' in answer)
+    return { version: /\d{1,9}\.\d{1,9}\.\d{1,9}\S*/.exec(answer.version)?.[0] ?? answer.version, aside: '' }
+  if ('unasked' in answer) return { aside: `; ${answer.unasked}` }
+  const detail = `${program} --version: ${answer.fault}`
+  return { broken: { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' } }
 }
 
 const unasked = { unasked: 'its version is not asked, because agents may write it' }

@@ -6,6 +6,7 @@ import { createLineSplitter, type Line } from '../../process/lines.ts'
 import { judgeEnding } from '../ending.ts'
 import { parseLine } from '../json.ts'
 import { readChild } from '../read-child.ts'
+import { refusedTurn } from '../refused-turn.ts'
 import { clean, createTextFlow, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { within } from '../within.ts'
@@ -22,7 +23,7 @@ const interruptMs = 6_000
 export function openClient(child: Child, spec: LaunchSpec<A2aOptions>): Conversation {
   return {
     interrupts: true,
-    turn: async (turn) => (turn.signal.aborted ? stopped : haveTurn(child, spec, turn)),
+    turn: async (turn) => refusedTurn(turn) ?? haveTurn(child, spec, turn),
     close: async () => void child.stdin.end(),
   }
 }
@@ -167,5 +168,3 @@ async function haveTurn(child: Child, spec: LaunchSpec<A2aOptions>, turn: Turn):
     return { ...failed, category: 'protocol_error', message: `A line could not be understood: ${notUnderstood}` }
   }
 }
-
-const stopped: Verdict = { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }

@@ -2,6 +2,7 @@ import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { fields } from '../fields.ts'
 import { connect, type Reply } from '../json-rpc.ts'
+import { refusedTurn } from '../refused-turn.ts'
 import { within } from '../within.ts'
 import { type Attendance, createAttendance } from './attendant.ts'
 import type { Habits } from './habits.ts'
@@ -170,12 +171,7 @@ export function openAcp(child: Child, spec: LaunchSpec, habits: Habits): Convers
 
   return {
     interrupts: true,
-    async turn(turn) {
-      if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
-      if (isUnbidden)
-        return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
-      return takeTurn(turn)
-    },
+    turn: async (turn) => refusedTurn(turn, isUnbidden) ?? takeTurn(turn),
     onUnbidden(tell) {
       tellUnbidden = tell
     },

@@ -3,6 +3,7 @@ import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
 import { readChild } from '../read-child.ts'
+import { refusedTurn } from '../refused-turn.ts'
 import { createTextFlow, createTextKeeper } from '../text.ts'
 import { within } from '../within.ts'
 import { type Hearing, hear } from './hearing.ts'
@@ -124,12 +125,7 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
 
   return {
     interrupts: true,
-    async turn(turn) {
-      if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
-      if (isUnbidden)
-        return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
-      return takeTurn(turn)
-    },
+    turn: async (turn) => refusedTurn(turn, isUnbidden) ?? takeTurn(turn),
     onUnbidden(tell) {
       tellUnbidden = tell
     },

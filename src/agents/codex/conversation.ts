@@ -2,6 +2,7 @@ import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { Child, Exit } from '../../process/child.ts'
 import { fields, text } from '../fields.ts'
 import { connect, type Reply, type RpcError } from '../json-rpc.ts'
+import { refusedTurn } from '../refused-turn.ts'
 import { within } from '../within.ts'
 import { makeDatabases } from './databases.ts'
 import { type Ended, type Hearing, hear, isActivity, isHarmless } from './hearing.ts'
@@ -160,9 +161,8 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
   return {
     interrupts: true,
     async turn(turn) {
-      if (turn.signal.aborted) return { outcome: 'empty', text: '', message: 'It was stopped before it had begun.' }
-      if (isUnbidden)
-        return { outcome: 'failed', category: 'crashed', text: '', message: 'It had gone to work by itself between two turns.' }
+      const refused = refusedTurn(turn, isUnbidden)
+      if (refused) return refused
       clearTimeout(resting)
       const verdict = await takeTurn(turn)
       // While the program waits for its next turn there is time to make the next conversation's start shorter.

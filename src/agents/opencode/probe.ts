@@ -3,7 +3,7 @@ import { arch, platform } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
 import { probeFound } from '../found-program.ts'
-import { readVersion } from '../version.ts'
+import { numberedVersion } from '../version.ts'
 import type { OpencodeOptions } from './options.ts'
 import { wires } from './settings.ts'
 import { chooseTransport, install, isTooOld, oldestVersion } from './versions.ts'
@@ -11,19 +11,15 @@ import { chooseTransport, install, isTooOld, oldestVersion } from './versions.ts
 export async function probeOpencode(options: OpencodeOptions, place: ProbePlace): Promise<AgentHealth> {
   return probeFound(options.command, place, install, async (file) => {
     const program = await nativeProgram(file)
-    const answer = await readVersion(program, ['--version'], place, file)
-    if ('fault' in answer) {
-      const detail = `${program} --version: ${answer.fault}`
-      return { installed: true, program, healthy: false, detail, fix: 'Run that command in a terminal to see why.' }
-    }
-    const version = 'version' in answer ? (/\d{1,9}\.\d{1,9}\.\d{1,9}\S*/.exec(answer.version)?.[0] ?? answer.version) : undefined
+    const answer = await numberedVersion(program, place, file)
+    if ('broken' in answer) return answer.broken
+    const { version, aside } = answer
     const known = { installed: true, program, version, loggedIn: hasKey(options, place) }
     if (version !== undefined && options.transport === 'acp' && isTooOld(version)) {
       const detail = `opencode ${version} at ${program} is too old to be spoken to by acp; ${oldestVersion} is the oldest that works.`
       return { ...known, healthy: false, detail, fix: `${install}@latest` }
     }
-    const spoken = `found at ${program}, spoken to by ${chooseTransport({ options, version })}`
-    const detail = 'unasked' in answer ? `${spoken}; ${answer.unasked}` : spoken
+    const detail = `found at ${program}, spoken to by ${chooseTransport({ options, version })}${aside}`
     return known.loggedIn === false
       ? {
           ...known,
