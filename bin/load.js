@@ -14,8 +14,11 @@ if (process.argv[2] === 'serve' && process.execve && !process.execArgv.includes(
   process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '1', ...process.env })
 }
 
-// Not in the shared temporary folder, where it would be kept otherwise: compiled code is read back without a check of who wrote it.
-enableCompileCache(join(homedir(), '.cache', 'pawl'))
 const inCheckout = join(__dirname, '..', 'src', 'cli', 'main.ts')
 const inPackage = join(__dirname, '..', 'dist', 'cli.js')
-import(pathToFileURL(existsSync(inCheckout) ? inCheckout : inPackage).href)
+const isCheckout = existsSync(inCheckout)
+
+// Not in the shared temporary folder, where it would be kept otherwise: compiled code is read back without a check of who wrote it. A daemon starts seldom and stays long,
+// and Node holds what it has read there for as long as a process lives, a twentieth of its memory; sources take so much longer to read that they need it all the same.
+if (isCheckout || process.argv[2] !== 'serve') enableCompileCache(join(homedir(), '.cache', 'pawl'))
+import(pathToFileURL(isCheckout ? inCheckout : inPackage).href)

@@ -5,7 +5,7 @@ import { keptBuild } from './kept-builds.ts'
 const root = resolve(import.meta.dirname, '..')
 
 /**
- * `bin/pawl` of the program that users install, made of what the sources are now. It holds a tenth less memory than the sources do and starts sooner, and a daemon that runs it
+ * `bin/pawl` of the program that users install, made of what the sources are now. It holds an eighth less memory than the sources do and starts sooner, and a daemon that runs it
  * finds the rest of itself as it was when it started, whatever is edited meanwhile.
  */
 export async function installedPawl(): Promise<string> {
