@@ -18,7 +18,7 @@ import type { Place } from './place.ts'
 export const program = await installedPawl()
 
 /** As a daemon chooses it (bin/load.js). */
-const nursery = ['--max-semi-space-size=8', '--no-parallel-scavenge']
+const nursery = '--max-semi-space-size=8'
 
 /** A daemon as users start it: its own process, home and port. */
 export interface DaemonUnderTest {
@@ -71,12 +71,12 @@ export async function startDaemon(
   if (options.settings) await writeFile(join(home, 'config.yaml'), settingsText(options.settings))
   const profiling = options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`]
   // With the nursery that it would choose, it does not start itself anew, which would cut our channel to it.
-  const weighing = options.isWeighed ? [...nursery, '--expose-gc', '--import', join(import.meta.dirname, 'weigh.ts')] : []
+  const weighing = options.isWeighed ? [nursery, '--expose-gc', '--import', join(import.meta.dirname, 'weigh.ts')] : []
   const log = openSync(join(place.folder, 'daemon.log'), 'a')
   const since = performance.now()
   // One that starts no programs of agents.
   const started = options.isNoop
-    ? [...nursery, join(import.meta.dirname, 'noop-daemon.ts')]
+    ? [nursery, join(import.meta.dirname, 'noop-daemon.ts')]
     : [program, 'serve', '--port', '0', '--json']
   const child = spawn(process.execPath, [...profiling, ...weighing, ...started], {
     cwd: place.folder,
