@@ -36,9 +36,10 @@ export async function runAs<T = Siege>(way: Way, program: string): Promise<T> {
     // A copy that belongs to the plain user: nothing of ours is protected by being somebody else's, and a checkout may be closed to others.
     if (becomes) {
       for (const part of ['src', 'test/escape', 'package.json']) cpSync(join(root, part), join(base, part), { recursive: true })
-      symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'))
       for (const path of ['.', ...(readdirSync(base, { recursive: true }) as string[])])
         lchownSync(join(base, path), plain.uid, plain.gid)
+      // After that, because what it leads to would be given away too.
+      symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'))
     }
     const [answer, inherited] = [join(base, 'answer.json'), join(base, 'inherited')]
     writeFileSync(answer, '')
