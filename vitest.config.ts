@@ -2,9 +2,11 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 
-/** Each makes what it needs and takes it away again, so many of them may share a process, which loads the sources once. */
 const units = ['src/**/*.test.ts']
 const realAgents = ['test/real-agents/**/*.test.ts', 'test/gateway/sdk-*.test.ts']
+
+/** Each file makes what it needs and takes it away again, so many of them may share a process, which loads the sources once. */
+const shared = { isolate: false }
 
 export default defineConfig({
   test: {
@@ -20,12 +22,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...shared,
           name: 'pawl',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...units, ...realAgents],
         },
       },
-      { extends: true, test: { name: 'units', include: units, isolate: false } },
+      { extends: true, test: { ...shared, name: 'units', include: units } },
       // Of their own, because only they need the programs: a run of other tests downloads nothing.
       {
         extends: true,

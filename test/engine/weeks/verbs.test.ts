@@ -62,7 +62,8 @@ it('a limit that somebody takes back is forgotten, with who did it; the first th
 it('a parked task that is woken tries at once whether the limit is over, and the others follow if it is', async () => {
   const { world, ids, free, resumeTask } = await waitingWorld()
   const before = world.starts.length
-  expect(await resumeTask(ids[3]!, by)).toMatchObject({ state: 'queued' })
+  // Whoever admits may be quicker than the answer.
+  expect((await resumeTask(ids[3]!, by)).state).toMatch(/^(queued|running)$/)
   await world.pass(2 * minute)
   // It was not: everybody waits on.
   expect(world.starts.slice(before).map((start) => start.task)).toEqual([ids[3]])
