@@ -13,6 +13,7 @@ test('without any file the defaults and the built-in agents are in force', async
   using machine = new Machine()
   expect(await machine.load()).toEqual({
     again: expect.any(Function),
+    agentsWithChosenServers: [],
     home: machine.home,
     files: { project: undefined, home: undefined },
     agents: [
