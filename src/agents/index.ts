@@ -53,7 +53,15 @@ export interface KnownProgram {
   readonly install?: string | undefined
 }
 
+/** Asked several times for every task, with options that nobody changes. */
+const suited = new WeakMap<object, Adapter>()
+
 function suitedTo(adapter: Adapter, options: unknown): Adapter {
-  const parsed = options === undefined || !adapter.suited ? undefined : adapter.options.safeParse(options)
-  return parsed?.success ? adapter.suited!(parsed.data) : adapter
+  if (!adapter.suited || typeof options !== 'object' || options === null) return adapter
+  const known = suited.get(options)
+  if (known?.name === adapter.name) return known
+  const parsed = adapter.options.safeParse(options)
+  const made = parsed.success ? adapter.suited(parsed.data) : adapter
+  suited.set(options, made)
+  return made
 }
