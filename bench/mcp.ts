@@ -17,7 +17,7 @@ export const benchmark: Benchmark = {
       const { id } = await daemon.createTask({ agent: 'nothing' })
       await daemon.follow(id, () => undefined)
       const ours = await connect(`${daemon.url}/mcp`, daemon.token)
-      const peer = await connect(await bareServer(place), '')
+      const peer = await connect(await startBareMcp(place), '')
       const call = (client: Client, name: string, args: Record<string, unknown>) => async () => {
         const result = await client.callTool({ name, arguments: args })
         if (result.isError) throw new Error(JSON.stringify(result.content))
@@ -63,7 +63,7 @@ async function connect(url: string, token: string): Promise<Client> {
   return client
 }
 
-async function bareServer(place: Place): Promise<string> {
+export async function startBareMcp(place: Place): Promise<string> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-mcp.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
   place.onEnd(() => void child.kill())
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string]

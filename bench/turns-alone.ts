@@ -4,15 +4,66 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A first and a second turn of `codex app-server` alone, without walls, door, database and daemon: nobody who drives it is faster. */
-export async function turnsAlone(options: {
+export interface Alone {
   readonly program: string
   readonly home: string
   readonly workspace: string
-  readonly settings: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly prompt: string
-}): Promise<{ firstMs: number; secondMs: number }> {
+}
+
+export interface TurnsAlone {
+  readonly firstMs: number
+  readonly secondMs: number
+}
+
+/** As long as ours has between its turns. */
+const betweenMs = 20
+
+/** A first and a second turn of Claude Code alone, with a server of tools to connect to: as it is driven, without walls, door, database and daemon. */
+export async function claudeAlone(options: Alone & { readonly tools: string }): Promise<TurnsAlone> {
+  const { program, home, workspace, prompt } = options
+  await mkdir(join(home, 'tmp'), { recursive: true })
+  const servers = join(home, 'servers.json')
+  await writeFile(servers, JSON.stringify({ mcpServers: { tools: { type: 'http', url: options.tools } } }))
+  const lines = ['--output-format=stream-json', '--input-format=stream-json', '--verbose', '--permission-prompt-tool=stdio']
+  const args = [
+    '-p',
+    ...lines,
+    '--model=claude-sonnet-4-5',
+    '--setting-sources=',
+    '--strict-mcp-config',
+    `--mcp-config=${servers}`,
+  ]
+  const since = performance.now()
+  const child = spawn(program, [...args, '--allowedTools=mcp__tools'], {
+    cwd: workspace,
+    env: { ...options.env, HOME: home, TMPDIR: join(home, 'tmp') },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const exited = once(child, 'exit')
+  let turn = Promise.withResolvers<number>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if ((JSON.parse(line) as { type: string }).type === 'result') turn.resolve(performance.now())
+  })
+  const take = () => {
+    turn = Promise.withResolvers()
+    child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: prompt } })}\n`)
+    return turn.promise
+  }
+  try {
+    const firstMs = (await take()) - since
+    await new Promise((rested) => setTimeout(rested, betweenMs))
+    const again = performance.now()
+    return { firstMs, secondMs: (await take()) - again }
+  } finally {
+    child.kill('SIGKILL')
+    await exited
+  }
+}
+
+/** A first and a second turn of `codex app-server` alone, without walls, door, database and daemon: nobody who drives it is faster. */
+export async function codexAlone(options: Alone & { readonly settings: string }): Promise<TurnsAlone> {
   const { program, home, workspace, prompt } = options
   await mkdir(join(home, '.codex'), { recursive: true })
   await writeFile(join(home, '.codex', 'config.toml'), options.settings)
@@ -48,8 +99,7 @@ export async function turnsAlone(options: {
       return turn.promise
     }
     const firstMs = (await take()) - since
-    // As long as ours has between its turns.
-    await new Promise((rested) => setTimeout(rested, 20))
+    await new Promise((rested) => setTimeout(rested, betweenMs))
     const again = performance.now()
     return { firstMs, secondMs: (await take()) - again }
   } finally {
