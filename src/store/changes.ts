@@ -75,12 +75,14 @@ export async function areChangesOpen(db: Db, runs: readonly string[]): Promise<b
   return rows[0]?.open === true
 }
 
-/** The runs of a task before one of its fences, the last one last, if nobody has stored what any of them changed, nor will. */
+/** Those runs of a task before one of its fences of which nobody has stored what they changed, nor will, the last one last; undefined if of another it is known, or if there are none. */
 export async function openRunsBefore(db: Db, task: string, fence: number): Promise<readonly string[] | undefined> {
-  const { rows } = await sql<{ id: string; open: boolean }>`
-    select id, changes is null and state = 'ended' as open from pawl.runs where task_id = ${task} and fence < ${fence} order by fence
+  const { rows } = await sql<{ id: string; open: boolean; known: boolean }>`
+    select id, changes is null and state = 'ended' as open, changes is null and state <> 'ended' or changes <> 'unknown' as known
+    from pawl.runs where task_id = ${task} and fence < ${fence} order by fence
   `.execute(db)
-  return rows.every(({ open }) => open) ? rows.map(({ id }) => id) : undefined
+  const open = rows.filter((row) => row.open).map(({ id }) => id)
+  return open.length === 0 || rows.some(({ known }) => known) ? undefined : open
 }
 
 /** Those of these tasks that may still go on. */

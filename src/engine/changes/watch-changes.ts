@@ -31,7 +31,7 @@ export interface WatchContext {
   readonly redact: (text: string) => string
   /** Are all of these runs such that nobody has stored what they changed? */
   readonly isOpen: (runs: readonly string[]) => Promise<boolean>
-  /** The runs before this one, if nobody has stored what any of them changed. */
+  /** The runs before this one of which nobody has stored what they changed, if nothing is known of any other. */
   readonly openBefore: () => Promise<readonly string[] | undefined>
   /** The workspace was made for this task: there was nothing in it before the first of its runs. */
   readonly isNew: boolean
