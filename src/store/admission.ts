@@ -29,7 +29,7 @@ export async function lookAround(db: Db, options: Taker & { running: number; now
       exists (select 1 from pawl.cooldowns c where (select true from pawl.tasks t where ${isToBePutOff(now)} limit 1)) as "hasCooling",
       exists (select 1 from pawl.cooldowns c where ${isServing(now)}) as "hasServing",
       exists (select 1 from pawl.tasks where state = 'queued') and not exists (select 1 from pawl.halt where is_set) as "hasQueued",
-      (select count(*) from pawl.tasks where state = 'running') >= ${options.running} as "isFull"
+      (select count(*) from pawl.tasks where state = 'running') >= ${options.running} or exists (select 1 from pawl.halt where is_set) as "isFull"
   `.execute(db)
   return rows[0]!
 }
@@ -41,6 +41,7 @@ export interface Around {
   /** An account works again, as the run shows that was let through to see. */
   readonly hasServing: boolean
   readonly hasQueued: boolean
+  /** Also while all agents are stopped. */
   readonly isFull: boolean
 }
 

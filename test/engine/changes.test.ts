@@ -168,7 +168,6 @@ describe('what a run changed', () => {
     await eventsUntil(daemon, id, (event) => event.type === 'agent.message')
     await writeFile(join(place('changes'), `${id}.1`, 'index.lock'), '')
     await writeFile(join(root, 'go'), '')
-    await chmod(join(root, 'go'), 0o666)
     await eventsUntil(daemon, id, isResting)
     expect(told(await daemon.runtime.listChanges(id))).toEqual(['modified a.txt +1 -0'])
   })

@@ -84,7 +84,7 @@ describe('commands of the owner', () => {
     const hook = script(`echo started >> ${out}/log; test -e ${out}/second || exec sleep 100`)
     const daemon = await home.start({ slow: { command: { run: [hook] } } })
     await finish(daemon, 'true')
-    await until(() => existsSync(join(out, 'log')))
+    await until(() => existsSync(join(out, 'log')) && readFileSync(join(out, 'log'), 'utf8') === 'started\n')
     const startedAt = performance.now()
     await daemon.stop()
     expect(performance.now() - startedAt).toBeLessThan(25_000)

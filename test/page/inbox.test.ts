@@ -49,6 +49,7 @@ describe('the inbox', () => {
     await page.keyboard.press('k')
     await expect.poll(() => page.locator('article:focus').textContent()).toContain('First colour?')
     await page.keyboard.press('r')
+    await page.locator('textarea:focus, input:focus').waitFor()
     await page.keyboard.type('Green, please')
     await page.keyboard.press('Control+Enter')
     await expect.poll(() => answerOf(first.id)).toBe('Green, please')
