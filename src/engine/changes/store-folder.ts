@@ -1,8 +1,9 @@
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isAbsence } from '../../files/directory-handle.ts'
+import { namesIn } from '../../files/names-in.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Picture } from './picture.ts'
 
@@ -103,15 +104,6 @@ function readBase(file: string): Base | undefined {
 export async function removeStore(path: string): Promise<void> {
   rmSync(`${path}.json`, { force: true })
   if (existsSync(path)) await rm(path, { recursive: true, force: true })
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isAbsence(error)) return []
-    throw error
-  }
 }
 
 export const storeFolderOf = (home: string, run: { readonly task: string; readonly fence: number }) =>

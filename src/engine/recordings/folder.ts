@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { notFound } from '../../domain/error.ts'
 import { isAbsence } from '../../files/directory-handle.ts'
+import { namesIn } from '../../files/names-in.ts'
 import { type Recording, readRecording } from '../../gateway/recordings/read.ts'
 
 /** The recordings of a home: a folder for each run, and beside them the files of workspaces, each once, of which those folders hold second names. */
@@ -48,15 +49,6 @@ function sweep(shared: string): void {
   for (const name of namesIn(shared)) {
     const path = join(shared, name)
     if (statSync(path, { throwIfNoEntry: false })?.nlink === 1) rmSync(path, { force: true })
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isAbsence(error)) return []
-    throw error
   }
 }
 

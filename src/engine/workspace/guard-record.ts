@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isAbsence } from '../../files/directory-handle.ts'
+import { namesIn } from '../../files/names-in.ts'
 import { isAlive } from '../../process/identity.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 
@@ -98,15 +99,6 @@ export async function allRecords(
       .map(async (file) => ({ file, record: await readRecord(file) })),
   )
   return found.flatMap(({ file, record }) => (record ? [{ file, record }] : []))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isAbsence(error)) return []
-    throw error
-  }
 }
 
 /** What other living runs did in the same place: they need it as long as they last. */

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { QuestionView } from '../../../src/domain/view.ts'
 import { useKeys } from '../app/keys.ts'
 import { asked } from '../data/asked.ts'
@@ -23,9 +24,16 @@ export default function Inbox() {
 }
 
 function Questions({ questions }: { questions: readonly QuestionView[] }) {
-  const { current, isChosen, move } = useCurrent(questions.map(({ id }) => id))
+  // The list says so a moment later; until then no key leads back to what is answered.
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())
+  const open = questions.filter(({ id }) => !answered.has(id))
+  const { current, isChosen, move } = useCurrent(open.map(({ id }) => id))
+  const leave = (id: string) => {
+    if (id === current) move(1)
+    setAnswered((before) => new Set(before).add(id))
+  }
   useKeys({ j: () => move(1), k: () => move(-1) })
-  if (questions.length === 0)
+  if (open.length === 0)
     return (
       <Empty title="No question waits.">
         <p className="faint">When an agent asks something, it stands here until somebody answers.</p>
@@ -37,14 +45,14 @@ function Questions({ questions }: { questions: readonly QuestionView[] }) {
         <kbd>1</kbd> to <kbd>9</kbd> choose an option of the marked question, <kbd>r</kbd> writes an answer, <kbd>j</kbd> and{' '}
         <kbd>k</kbd> go to the next and the one before.
       </p>
-      {questions.map((question) => (
+      {open.map((question) => (
         <QuestionBox
           key={question.id}
           question={question}
           linked
           hasKeys={question.id === current}
           isChosen={question.id === current && isChosen}
-          onAnswered={() => question.id === current && move(1)}
+          onAnswered={() => leave(question.id)}
         />
       ))}
     </>
