@@ -24,7 +24,7 @@ import { mountsOfTask } from './create/mounts.ts'
 import type { TaskCreatorParts } from './create/parts.ts'
 import { chooseWorkspace, contextFolders, howToWork } from './create/place.ts'
 import { assertQueueHasRoom, withinQuota } from './create/quota.ts'
-import { relate } from './create/relate.ts'
+import { assertRelatable, relate } from './create/relate.ts'
 import { specOf } from './create/spec.ts'
 import { arrange, ofTask } from './create/together.ts'
 import { assertKnown } from './create/whom.ts'
@@ -120,7 +120,10 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   }
   return Object.assign(create, {
     together,
-    check: async (input: NewTask, caller: Caller) => void (await check(newId('task', clock.now()), input, caller)),
+    async check(input: NewTask, caller: Caller) {
+      const { related } = await check(newId('task', clock.now()), input, caller)
+      await guarded(() => assertRelatable(db, related))
+    },
   })
 
   /** Does what is asked for once, however often it comes with the same key. */

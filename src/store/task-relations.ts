@@ -11,11 +11,16 @@ export type Related = Pick<TaskRow, 'id' | 'state' | 'name' | 'reason' | 'root_i
  * direction. Ids that name no task are left out.
  */
 export async function lockRelated(tx: Tx, ids: readonly string[]): Promise<Related[]> {
-  const { rows } = await sql<Related>`
-    select id, state, name, reason, root_id, parent_id, depth from pawl.tasks where id = any(${[...ids]}::text[]) order by id for no key update
-  `.execute(tx)
-  return rows
+  return (await sql<Related>`${related(ids)} order by id for no key update`.execute(tx)).rows
 }
+
+/** The same tasks as they are now; they may change at once. */
+export async function findRelated(db: Db, ids: readonly string[]): Promise<Related[]> {
+  return (await related(ids).execute(db)).rows
+}
+
+const related = (ids: readonly string[]) =>
+  sql<Related>`select id, state, name, reason, root_id, parent_id, depth from pawl.tasks where id = any(${[...ids]}::text[])`
 
 /** Tells the tasks that somebody comes to wait for them. Their rows change by it, so a move that waits for our lock sees it. */
 export async function markWaitedFor(tx: Tx, ids: readonly string[]): Promise<void> {

@@ -156,6 +156,40 @@ describe('new task', () => {
     await tab.close()
   }, 30_000)
 
+  test('keeps the id of a task that it does not know yet, and tells of one that is none', async () => {
+    const before = (
+      await stage.client.createTask({
+        prompt: script({ speak: 'first' }),
+        name: 'early',
+        agent: 'fake',
+        workspace: stage.workspace,
+      })
+    ).task
+    const tab = await stage.open('/agents')
+    const { page } = tab
+    const { promise: isAsked, resolve: letThrough } = Promise.withResolvers<void>()
+    await page.route('**/api/v1/tasks?*limit=50*', async (route) => {
+      await isAsked
+      await route.continue()
+    })
+    await tab.go('/new')
+    await page.getByLabel('What is to be done').fill(script({ speak: 'later' }))
+    await page.getByText('Order and labels').click()
+    await page.getByLabel('Begins when').fill('t_0123456789abcdefgh')
+    await page
+      .getByRole('alert')
+      .getByText(/t_0123456789abcdefgh/)
+      .waitFor()
+    await page.getByLabel('Begins when').fill(before.id)
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    expect(await page.getByRole('button', { name: 'Do not wait for early' }).count()).toBe(0)
+    letThrough()
+    await page.getByRole('button', { name: 'Do not wait for early' }).waitFor()
+    expect(await page.getByLabel('Begins when').inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await tab.close()
+  }, 60_000)
+
   test('has an agent make a task of a few words, which is looked at before anything is started', async () => {
     const tab = await stage.open('/new')
     const { page } = tab

@@ -31,7 +31,17 @@ test('a run that writes more than it may is told on, with how much it wrote', as
   writeFileSync(join(folder, 'data'), Buffer.alloc(64 * megabyte, 1), { flush: true })
   expect(await told).toMatch(/^The agent wrote 6\d MB to the disk, more than limits\.disk of its profile allows\.$/)
   stop()
-})
+}, 60_000)
+
+test('a run is told on also if others free as much as it takes', async () => {
+  const [folder, others] = [newFolder(), newFolder()]
+  writeFileSync(join(others, 'data'), Buffer.alloc(128 * megabyte, 1), { flush: true })
+  const { told, stop } = limitOf(folder, { mostBytes: 20 * megabyte })
+  rmSync(join(others, 'data'))
+  writeFileSync(join(folder, 'data'), Buffer.alloc(64 * megabyte, 1), { flush: true })
+  expect(await told).toContain('more than limits.disk of its profile allows')
+  stop()
+}, 60_000)
 
 test('a folder that is not there hides nothing of what is written to the others', async () => {
   const folder = newFolder()
@@ -41,7 +51,7 @@ test('a folder that is not there hides nothing of what is written to the others'
   writeFileSync(join(folder, 'data'), Buffer.alloc(64 * megabyte, 1), { flush: true })
   expect(await told.promise).toContain('more than limits.disk of its profile allows')
   stop()
-})
+}, 60_000)
 
 test('a sparse file counts for what it takes, not for what it claims', async () => {
   const folder = newFolder()

@@ -8,6 +8,9 @@ import { isAbsence } from '../../files/directory-handle.ts'
 const lookMs = 1_000
 /** Files cost the disk something even if they are empty. */
 const mostFiles = 1_000_000
+/** Others who free space hide what this run takes, so its folders are walked now and then whatever the file system says, for at most this part of the time. */
+const walkEveryMs = 10_000
+const walkShare = 0.01
 /** A tree that takes longer to walk than this is looked through in part; what was counted by then may be enough. */
 const walkMs = 10_000
 
@@ -20,8 +23,8 @@ export interface DiskWatchOptions {
 }
 
 /**
- * Ends a run that fills the disk. No quota can be set for a directory without the help of the machine's owner, so this looks: while the free space of the file systems
- * has not fallen by what a run may write, it cannot have written that; only then the folders are walked, and what was written since the start is counted.
+ * Ends a run that fills the disk. No quota can be set for a directory without the help of the machine's owner, so this looks: the folders are walked, and what was
+ * written since the start is counted, as soon as the free space of the file systems has fallen by what a run may write, and now and then anyway.
  */
 export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: DiskWatchOptions): () => void {
   const filesLimit = options.mostFiles ?? mostFiles
@@ -29,6 +32,7 @@ export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: Di
   let isOver = false
   let cancel: (() => void) | undefined
   let atStart: readonly (Room | undefined)[] | undefined
+  let nextWalkAt = clock.monotonic() + walkEveryMs
 
   async function look(): Promise<void> {
     const rooms = folders.map(roomOf)
@@ -37,8 +41,11 @@ export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: Di
       const before = atStart?.[i]
       return room && before && (before.bytes - room.bytes > mostBytes || before.files - room.files > filesLimit)
     })
-    if (!mayBeOver || isOver) return
+    const begunAt = clock.monotonic()
+    if ((!mayBeOver && begunAt < nextWalkAt) || isOver) return
     const written = await writtenSince(folders, startedAtMs, clock)
+    const endedAt = clock.monotonic()
+    nextWalkAt = endedAt + Math.max(walkEveryMs, (endedAt - begunAt) / walkShare)
     if (isOver || (written.bytes <= mostBytes && written.files <= filesLimit)) return
     isOver = true
     const what = written.bytes > mostBytes ? `${Math.round(written.bytes / 1024 / 1024)} MB` : `${written.files} files`

@@ -104,7 +104,7 @@ function Earlier({ past, count }: { past: Omit<ReturnType<typeof useTurns>, 'tur
   // biome-ignore lint/correctness/useExhaustiveDependencies: what came may be too little to put it out of sight
   useEffect(() => {
     if (!top.current || isFetching || error) return
-    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && more())
+    const seen = new IntersectionObserver((told) => told.at(-1)?.isIntersecting && more())
     seen.observe(top.current)
     return () => seen.disconnect()
   }, [count, hasMore, isFetching, error])

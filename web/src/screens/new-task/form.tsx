@@ -82,7 +82,7 @@ export function NewTaskForm() {
       </Group>
       <Group
         title="Order and labels"
-        isOpen={written.dependsOn.length > 0 || written.tags !== '' || written.priority !== 'normal'}
+        isOpen={written.dependsOn.length > 0 || [written.waitsFor, written.tags].some(Boolean) || written.priority !== 'normal'}
       >
         <OrderFields written={written} change={change} />
       </Group>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect } from 'react'
 import { isEnded } from '../../../../src/domain/task/task.ts'
 import { asked } from '../../data/asked.ts'
 import { titleOf } from '../../parts/task-line.tsx'
@@ -23,19 +23,16 @@ export function OrderFields({ written, change }: FieldsProps) {
 }
 
 function DependsOn({ written, change }: FieldsProps) {
-  const [text, setText] = useState('')
   const { data } = useQuery(asked.tasks({ limit: 50 }))
-  const { dependsOn } = written
+  const { dependsOn, waitsFor } = written
   const waiting = (data?.items ?? []).filter(
     ({ id, state }) => (!isEnded(state) || state === 'completed') && !dependsOn.some((one) => one.id === id),
   )
-  const add = (value: string) => {
-    setText(value)
-    const found = waiting.find(({ id }) => value.trim() === id)
-    if (!found) return
-    change({ dependsOn: [...dependsOn, { id: found.id, title: titleOf(found) }] })
-    setText('')
-  }
+  // The list may come later than the id: what is not known yet stays in the field, and goes to the daemon as it is.
+  const found = waiting.find(({ id }) => waitsFor.trim() === id)
+  useEffect(() => {
+    if (found) change({ dependsOn: [...dependsOn, { id: found.id, title: titleOf(found) }], waitsFor: '' })
+  }, [found, dependsOn, change])
   return (
     <div className={`stack ${styles.wide}`}>
       <label>
@@ -44,8 +41,8 @@ function DependsOn({ written, change }: FieldsProps) {
           list="tasks-before"
           autoComplete="off"
           placeholder="The id of a task, or choose one"
-          value={text}
-          onChange={(event) => add(event.target.value)}
+          value={waitsFor}
+          onChange={(event) => change({ waitsFor: event.target.value })}
         />
       </label>
       <datalist id="tasks-before">

@@ -22,6 +22,8 @@ export interface Written {
   readonly priority: 'high' | 'normal' | 'low'
   readonly review: boolean
   readonly dependsOn: readonly { readonly id: string; readonly title: string }[]
+  /** Ids that are not known yet, or not at all. */
+  readonly waitsFor: string
   readonly answerWithin: string
   readonly unanswered: 'deny' | 'fail' | 'proceed'
   readonly proceedWith: string
@@ -57,6 +59,7 @@ export const nothing: Written = {
   priority: 'normal',
   review: false,
   dependsOn: [],
+  waitsFor: '',
   answerWithin: '',
   unanswered: 'deny',
   proceedWith: '',
@@ -105,6 +108,7 @@ export function requested(written: Written): NewTask {
   const commands = lines(written.checks)
   const attempts = Number(given(written.checkAttempts) ?? 0)
   const deadlineMs = parseDuration(written.answerWithin)
+  const before = [...written.dependsOn.map(({ id }) => id), ...words(written.waitsFor)]
   return {
     prompt: written.prompt,
     name: given(written.name),
@@ -120,7 +124,7 @@ export function requested(written: Written): NewTask {
     timeoutMs: given(written.timeout) === undefined ? undefined : parseDuration(written.timeout),
     review: written.review || undefined,
     checks: commands.length > 0 ? { commands: commands.map((run) => ({ run })), attempts } : undefined,
-    dependsOn: written.when === '' && written.dependsOn.length > 0 ? written.dependsOn.map(({ id }) => id) : undefined,
+    dependsOn: written.when === '' && before.length > 0 ? before : undefined,
     questions: deadlineMs ? { deadlineMs, afterDeadline: afterDeadline(written) } : undefined,
     template: given(written.template),
     attachments: written.when === '' && written.files.length > 0 ? written.files.map(({ id }) => id) : undefined,
