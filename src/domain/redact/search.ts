@@ -135,14 +135,12 @@ export function createSearch(): Search {
     },
     touches(bytes) {
       if (patterns.size === 0) return false
-      const widestShift = window - blockLength + 1
       const last = bytes.length - blockLength
       let left = leastEffort(bytes.length)
       for (let at = window - blockLength; ; at++) {
-        at = nextCandidateOf(bytes, at, shifts, widestShift)
+        at = nextCandidateOf(bytes, at, shifts, isBeginning, window)
         if (at > last) return false
         const start = at - window + blockLength
-        if (isBeginning[slotOf(bytes, start)] === 0) continue
         const bucket = byWindow.get(slotOf(bytes, at))
         if (bucket === undefined) continue
         left -= bucket.length

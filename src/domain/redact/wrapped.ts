@@ -69,12 +69,16 @@ export function wrappedRegions(bytes: Buffer, runBefore: number): readonly Regio
     if (plain < from) plain = placeOrEnd(bytes, newline, from)
     if (escaped < from) escaped = placeOrEnd(bytes, backslash, from)
     const sign = plain < escaped ? plain : escaped
-    from = sign + 1
     // A carriage return at the very end may be the first half of a break.
     const end = sign > 0 && bytes[sign - 1] === carriageReturn ? sign - 1 : sign
     if (end === length) break
     const run = runBack(bytes, end)
-    if (run + (run === end ? runBefore : 0) < minRun) continue
+    from = sign + 1
+    if (run + (run === end ? runBefore : 0) < minRun) {
+      // The next such line begins after this sign.
+      from += minRun
+      continue
+    }
     while (from < length && isInRegion[bytes[from]!] === 1) from++
     regions ??= []
     regions.push({ start: runStartOf(bytes, end - run), end: Math.min(from, length) })
