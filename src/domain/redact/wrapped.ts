@@ -74,7 +74,7 @@ export function wrappedRegions(bytes: Buffer, runBefore: number): readonly Regio
     if (end === length) break
     const run = runBack(bytes, end)
     from = sign + 1
-    if (run + (run === end ? runBefore : 0) < minRun) {
+    if (run + (run === end ? runBefore : 0) < minRun || !mayBeBreak(bytes, sign)) {
       // The next such line begins after this sign.
       from += minRun
       continue
@@ -86,9 +86,18 @@ export function wrappedRegions(bytes: Buffer, runBefore: number): readonly Regio
   return regions ?? none
 }
 
+/** A quotation mark inside JSON has a backslash before it too. */
+function mayBeBreak(bytes: Buffer, sign: number): boolean {
+  if (bytes[sign] === newline) return true
+  const next = bytes[sign + 1]
+  return next === undefined || next === backslash || next === letterN || next === letterR
+}
+
 const newline = 10
 const carriageReturn = 13
 const backslash = 92
+const letterN = 110
+const letterR = 114
 const isInRegion = isCode.slice()
 for (const sign of '\n\r\\ \t') isInRegion[sign.charCodeAt(0)] = 1
 
