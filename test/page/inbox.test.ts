@@ -299,12 +299,12 @@ describe('the kept page', () => {
     upgraded.upgrade()
     await page.reload()
     expect(await page.title()).toBe('Pawl, newer')
-    await expect.poll(async () => (await keptIn(page)).names, { timeout: 10_000 }).not.toContain(before)
+    await expect.poll(async () => (await keptIn(page)).names, { timeout: 30_000 }).not.toContain(before)
     await upgraded.stop()
     await page.reload()
     expect(await page.title()).toBe('Pawl, newer')
     await tab.close()
-  }, 30_000)
+  }, 60_000)
 
   test('can be installed: its manifest names icons that are there, in the size that it says', async () => {
     const tab = await stage.open('/')

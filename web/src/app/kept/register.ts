@@ -19,14 +19,17 @@ export function keepPage(): Promise<ServiceWorkerRegistration | undefined> {
   registered ??= (async () => {
     if (!('serviceWorker' in navigator) || !import.meta.env.PROD) return undefined
     const registration = await navigator.serviceWorker.register(trusted(), { updateViaCache: 'none' })
-    void meet(registration.waiting)
-    registration.addEventListener('updatefound', () => {
+    const expect = () => {
       const worker = registration.installing
       worker?.addEventListener('statechange', () => {
         // The very first one takes over by itself.
         if (worker.state === 'installed' && registration.active) void meet(worker)
       })
-    })
+    }
+    void meet(registration.waiting)
+    // The browser looks for a newer one by itself when a page is loaded, and may have found it by now.
+    expect()
+    registration.addEventListener('updatefound', expect)
     return registration
   })().catch((error: unknown) => {
     console.warn('The page is not kept for offline use.', error)
