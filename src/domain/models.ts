@@ -60,7 +60,7 @@ export const modelNames = ({ models }: Pick<ModelTable, 'models'>): string[] =>
   Object.entries(models).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
 
 /** `fast:mode=thinking` is served as `fast`. */
-export const withoutMode = (model: string) => model.replace(/:mode=[^:]*$/, '')
+export const withoutMode = (model: string) => (model.includes(':mode=') ? model.replace(/:mode=[^:]*$/, '') : model)
 
 /** What a program asks for without the mode that its settings name is recorded with it. */
 export const recordedName = (own: string | undefined, asked: string) =>

@@ -31,7 +31,7 @@ export interface Payload {
 }
 
 /** A mode is for whoever starts the agent; models are known without it. */
-export const withoutMode = (model: string) => model.replace(/:mode=[\w-]*$/, '')
+export const withoutMode = (model: string) => (model.includes(':mode=') ? model.replace(/:mode=[\w-]*$/, '') : model)
 
 export function payloadOf({ payload, number }: Call): Payload {
   if (!payload) throw new Error(`call ${number} was let go before its last try`)

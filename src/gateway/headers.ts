@@ -41,9 +41,17 @@ export function traced(headers: RawHeaders, context: TraceContext | undefined): 
   return [...others, 'traceparent', traceparent, ...(tracestate === undefined ? [] : ['tracestate', tracestate])]
 }
 
+/** The value of a header, all of them where it is there several times; its name in small letters. */
+export function headerIn(headers: RawHeaders, name: string): string | undefined {
+  let value: string | undefined
+  for (let at = 0; at < headers.length; at += 2)
+    if (headers[at]!.length === name.length && headers[at]!.toLowerCase() === name)
+      value = value === undefined ? headers[at + 1]! : `${value}, ${headers[at + 1]!}`
+  return value
+}
+
 function has(headers: RawHeaders, name: string): boolean {
-  for (let at = 0; at < headers.length; at += 2) if (headers[at]!.toLowerCase() === name) return true
-  return false
+  return headerIn(headers, name) !== undefined
 }
 
 /** A provider's headers as they go to the client: one that repeats the key by which we asked stays behind. */
@@ -75,10 +83,7 @@ function without(raw: RawHeaders, drops: (name: string) => boolean): string[] {
 
 /** Headers that `Connection` names are about the connection too. */
 function namedByConnection(raw: RawHeaders): Set<string> | undefined {
-  for (let at = 0; at < raw.length; at += 2) {
-    const value = raw[at + 1]!.toLowerCase()
-    if (raw[at]!.toLowerCase() === 'connection' && value !== 'keep-alive' && value !== 'close')
-      return new Set(value.split(',').map((name) => name.trim()))
-  }
-  return undefined
+  const value = headerIn(raw, 'connection')?.toLowerCase()
+  if (value === undefined || value === 'keep-alive' || value === 'close') return undefined
+  return new Set(value.split(',').map((name) => name.trim()))
 }

@@ -10,6 +10,7 @@ import type { Refusal } from './wires/model-event.ts'
 /** One run's way to its models, until it is closed. */
 export function openModelDoor(parts: AttemptParts, run: GatewayRun): ModelDoor {
   const serving = createServing(parts, run)
+  const token = Buffer.from(run.token)
   const open = new Map<ClientAnswer, Promise<void>>()
   let isClosed = false
 
@@ -17,7 +18,7 @@ export function openModelDoor(parts: AttemptParts, run: GatewayRun): ModelDoor {
     async serve(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
       const answer = new ClientAnswer(response)
       const address = addressed(request.method ?? '', path, request.headers)
-      const refusal = isClosed ? overNow : hasToken(request, path, run.token) ? undefined : wrongToken
+      const refusal = isClosed ? overNow : hasToken(request, path, token) ? undefined : wrongToken
       if (refusal) {
         await drain(request)
         return refuse(answer, address.wire, refusal, new Date(parts.clock.now()))

@@ -86,7 +86,11 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
   }
 }
 
-const keyOf = (labels: Labels) => JSON.stringify(labels)
+function keyOf(labels: Labels): string {
+  let key = ''
+  for (const label in labels) key += `${label} ${labels[label]!.length} ${labels[label]} `
+  return key
+}
 
 function histogram(name: string, { labels, counts = [], count = 0, value }: Series): string[] {
   return [

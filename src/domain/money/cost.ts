@@ -26,7 +26,8 @@ export function mostUsage(one: Usage, other: Usage): Usage {
   return mapUsage((key) => Math.max(one[key], other[key]))
 }
 
-export const tokensOf = ({ turns: _, ...tokens }: Usage) => Object.values(tokens).reduce((sum, count) => sum + count, 0)
+export const tokensOf = ({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) =>
+  inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 export const isNothing = (usage: Usage) => Object.values(usage).every((count) => count === 0)
 
 function mapUsage(count: (key: keyof Usage) => number): Usage {

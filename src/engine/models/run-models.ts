@@ -107,6 +107,7 @@ function serve(
   const { voice, use } = run
   const { watch, log } = voice
   const lastWord = createLastWord()
+  const span = spanned(taken)
   const routing = watched(run.routing, (message) => lastWord.refused({ kind: 'not_found', message }))
   const purse = createPurse({
     ...parts,
@@ -130,12 +131,12 @@ function serve(
         recorder: run.recorder,
         replay: run.replay,
         refusesForGood: use?.retries,
-        contextOf: (call) => parts.contexts?.ofCall(spanned(taken), call),
+        contextOf: (call) => parts.contexts?.ofCall(span, call),
         onCall(call) {
           // An agent that waits for a slow model is not silent.
           watch.sawEvent()
           lastWord.heard(call)
-          parts.telemetry?.call(spanned(taken), { ...call, asked: recordedName(taken.task.agent_config.model, call.asked) })
+          parts.telemetry?.call(span, { ...call, asked: recordedName(taken.task.agent_config.model, call.asked) })
         },
       }),
     get refusal() {

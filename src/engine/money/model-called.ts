@@ -28,11 +28,18 @@ export function withSoundUsage(call: CallFacts): CallFacts {
 const mostTokens = 1e9
 function isSound(usage: ModelUsage | undefined): usage is ModelUsage {
   if (!usage) return false
-  const { pieces = {}, ...tokens } = usage
-  return [...Object.values(tokens), ...Object.values(pieces)].every(
-    (count) => count === undefined || (isSoundCount(count) && count <= mostTokens),
+  const { pieces } = usage
+  return (
+    isPossible(usage.inputTokens) &&
+    isPossible(usage.outputTokens) &&
+    isPossible(usage.cacheReadTokens) &&
+    isPossible(usage.cacheWriteTokens) &&
+    isPossible(usage.reasoningTokens) &&
+    isPossible(usage.cacheWriteHourTokens) &&
+    (!pieces || Object.values(pieces).every(isPossible))
   )
 }
+const isPossible = (count: number | undefined) => count === undefined || (isSoundCount(count) && count <= mostTokens)
 
 /** The event that tells of a call. One that was not served has no cost. */
 export function calledData(call: CallFacts, cost: Cost | undefined): EventData<'model.called'> {

@@ -23,7 +23,7 @@ export function addressed(method: string, url: string, headers: IncomingHttpHead
   let first: Addressed | undefined
   const likely = likelyWire(bare, headers)
   if (!isReadable(bare)) return { wire: likely, asked: undefined, path }
-  const query = new URLSearchParams(mark === -1 ? '' : url.slice(mark))
+  const query = mark === -1 ? noQuery : new URLSearchParams(url.slice(mark))
   for (const wire of served) {
     const asked = wire.asked(method, bare, query)
     if (!asked) continue
@@ -32,6 +32,8 @@ export function addressed(method: string, url: string, headers: IncomingHttpHead
   }
   return first ?? { wire: likely, asked: undefined, path }
 }
+
+const noQuery = new URLSearchParams()
 
 /** A path may hold anything, also signs that are none. */
 function isReadable(path: string): boolean {
@@ -62,14 +64,19 @@ function likelyWire(path: string, headers: IncomingHttpHeaders): Wire {
 }
 
 /** Whether the token is in one of the places where formats put a key. */
-export function hasToken({ headers }: IncomingMessage, url: string, token: string): boolean {
-  const given = [headers['x-api-key'], headers.authorization?.replace(/^bearer\s+/i, ''), headers['x-goog-api-key'], keyIn(url)]
-  return given.some((text) => typeof text === 'string' && isSame(text, token))
+export function hasToken({ headers }: IncomingMessage, url: string, token: Buffer): boolean {
+  return (
+    isSame(headers['x-api-key'], token) ||
+    isSame(headers.authorization?.replace(/^bearer\s+/i, ''), token) ||
+    isSame(headers['x-goog-api-key'], token) ||
+    isSame(keyIn(url), token)
+  )
 }
 
-function isSame(given: string, wanted: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
-  return one.length === other.length && timingSafeEqual(one, other)
+function isSame(given: string | string[] | undefined, wanted: Buffer): boolean {
+  if (typeof given !== 'string') return false
+  const bytes = Buffer.from(given)
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted)
 }
 
 const keyParameter = /[?&]key=([^&]*)/

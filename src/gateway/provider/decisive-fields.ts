@@ -4,7 +4,7 @@ import { type Edit, type Member, membersOf, plainName } from '../wires/json-memb
 /** Decides who answers: wherever it stands, the provider's own name is put there. */
 const model = 'model'
 /** Some services take other models, or other servers, beside the one that is asked for. */
-const elsewhere = ['models', 'fallbacks', 'fallback_models', 'api_base', 'base_url', 'custom_llm_provider']
+const elsewhere = new Set(['models', 'fallbacks', 'fallback_models', 'api_base', 'base_url', 'custom_llm_provider'])
 /** What a call may cost is decided by these. */
 const bounding = [
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'best_of', 'stream', 'service_tier', 'speed'],
@@ -21,29 +21,33 @@ const spelled = new Set([...bounding, ...nestedBounding, 'generationConfig', 'ma
  */
 export function modelEdits(bytes: Buffer, target: string): Edit[] {
   const text = JSON.stringify(target)
-  const members = membersOf(bytes, top)
-  const others = members.filter(({ key }) => plainName(key) !== model)
+  const edits: Edit[] = []
+  const others: Member[] = []
+  for (const member of membersOf(bytes, top)) {
+    const { key, start, end } = member
+    if (plainName(key) !== model) others.push(member)
+    else if (bytes.toString('utf8', start, end) !== text) edits.push({ start, end, text })
+  }
   assertOnce(bytes, others)
   for (const { key, start } of others)
-    if (/^(?:generation_?config|options)$/.test(plainName(key)) && bytes[start] === openBrace)
-      assertOnce(bytes, membersOf(bytes, nested, start))
-  return members.flatMap(({ key, start, end }) =>
-    plainName(key) !== model || bytes.toString('utf8', start, end) === text ? [] : [{ start, end, text }],
-  )
+    if (nesting.has(plainName(key)) && bytes[start] === openBrace) assertOnce(bytes, membersOf(bytes, nested, start))
+  return edits
 }
 
+const nesting = new Set(['generationconfig', 'generation_config', 'options'])
 const openBrace = 0x7b
 
 function assertOnce(bytes: Buffer, members: readonly Member[]): void {
   const seen = new Set<string>()
   for (const { key, start, end } of members) {
-    if (elsewhere.includes(plainName(key))) {
+    const plain = plainName(key)
+    if (elsewhere.has(plain)) {
       if (bytes.toString('utf8', start, end) === 'null') continue
       throw invalid(`"${key}" of the request leads elsewhere than to the model that is asked for; leave it out.`)
     }
     if (!spelled.has(key)) throw invalid(`"${key}" of the request is written in an unusual way; write it in its usual one.`)
     // Google takes a name in either case.
-    const name = plainName(key).replaceAll('_', '')
+    const name = plain.replaceAll('_', '')
     if (seen.has(name)) throw invalid(`"${key}" of the request is given twice; give it once.`)
     seen.add(name)
   }

@@ -43,11 +43,9 @@ export async function outgoingTo(route: Route, call: Call): Promise<Outgoing> {
   const { provider } = route
   const wire = wires[provider.wire]
   const key = await provider.key()
-  const authorization = key === undefined ? {} : wire.authorization(key)
   const payload = allowed(route, call, payloadOf(call))
-  const sent =
-    wire === call.wire ? passed(route, call, payload, authorization) : translated(route, call, payload, wire, authorization)
-  return { ...sent, key }
+  const to = { route, wire, key, authorization: key === undefined ? {} : wire.authorization(key) }
+  return wire === call.wire ? passed(to, call, payload) : translated(to, call, payload)
 }
 
 /** The request as this provider may have it. */
@@ -57,21 +55,27 @@ function allowed({ provider }: Route, { wire, asked }: Call, payload: Payload): 
   return bytes === payload.bytes ? payload : { bytes, body: JSON.parse(bytes.toString('utf8')) as JsonObject }
 }
 
-type Authorization = Readonly<Record<string, string>>
-type Keyless = Omit<Outgoing, 'key'>
+interface To {
+  readonly route: Route
+  readonly wire: Wire
+  readonly key: string | undefined
+  readonly authorization: Readonly<Record<string, string>>
+}
 
-function passed(route: Route, call: Call, payload: Payload, authorization: Authorization): Keyless {
-  const { wire, asked } = call
+function passed({ route, wire, key, authorization }: To, call: Call, payload: Payload): Outgoing {
+  const { asked } = call
   const { body } = payload
   const bytes = call.seals.without(route.provider.account, payload.bytes, body)
   const hidesUsage = asked.kind === 'generate' && mustAskForUsage(wire.name, body)
-  const edits = [...modelEdits(bytes, route.target), ...(hidesUsage ? usageAsking(bytes) : [])]
+  const edits = modelEdits(bytes, route.target)
+  if (hidesUsage) edits.push(...usageAsking(bytes))
   const sent = edited(
     bytes,
     edits.sort((one, other) => one.start - other.start),
   )
   return {
     wire,
+    key,
     path: asked.model === undefined ? call.path : pathFor(call.path, asked.model, route.target),
     headers: outgoing(call.headers, authorization),
     body: sent,
@@ -89,7 +93,7 @@ function pathFor(path: string, model: string, target: string): string {
   throw invalid('The model in the path is written in a way that Pawl does not understand; write it plainly.')
 }
 
-function translated(route: Route, call: Call, { body }: Payload, wire: Wire, authorization: Authorization): Keyless {
+function translated({ route, wire, key, authorization }: To, call: Call, { body }: Payload): Outgoing {
   const read = call.wire.readRequest(body, call.asked)
   const asked = { ...read, model: call.model, maxOutputTokens: atMost(read.maxOutputTokens, route.maxOutputTokens) }
   const { request, clientName } = withProviderNames(withOwnSeals(asked, route.provider.name), wire.name)
@@ -103,6 +107,7 @@ function translated(route: Route, call: Call, { body }: Payload, wire: Wire, aut
   }
   return {
     wire,
+    key,
     path: written.path,
     headers: Object.entries(headers).flat(),
     body: Buffer.from(JSON.stringify(written.body)),

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Call } from '../call.ts'
 import { refuse } from '../client/refusals.ts'
-import { returning } from '../headers.ts'
+import { headerIn, returning } from '../headers.ts'
 import { FrameCutter, framesIn } from '../wires/frame-cutter.ts'
 import { createFrameSplitter } from '../wires/frames.ts'
 import type { Frame, UsageReader, Wire } from '../wires/wire.ts'
@@ -27,7 +27,7 @@ export function passThrough(response: IncomingMessage, call: Call, options: Pass
   return call.head.streams && !isJson(response) ? passStream(response, call, options) : passWhole(response, call, options)
 }
 
-const isJson = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('application/json') === true
+const isJson = ({ rawHeaders }: IncomingMessage) => headerIn(rawHeaders, 'content-type')?.startsWith('application/json') === true
 
 async function passStream(response: IncomingMessage, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
   const { clock, idleMs, maxBytes, hidesUsage, key, onFirst } = options

@@ -4,6 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import type { Clock } from '../../clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import type { ClientAnswer } from '../client/answer.ts'
+import { headerIn } from '../headers.ts'
 
 /** How the reading of an answer ended: in full, broken off by the provider, left by the client, or too long without a piece of it. */
 export type End = 'whole' | 'cut' | 'gone' | 'late'
@@ -81,7 +82,7 @@ export function pump(source: Readable, { answer, clock, idleMs, take }: Pumping)
 
 /** The body as it was before it was packed: some providers pack it though they were asked not to. */
 export function unpacked(response: IncomingMessage): Readable {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  const encoding = headerIn(response.rawHeaders, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return response
   const unpack = unpackers[encoding]
   if (!unpack) {

@@ -1,10 +1,10 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Gone } from '../client/gone.ts'
 import { endWith } from '../one-write.ts'
 import type { GatewayLimits } from '../options.ts'
 import type { RefusalKind } from '../wires/model-event.ts'
+import { Connections, type Endpoint } from './connections.ts'
 
 /** The connections to providers. They are kept open; redirects are not followed, certificates are verified, and no proxy of the environment is used. */
 export interface Upstream {
@@ -46,18 +46,26 @@ export interface UpstreamOptions {
 }
 
 export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream {
-  const kept = { keepAlive: true, scheduling: 'lifo', timeout: keptMs } as const
-  const secure = { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) }
-  const agents = { http: new HttpAgent(kept), https: new HttpsAgent({ ...kept, ...secure }) }
   const places = new Map<string, Place>()
+  const pools = new Map<string, Connections>()
 
   function placeOf(baseUrl: string): Place {
     let place = places.get(baseUrl)
     if (!place) {
-      place = placed(baseUrl)
+      place = placed(baseUrl, poolOf)
       places.set(baseUrl, place)
     }
     return place
+  }
+
+  /** Base addresses may share their server. */
+  function poolOf(origin: string, endpoint: Endpoint): Connections {
+    let pool = pools.get(origin)
+    if (!pool) {
+      pool = new Connections(endpoint, ca)
+      pools.set(origin, pool)
+    }
+    return pool
   }
 
   function ask(asked: UpstreamRequest, isAgain: boolean): Promise<IncomingMessage> {
@@ -69,16 +77,18 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     let wasSent = false
     let sentAt = 0
     let cancelTimer = () => {}
-    const options = {
-      // A kept connection may have ended unseen; a second try gets a new one.
-      agent: isAgain ? false : place.isSecure ? agents.https : agents.http,
+    // A kept connection may have ended unseen; a second try gets a new one.
+    const reused = isAgain ? undefined : place.connections.take()
+    const socket = reused ?? place.connections.open()
+    const request = httpRequest({
+      createConnection: () => socket,
       hostname: place.hostname,
       port: place.port,
       method: asked.method,
       path: place.pathTo(asked.path),
       headers: ['host', place.host, ...(body ? ['content-length', String(body.length)] : []), ...asked.headers],
-    }
-    const request: ClientRequest = place.isSecure ? httpsRequest({ ...options, ...secure }) : httpRequest(options)
+    })
+    request.shouldKeepAlive = true
 
     const stop = (failure: UpstreamFailure) => {
       kept = undefined
@@ -96,13 +106,14 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       cancelTimer()
       cancelTimer = clock.after(limits.firstByteMs, () => late('did not begin to answer', limits.firstByteMs))
     }
-    request.once('socket', (socket) => {
-      if (!socket.connecting) return waitForAnswer()
+    if (reused) waitForAnswer()
+    else {
       cancelTimer = clock.after(limits.connectMs, () => late('took no connection', limits.connectMs))
       socket.once(place.isSecure ? 'secureConnect' : 'connect', waitForAnswer)
-    })
+    }
     request.once('response', (response) => {
       kept = undefined
+      place.connections.hear(socket, response.rawHeaders)
       cancelTimer()
       signal.removeEventListener('abort', abort)
       answer.resolve(response)
@@ -110,7 +121,7 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     request.on('error', (error: NodeJS.ErrnoException) => {
       cancelTimer()
       signal.removeEventListener('abort', abort)
-      const isStale = request.reusedSocket && ended.has(error.code ?? '') && clock.monotonic() - sentAt < staleMs
+      const isStale = reused && ended.has(error.code ?? '') && clock.monotonic() - sentAt < staleMs
       if (kept && isStale && !signal.aborted) answer.resolve(ask(kept, true))
       else
         answer.reject(new UpstreamFailure('unavailable', `The provider at ${place.origin} ${reason(error, wasSent)}.`, wasSent))
@@ -130,14 +141,10 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       return origin + pathTo(path)
     },
     close() {
-      agents.http.destroy()
-      agents.https.destroy()
+      for (const pool of pools.values()) pool.close()
     },
   }
 }
-
-/** How long a connection is kept that nobody uses. */
-const keptMs = 60_000
 
 /** So soon is known that a kept connection had ended. One that breaks later may have brought a request that is being served, and would be paid twice. */
 const staleMs = 500
@@ -151,24 +158,23 @@ function reason(error: NodeJS.ErrnoException, wasSent: boolean): string {
   return wasSent ? `broke the connection before it answered (${code})` : `could not be reached (${code})`
 }
 
-interface Place {
-  readonly isSecure: boolean
-  readonly hostname: string
-  readonly port: string | undefined
+interface Place extends Endpoint {
+  readonly connections: Connections
   readonly host: string
   readonly origin: string
   pathTo(path: string): string
 }
 
-function placed(baseUrl: string): Place {
+function placed(baseUrl: string, poolOf: (origin: string, endpoint: Endpoint) => Connections): Place {
   const url = new URL(baseUrl)
   const base = url.pathname.replace(/\/$/, '')
   // Base addresses are given with the version or without it, and so are the paths of clients.
   const version = /\/v\d+\w*$/.exec(base)?.[0]
+  const isSecure = url.protocol === 'https:'
+  const endpoint = { isSecure, hostname: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (isSecure ? 443 : 80) }
   return {
-    isSecure: url.protocol === 'https:',
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port || undefined,
+    ...endpoint,
+    connections: poolOf(url.origin, endpoint),
     host: url.host,
     origin: url.origin,
     pathTo: (path) => base + (version !== undefined && path.startsWith(`${version}/`) ? path.slice(version.length) : path),

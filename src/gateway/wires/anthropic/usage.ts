@@ -1,35 +1,34 @@
 import { asCount, asObject, parsedObject } from '../fields.ts'
 import type { ModelUsage } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
-import type { UsageReader } from '../wire.ts'
+import type { Frame, UsageReader } from '../wire.ts'
 
 /** The start of a stream tells what went in, its end what came out; counts are running totals, so the last one told counts. */
-export function usageReader(): UsageReader {
-  let told: JsonObject | undefined
-  let hasEnded = false
-  const take = (usage: unknown) => {
+export class AnthropicUsageReader implements UsageReader {
+  #told: JsonObject | undefined
+  hasEnded = false
+
+  get usage(): ModelUsage | undefined {
+    return this.#told && usageOf(this.#told)
+  }
+
+  frame({ event, data }: Frame): void {
+    if (data.includes('"usage"')) {
+      const body = parsedObject(data)
+      this.#take(body?.usage ?? asObject(body?.message).usage)
+    }
+    if (event === 'message_stop' || (event === undefined && data.includes('"type":"message_stop"'))) this.hasEnded = true
+  }
+
+  whole(body: JsonObject): void {
+    this.#take(body.usage)
+    this.hasEnded = body.stop_reason !== undefined && body.stop_reason !== null
+  }
+
+  #take(usage: unknown): void {
     const counts = asObject(usage)
     if (Object.keys(counts).length === 0) return
-    told = told ? merged(told, counts) : counts
-  }
-  return {
-    frame({ event, data }) {
-      if (data.includes('"usage"')) {
-        const body = parsedObject(data)
-        take(body?.usage ?? asObject(body?.message).usage)
-      }
-      if (event === 'message_stop' || (event === undefined && data.includes('"type":"message_stop"'))) hasEnded = true
-    },
-    whole(body) {
-      take(body.usage)
-      hasEnded = body.stop_reason !== undefined && body.stop_reason !== null
-    },
-    get usage() {
-      return told && usageOf(told)
-    },
-    get hasEnded() {
-      return hasEnded
-    },
+    this.#told = this.#told ? merged(this.#told, counts) : counts
   }
 }
 

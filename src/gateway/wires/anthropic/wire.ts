@@ -4,7 +4,7 @@ import type { Wire } from '../wire.ts'
 import { answerReader, readWhole } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { refusal, refusalBody, refused } from './refusal.ts'
-import { usageReader } from './usage.ts'
+import { AnthropicUsageReader } from './usage.ts'
 import { answerStream, answerWhole } from './write-answer.ts'
 import { writeRequest } from './write-request.ts'
 
@@ -20,7 +20,7 @@ export const anthropic: Wire = {
     return models ? present({ kind: 'models' as const, model: models[1] && decodeURIComponent(models[1]) }) : undefined
   },
   head: (body) => present({ model: modelOf(body), streams: body.stream === true, maxOutputTokens: numberOf(body.max_tokens) }),
-  usageReader,
+  usageReader: () => new AnthropicUsageReader(),
   refused,
   authorization: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
 
