@@ -37,6 +37,7 @@ export interface Sample<Name extends string> {
 
 export function createRegistry<Name extends string>(definitions: Readonly<Record<Name, MetricDefinition>>): Registry<Name> {
   const series = new Map<Name, Map<string, Series>>()
+  const last = new Map<Name, { readonly given: Labels; readonly found: Series }>()
   const values = new Map<string, Set<string>>()
   const bounded = (name: Name, labels: Labels): Labels =>
     Object.fromEntries(
@@ -49,15 +50,19 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
         return [label, value]
       }),
     )
-  const find = (name: Name, given: Labels, make: (labels: Labels) => Series): Series => {
-    const all = series.get(name) ?? new Map<string, Series>()
-    series.set(name, all)
-    // Nearly always one that is known.
-    const known = all.get(keyOf(given))
-    if (known) return known
-    const labels = bounded(name, given)
+  const foundAs = (labels: Labels, all: Map<string, Series>, make: (labels: Labels) => Series): Series => {
     const found = all.get(keyOf(labels)) ?? make(labels)
     all.set(keyOf(labels), found)
+    return found
+  }
+  const find = (name: Name, given: Labels, make: (labels: Labels) => Series): Series => {
+    // Nearly always that of the last time, or one that is known.
+    const before = last.get(name)
+    if (before && isSame(before.given, given)) return before.found
+    const all = series.get(name) ?? new Map<string, Series>()
+    series.set(name, all)
+    const found = all.get(keyOf(given)) ?? foundAs(bounded(name, given), all, make)
+    last.set(name, { given, found })
     return found
   }
 
@@ -86,10 +91,13 @@ export function createRegistry<Name extends string>(definitions: Readonly<Record
   }
 }
 
-function keyOf(labels: Labels): string {
-  let key = ''
-  for (const label in labels) key += `${label} ${labels[label]!.length} ${labels[label]} `
-  return key
+const keyOf = (labels: Labels) => JSON.stringify(labels)
+
+const isSame = (one: Labels, other: Labels) => isWithin(one, other) && isWithin(other, one)
+
+function isWithin(one: Labels, other: Labels): boolean {
+  for (const label in one) if (one[label] !== other[label]) return false
+  return true
 }
 
 function histogram(name: string, { labels, counts = [], count = 0, value }: Series): string[] {

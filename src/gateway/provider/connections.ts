@@ -14,6 +14,9 @@ export class Connections {
   readonly #ca: string | undefined
   #kept: Socket[] = []
   #session: Buffer | undefined
+  /** What the server has last said of it. */
+  #told: string | undefined
+  #keptMs = keptMs
   #isClosed = false
 
   constructor(endpoint: Endpoint, ca: string | undefined) {
@@ -67,8 +70,12 @@ export class Connections {
 
   /** Called before the request's connection is free again: the server closes it after so many seconds. */
   hear(socket: Socket, headers: RawHeaders): void {
-    const ms = Math.min(keptMs, toldMs(headers) ?? keptMs)
-    if (socket.timeout !== ms) socket.setTimeout(ms)
+    const told = headerIn(headers, 'keep-alive')
+    if (told !== this.#told) {
+      this.#told = told
+      this.#keptMs = Math.min(keptMs, toldMs(told) ?? keptMs)
+    }
+    if (socket.timeout !== this.#keptMs) socket.setTimeout(this.#keptMs)
   }
 
   #keep(socket: Socket): void {
@@ -91,7 +98,7 @@ const aheadMs = 1_000
 /** One that the server would close that soon is not kept. */
 const leastMs = 1
 
-function toldMs(headers: RawHeaders): number | undefined {
-  const seconds = /\btimeout=(\d+)/i.exec(headerIn(headers, 'keep-alive') ?? '')?.[1]
+function toldMs(told = ''): number | undefined {
+  const seconds = /\btimeout=(\d+)/i.exec(told)?.[1]
   return seconds === undefined ? undefined : Math.max(leastMs, Number(seconds) * 1_000 - aheadMs)
 }

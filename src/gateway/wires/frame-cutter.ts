@@ -37,6 +37,7 @@ const newline = 0x0a
 
 function lastEnd(bytes: Buffer, framing: Wire['framing']): number {
   if (framing === 'ndjson') return bytes.lastIndexOf(newline) + 1
+  if (bytes[bytes.length - 1] === newline && bytes[bytes.length - 2] === newline) return bytes.length
   const plain = bytes.lastIndexOf('\n\n')
   const withReturns = bytes.lastIndexOf('\r\n\r\n')
   return Math.max(plain === -1 ? 0 : plain + 2, withReturns === -1 ? 0 : withReturns + 4)
