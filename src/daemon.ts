@@ -183,8 +183,16 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const walls = options.walls ?? createMachineWalls({ home: config.home, clock, believesEarlier: !options.serveShared })
     // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
     if (options.work) {
-      const trying = tryWalls(walls, { profiles: config.agents.map(rightsOf), log, isOver: () => started.isStopping })
-      started.add(() => trying)
+      const trying = tryWalls(walls, {
+        profiles: config.agents.map(rightsOf),
+        staysOn: options.serveShared,
+        log,
+        isOver: () => started.isStopping,
+      })
+      started.add(async () => {
+        await trying
+        if (options.serveShared) (await walls.choose()).sandbox.ahead?.stop()
+      })
     }
 
     const userHome = homedir()

@@ -14,6 +14,8 @@ export interface Sandbox {
    * Must be called from the main thread: parent-death signals belong to the thread that forked.
    */
   launch(command: Command, walls: Walls): Promise<Walled>
+  /** Gets ready ahead what the next launch would have to wait for, for whoever stays long enough. Rejects if that cannot be done here; then every launch does it for itself, as it does without. */
+  readonly ahead?: { start(): Promise<void>; stop(): void } | undefined
 }
 
 export interface SandboxHealth {

@@ -1,5 +1,6 @@
 import { release } from 'node:os'
 import type { Clock } from './clock.ts'
+import { messageOf } from './domain/error.ts'
 import type { Profile } from './domain/profile/profile.ts'
 import { wallsOf } from './engine/program/walls.ts'
 import { removeLeftBaits } from './engine/self-test/bait.ts'
@@ -68,11 +69,17 @@ export function createMachineWalls({ home, clock, believesEarlier = false }: Mac
 /** Tries each of these profiles, so that the first run does not wait for it and a hole is known before anybody asks for work. */
 export async function tryWalls(
   walls: MachineWalls,
-  options: { profiles: readonly Profile[]; log: Log; isOver: () => boolean },
+  options: { profiles: readonly Profile[]; staysOn: boolean; log: Log; isOver: () => boolean },
 ): Promise<void> {
   const { profiles, log, isOver } = options
   try {
-    if (!(await walls.choose()).health.enforced) return
+    const { sandbox, health } = await walls.choose()
+    if (!health.enforced) return
+    // First, so that what is tried is what runs get.
+    if (options.staysOn)
+      await sandbox.ahead
+        ?.start()
+        .catch((error: unknown) => log.warn('nothing of the walls is got ready ahead', { error: messageOf(error) }))
     for (const profile of profiles) {
       if (!profile.walls) continue
       if (isOver()) return

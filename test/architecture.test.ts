@@ -36,6 +36,7 @@ const allowed: Record<string, readonly string[]> = {
     'gateway/recordings',
     'config',
     'run-file',
+    'process/descriptors',
     'version',
     'describe',
     'daemon',

@@ -12,8 +12,8 @@ export interface SpawnOptions {
   /** The whole environment: nothing of ours is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** Descriptors from 3 on. */
-  readonly extra?: readonly ('pipe' | 'ipc')[]
+  /** Descriptors from 3 on; a number is one of ours. */
+  readonly extra?: readonly ('pipe' | 'ipc' | number)[]
   readonly clock?: Clock
 }
 

@@ -31,10 +31,11 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function serve(cli: Cli, options: ServeOptions): Promise<number> {
-  const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }] = await Promise.all([
+  const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }, { closeLeaking }] = await Promise.all([
     import('../../daemon.ts'),
     import('../settings.ts'),
     import('../../log.ts'),
+    import('../../process/descriptors.ts'),
   ])
   const flags = { port: options.port, host: options.host }
   let config = await readSettings(cli, { askTrust: false, flags })
@@ -54,6 +55,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
     now: () => Date.now(),
   })
+  closeLeaking()
   let signals = 0
   const isEcho = echoFilter()
   const heard = (signal: NodeJS.Signals) => {

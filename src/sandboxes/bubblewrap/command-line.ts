@@ -3,17 +3,19 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
 import { PawlError } from '../../domain/error.ts'
+import { leakingDescriptors } from '../../process/descriptors.ts'
 import { findProgram, realPath } from '../../process/program.ts'
 import type { Walls } from '../../sandbox.ts'
 import { freshEnvironment } from '../environment.ts'
-import { nameDoor } from '../open-door.ts'
+import { nameDoor, type OpenDoor } from '../open-door.ts'
 import { agentIdentity, mayExecute } from './identity.ts'
-import { hasLeakingDescriptors, initSource, isObeyedEarly, keptName } from './init.ts'
+import { initSource, isObeyedEarly, keptName } from './init.ts'
 import { limiting } from './limits.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isVisible } from './mounts.ts'
 import { interpretersOf } from './programs.ts'
 import { seccompFilter } from './seccomp/filter.ts'
+import { isSpare, type SpareDoor, type SpareDoors } from './spare-doors.ts'
 import { type View, viewFor } from './view.ts'
 
 export interface LaunchTools {
@@ -24,10 +26,11 @@ export interface LaunchTools {
   readonly memory: MemoryWatch
   /** The control group below which the kernel keeps accounts for us, if there is one. */
   readonly group: string | undefined
+  readonly doors: Pick<SpareDoors, 'take'>
 }
 
 /** Descriptors of the outermost process; none of them reaches the agent. */
-export const fds = { channel: 3, args: 4, seccomp: 5 } as const
+export const fds = { channel: 3, args: 4, seccomp: 5, user: 6, network: 7 } as const
 
 /** Bubblewrap's own limit is 9000, with its command. */
 const mostOptions = 8_900
@@ -46,13 +49,13 @@ export interface CommandLine {
 export async function commandLine(
   command: Command,
   walls: Walls,
-  tools: LaunchTools & { readonly doorUrl?: string | undefined },
+  tools: LaunchTools & { readonly door?: OpenDoor | undefined },
 ): Promise<CommandLine> {
   const user = agentIdentity(walls)
   const workspace = { source: realPath(walls.workspace.source, 'workspace'), path: realPath(walls.workspace.path, 'workspace') }
   const home = realPath(walls.home, 'session home')
   const fresh = { args: command.args, env: freshEnvironment(command, { ...walls, home }) }
-  const { args, env } = tools.doorUrl === undefined ? fresh : nameDoor(fresh, tools.doorUrl)
+  const { args, env } = tools.door ? nameDoor(fresh, tools.door.url) : fresh
   const named = await findProgram(command.file, { path: env.PATH ?? '', folder: workspace.source })
   const real = realpathSync(named)
   if (!mayExecute(real, user)) {
@@ -76,13 +79,14 @@ export async function commandLine(
   // cannot see it; what it leads to is certainly there.
   const links = linksTo(named).map((path) => seenFrom(workspace, path))
   const agent = [links.every((path) => isVisible(path, view.mounts, user)) ? (links[0] ?? program) : program, ...args]
-  const opensDoor = walls.door && tools.doorUrl === undefined
-  const needsInit = opensDoor || hasLeakingDescriptors() || Object.keys(env).some(isObeyedEarly)
+  const opensDoor = walls.door && !tools.door
+  const spare = isSpare(tools.door) ? tools.door : undefined
+  const needsInit = opensDoor || leakingDescriptors().length > 0 || Object.keys(env).some(isObeyedEarly)
   const mode = opensDoor ? 'door' : 'plain'
   const init = [node, '--no-warnings', '--eval', initSource, '--', mode]
   const inside = [...limiting(walls.limits, mode), ...(needsInit ? [...init, ...agent] : agent)] as string[]
   const variables = Object.entries(env).map(([name, value]) => [needsInit ? keptName(name) : name, value] as const)
-  const options = wallOptions({ walls, view, folder: workspace.path, variables })
+  const options = wallOptions({ walls, view, folder: workspace.path, variables, hasNetwork: spare !== undefined })
   // Options are separated by NUL, so one inside a value would make options of our own out of somebody's text.
   if (options.some((option) => option.includes('\0'))) {
     throw new PawlError('invalid', `A path or variable for "${command.file}" contains a NUL character; remove it.`)
@@ -93,7 +97,7 @@ export async function commandLine(
       `The walls around "${command.file}" would have ${view.mounts.length} mounts and masks, more than bubblewrap can lay; name fewer.`,
     )
   }
-  const [file, ...rest] = [...view.drop.words, tools.bwrap, '--args', String(fds.args), '--', ...inside]
+  const [file, ...rest] = [...view.drop.words, ...entering(spare), tools.bwrap, '--args', String(fds.args), '--', ...inside]
   return {
     file: file as string,
     args: rest,
@@ -108,12 +112,20 @@ interface WallOptions {
   readonly view: View
   readonly folder: string
   readonly variables: readonly (readonly [string, string])[]
+  /** Are we in the network of these walls already? */
+  readonly hasNetwork: boolean
 }
 
-function wallOptions({ walls, view, folder, variables }: WallOptions): string[] {
+/** As the user whom agents become: the namespaces are that user's own. */
+const entering = (spare: SpareDoor | undefined) =>
+  spare
+    ? [spare.nsenter, '--preserve-credentials', `--user=/proc/self/fd/${fds.user}`, `--net=/proc/self/fd/${fds.network}`, '--']
+    : []
+
+function wallOptions({ walls, view, folder, variables, hasNetwork }: WallOptions): string[] {
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...(walls.network === 'none' ? ['--unshare-net'] : []),
+    ...(walls.network === 'none' && !hasNetwork ? ['--unshare-net'] : []),
     // The one name that every machine can resolve.
     ...['--hostname', 'localhost', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
     ...['--seccomp', String(fds.seccomp)],

@@ -71,7 +71,7 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
 const found = new Map<string, Promise<string>>()
 
 /** The system's own programs stay where they are; looking for each of them at every launch costs more than the launch itself. */
-function findOnce(name: string, searchPath: string): Promise<string> {
+export function findOnce(name: string, searchPath: string): Promise<string> {
   const key = `${name}\0${searchPath}`
   let program = found.get(key)
   if (!program) {

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-
 /**
  * The first program inside the walls when there is a door to open, as source text: inside there is no file of ours.
  * Arguments: `door` or `plain`, then the agent's file and arguments.
@@ -53,24 +51,3 @@ export const keptName = (name: string) => `PAWL_KEPT_${name}`
 /** Does the shell that goes before the agent, or the loader of programs itself, obey a variable of this name? Then only our init can carry it past. */
 export const isObeyedEarly = (name: string) =>
   /^(LD_|GLIBC_|MALLOC_|BASH|DYLD_)/.test(name) || ['ENV', 'SHELLOPTS', 'PS4', 'GCONV_PATH', 'LOCPATH', 'NLSPATH'].includes(name)
-
-/** Do we hold descriptors that every child of ours inherits? They came from whoever started us, and may be anything. */
-export function hasLeakingDescriptors(): boolean {
-  if (!existsSync('/proc/self/fdinfo')) return false
-  return readdirSync('/proc/self/fd').some((name) => {
-    if (Number(name) < 3) return false
-    const info = readInfo(name)
-    const flags = /^flags:\s*([0-7]+)/m.exec(info)
-    return flags !== null && (Number.parseInt(flags[1] ?? '0', 8) & 0o2000000) === 0
-  })
-}
-
-function readInfo(fd: string): string {
-  try {
-    return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')
-  } catch (error) {
-    // The descriptor of the listing itself is closed again by now.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
-  }
-}

@@ -1,10 +1,8 @@
-import type { Server } from 'node:net'
-import type { Duplex, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from '../../agent.ts'
 import { type Clock, sleep } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import type { Exit } from '../../process/child.ts'
 import { childrenOf, descendantsOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'
 import { type Started, start } from '../../process/spawn.ts'
@@ -13,30 +11,41 @@ import type { Walled, Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
 import { commandLine, fds, type LaunchTools } from './command-line.ts'
 import { type Guard, guardLimits } from './guard.ts'
+import { agentIdentity } from './identity.ts'
+import { endedEarly, greeting, listener, stdio, urlOf } from './inside.ts'
 import { assertSamePlaces } from './same-places.ts'
+import { isSpare } from './spare-doors.ts'
 
 /** Generous: two hundred launches at once on two cores take several seconds each. */
 const readyWithinMs = 15_000
 const goneWithinMs = 2000
 
 export async function launch(command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
-  // With the machine's own loopback inside there is no need to wait for somebody in there to open the door.
-  const door = walls.door && walls.network === 'host' ? await openDoor() : undefined
+  const door = walls.door ? await openedBefore(walls, tools) : undefined
   try {
     return await launchWith(door, command, walls, tools)
   } catch (error) {
     door?.server.close()
     throw error
+  } finally {
+    if (isSpare(door)) door.shut()
   }
+}
+
+/** With the machine's own loopback inside, or where a door stands ready, there is no need to wait for somebody in there to open it. */
+async function openedBefore(walls: Walls, { doors }: LaunchTools): Promise<OpenDoor | undefined> {
+  return walls.network === 'host' ? openDoor() : doors.take(agentIdentity(walls))
 }
 
 async function launchWith(opened: OpenDoor | undefined, command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
   const { clock } = tools
-  const { file, args, options, seccomp, rooms } = await commandLine(command, walls, { ...tools, doorUrl: opened?.url })
+  const { file, args, options, seccomp, rooms } = await commandLine(command, walls, { ...tools, door: opened })
   const opensInside = walls.door && !opened
+  const spare = isSpare(opened) ? opened : undefined
+  const extra = [opensInside ? 'ipc' : 'pipe', 'pipe', 'pipe', ...(spare ? [spare.user, spare.network] : [])] as const
   // Bubblewrap's own first process keeps the environment it was started with, readable inside; so that holds nothing but the mark.
   const env = { PATH: systemPath, LANG: 'C.UTF-8', [killUnitVariable]: walls.unit.marker }
-  const started = await start({ file, args, env, cwd: '/', extra: [opensInside ? 'ipc' : 'pipe', 'pipe', 'pipe'], clock })
+  const started = await start({ file, args, env, cwd: '/', extra, clock })
 
   let inner: ProcessIdentity | undefined
   let guard: Guard | undefined
@@ -70,6 +79,7 @@ async function launchWith(opened: OpenDoor | undefined, command: Command, walls:
     const inside = await Promise.race([opensInside ? listener(started) : greeting(started), late.promise])
     inner = await Promise.race([firstInside(started, clock), late.promise])
     assertSamePlaces(inner.pid, walls)
+    if (spare?.isAround(inner.pid) === false) throw new Error('it is not in the network of its door.')
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }
     const door = opened ?? (inside.server && { server: inside.server, url: urlOf(inside.server) })
@@ -104,39 +114,12 @@ async function launchWith(opened: OpenDoor | undefined, command: Command, walls:
   }
 }
 
-/** Node's type names five descriptors; there are as many as were asked for. */
-const stdio = (started: Started): readonly unknown[] => started.process.stdio
-
 /** By descriptor, because an environment may hold what an argument list must not show. */
 function send(started: Started, fd: number, content: string | Buffer): void {
   const pipe = stdio(started)[fd] as Writable
   // It breaks only if bubblewrap has ended, and that is seen elsewhere.
   pipe.on('error', () => pipe.destroy())
   pipe.end(content)
-}
-
-/** What inside waits for. If we are dead before we say `go`, it notices and ends, and no agent starts. */
-interface Inside {
-  readonly server?: Server
-  go(): void
-}
-
-function greeting(started: Started): Promise<Inside> {
-  return new Promise((done, fail) => {
-    const channel = stdio(started)[fds.channel] as Duplex
-    channel.once('data', () => done({ go: () => void channel.end('go\n') }))
-    channel.on('error', () => channel.destroy())
-    void started.exited.then((exit) => fail(endedEarly(exit)))
-  })
-}
-
-function listener(started: Started): Promise<Inside> {
-  const { process: child, exited } = started
-  return new Promise((done, fail) => {
-    const go = () => void child.send('go', () => child.connected && child.disconnect())
-    child.once('message', (_: unknown, server: unknown) => done({ server: server as Server, go }))
-    void exited.then((exit) => fail(endedEarly(exit)))
-  })
 }
 
 /**
@@ -150,15 +133,6 @@ async function firstInside(started: Started, clock: Clock): Promise<ProcessIdent
     if (isWaiting(child)) return processIdentity(child)
     await sleep(clock, 1)
   }
-}
-
-const endedEarly = ({ code, signal }: Exit) =>
-  new Error(`it ended with ${signal ?? `exit code ${code}`} before the agent started.`)
-
-function urlOf(server: Server): string {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the listener inside has no address.')
-  return `http://127.0.0.1:${address.port}`
 }
 
 /** The kernel kills a whole pid namespace before its first process is gone, so that one is proof for all. */

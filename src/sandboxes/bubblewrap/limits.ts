@@ -7,7 +7,7 @@ import type { LimitHolder, WallLimits } from '../../sandbox.ts'
  * ourselves is refused, and the lower one stays. If the machine runs out of memory, the kernel is to take what is inside before it takes us.
  */
 const script = `
-[ "$4" = door ] || { echo >&3; read -r answer <&3 || exit 1; exec 3>&-; }
+[ "$4" = door ] || { echo >&3; read -r answer <&3 || exit 1; exec 3>&- 6>&- 7>&-; }
 echo 500 2>/dev/null > /proc/self/oom_score_adj
 ulimit -c 0
 ulimit -n "$1" 2>/dev/null

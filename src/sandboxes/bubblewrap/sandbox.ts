@@ -11,9 +11,10 @@ import { findProgram, systemPath } from '../../process/program.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../../sandbox.ts'
 import { ownGroup } from './cgroup.ts'
 import type { LaunchTools } from './command-line.ts'
-import type { Identity } from './identity.ts'
+import { agentIdentity, type Identity } from './identity.ts'
 import { launch } from './launch.ts'
 import { createMemoryWatch } from './memory-watch.ts'
+import { createSpareDoors } from './spare-doors.ts'
 
 const run = promisify(execFile)
 const oldest = [0, 8] as const
@@ -38,7 +39,16 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
     clock,
     memory,
     group: ownGroup(),
+    doors,
   })
+  const foundTools = () => {
+    tools ??= findTools()
+    tools.catch(() => {
+      tools = undefined
+    })
+    return tools
+  }
+  const doors = createSpareDoors(foundTools, clock)
   const sandbox: Sandbox = {
     name: 'bubblewrap',
     probe() {
@@ -50,11 +60,20 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
       if (walls.door && typeof process.execve !== 'function') {
         throw new PawlError('unsupported', `Node ${process.version} cannot open a door in the walls; use Node 22.18 or newer.`)
       }
-      tools ??= findTools()
-      tools.catch(() => {
-        tools = undefined
-      })
-      return launch(command, walls, await tools)
+      return launch(command, walls, await foundTools())
+    },
+    ahead: {
+      async start() {
+        const { enforced, user: agents } = await sandbox.probe()
+        if (!enforced) return
+        await doors.start(agentIdentity({ user: agents }))
+        // A kernel that builds the walls may still not let us into them a second time.
+        await tryWalls(sandbox, agents, clock).catch((error: unknown) => {
+          doors.stop()
+          throw error
+        })
+      },
+      stop: () => doors.stop(),
     },
   }
   return sandbox
