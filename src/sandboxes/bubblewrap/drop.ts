@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { findProgram } from '../../process/program.ts'
 import { closedAncestor, type Identity } from './identity.ts'
 import { isWithin } from './mounts.ts'
 
-/** Writable for root alone, so nobody can put a link in our way. Each run lays its own file system over it, seen by that run only. */
+/** Writable for root alone, so nobody can put a link in our way. Each run lays what it needs over the places in it, seen by that run only. */
 const stagingDirectory = '/run/pawl-walls'
 
 /** The way from root to the user: the words that go before `bwrap`, and where that user finds what it could not reach. */
@@ -13,20 +14,16 @@ export interface Drop {
 }
 
 /**
- * Runs as root, in a mount namespace of its own, until its last line. Arguments: the mount program, the staging directory, the paths to
- * put there, `--`, the next program. Every path is an argument, never part of the script.
+ * Runs as root, in a mount namespace of its own, until its last line. Arguments: the mount program, each path and the place to lay it over,
+ * `--`, the next program. Every path is an argument, never part of the script.
  */
 const stageScript = `
 set -e
-mount=$1 stage=$2
-shift 2
-"$mount" -n -t tmpfs -o mode=0755,nosuid,nodev pawl "$stage"
-n=0
+mount=$1
+shift
 while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then mkdir "$stage/$n"; else : > "$stage/$n"; fi
-  "$mount" -n --rbind "$1" "$stage/$n"
-  n=$((n + 1))
-  shift
+  "$mount" -n --rbind "$1" "$2"
+  shift 2
 done
 shift
 exec "$@"
@@ -57,15 +54,28 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
   const behind = paths.filter((path) => closedAncestor(path, user) !== undefined)
   const closed = behind.filter((path) => !behind.some((other) => other !== path && isWithin(path, other)))
   if (closed.length === 0) return { ...noDrop, words: drop }
-  mkdirSync(stagingDirectory, { recursive: true, mode: 0o755 })
+  const places = closed.map((path, index) => placeFor(path, index))
   const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
   return {
-    words: [...stage, await find('mount'), stagingDirectory, ...closed, '--', ...drop],
+    words: [...stage, await find('mount'), ...closed.flatMap((path, index) => [path, places[index]!]), '--', ...drop],
     sourceOf(path) {
       const index = closed.findIndex((root) => isWithin(path, root))
-      return index === -1 ? path : `${stagingDirectory}/${index}${path.slice(closed[index]?.length)}`
+      return index === -1 ? path : `${places[index]}${path.slice(closed[index]?.length)}`
     },
   }
+}
+
+/** Each is made once, empty, and stays. */
+function placeFor(path: string, index: number): string {
+  const isDirectory = statSync(path).isDirectory()
+  const place = join(stagingDirectory, `${isDirectory ? 'folder' : 'file'}-${index}`)
+  if (existsSync(place)) return place
+  mkdirSync(stagingDirectory, { recursive: true })
+  // The user goes through it, whatever the mask of this process takes away.
+  chmodSync(stagingDirectory, 0o755)
+  if (isDirectory) mkdirSync(place, { recursive: true })
+  else closeSync(openSync(place, 'a'))
+  return place
 }
 
 const found = new Map<string, Promise<string>>()
