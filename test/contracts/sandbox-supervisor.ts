@@ -1,6 +1,7 @@
 /** A supervisor of its own process: launches one command in the walls named in its argument, says so, and waits: to be killed, or `once`. */
 import type { Command } from '../../src/agent.ts'
 import type { Walls } from '../../src/sandbox.ts'
+import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
 import { sandboxes } from '../../src/sandboxes/index.ts'
 
 interface Order {
@@ -8,10 +9,15 @@ interface Order {
   readonly command: Command
   readonly walls: Walls
   readonly once?: boolean
+  /** What can be is got ready before. */
+  readonly ahead?: boolean
 }
-const { name, command, walls, once } = JSON.parse(process.argv[2] ?? '') as Order
-const sandbox = sandboxes.find((candidate) => candidate.name === name)
+const { name, command, walls, once, ahead } = JSON.parse(process.argv[2] ?? '') as Order
+const sandbox = ahead
+  ? createBubblewrap(walls.user && { user: walls.user })
+  : sandboxes.find((candidate) => candidate.name === name)
 if (!sandbox) throw new Error(`no sandbox ${name}`)
+if (ahead) await sandbox.ahead?.start()
 console.log('launching')
 const { child, onLimit } = await sandbox.launch(command, walls)
 onLimit?.((limit) => console.log(`over its limit of ${limit}`))

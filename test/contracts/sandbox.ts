@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Command } from '../../src/agent.ts'
 import type { Exit } from '../../src/process/child.ts'
 import { endKillUnit, processesOf } from '../../src/process/tree.ts'
@@ -26,12 +26,20 @@ import type { Sandbox, Walls } from '../../src/sandbox.ts'
 const isRoot = process.getuid?.() === 0
 const supervisor = fileURLToPath(new URL('sandbox-supervisor.ts', import.meta.url))
 
-/** What every sandbox owes. `enforced` says whether its walls hold; what only walls can do is then expected not to hold without them. */
-export function sandboxContract(name: string, sandbox: Sandbox, options: { readonly enforced: boolean }): void {
-  const { enforced } = options
+/**
+ * What every sandbox owes. `enforced` says whether its walls hold; what only walls can do is then expected not to hold without them. `ahead`: the same with what it got
+ * ready before each launch.
+ */
+export function sandboxContract(
+  name: string,
+  sandbox: Sandbox,
+  options: { readonly enforced: boolean; readonly ahead?: boolean },
+): void {
+  const { enforced, ahead } = options
   const user = enforced && isRoot ? { uid: 65534, gid: 65534 } : undefined
 
-  describe(`sandbox ${name}`, () => {
+  describe(`sandbox ${name}${ahead ? ', got ready ahead' : ''}`, () => {
+    afterAll(() => sandbox.ahead?.stop())
     let base: string
     let walls: Walls
     let token: string
@@ -73,13 +81,16 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
       env: {},
     })
     async function run(command: Command, changes: Partial<Walls> = {}): Promise<{ out: string; err: string; exit: Exit }> {
-      const { child } = await sandbox.launch(command, { ...walls, ...changes })
+      const { child } = await launch(command, changes)
       child.stdin.end()
       const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), child.exited])
       await child.stop({ graceMs: 0 })
       return { out, err, exit }
     }
-    const launch = (command: Command, changes: Partial<Walls> = {}) => sandbox.launch(command, { ...walls, ...changes })
+    const launch = async (command: Command, changes: Partial<Walls> = {}) => {
+      if (ahead) await sandbox.ahead?.start()
+      return sandbox.launch(command, { ...walls, ...changes })
+    }
 
     test('the walls can be built here, and say whether they hold', async () => {
       expect(await sandbox.probe()).toMatchObject({ available: true, enforced })
@@ -209,6 +220,7 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
         name,
         command: shell(`setsid sh -c 'echo up; sleep 600' ${token} & sleep 600`),
         walls: { ...walls, door },
+        ahead,
       })
       const parent = spawn(process.execPath, ['--no-warnings', supervisor, argument], { stdio: ['ignore', 'pipe', 'inherit'] })
       await said(parent.stdout, 'up')
@@ -230,7 +242,7 @@ export function sandboxContract(name: string, sandbox: Sandbox, options: { reado
       test('a supervisor killed at any moment of a launch leaves nothing', async () => {
         const command = shell('sleep 600', token)
         for (const delayMs of [0, 2, 4, 6, 9, 12, 16, 24, 40]) {
-          const argument = JSON.stringify({ name, command, walls: { ...walls, door: delayMs % 4 === 0 } })
+          const argument = JSON.stringify({ name, command, walls: { ...walls, door: delayMs % 4 === 0 }, ahead })
           const parent = spawn(process.execPath, ['--no-warnings', supervisor, argument], { stdio: ['ignore', 'pipe', 'ignore'] })
           await said(parent.stdout, 'launching')
           await new Promise((done) => setTimeout(done, delayMs))

@@ -77,10 +77,18 @@ async function besiege(): Promise<Siege> {
     // As our door is open, too: there our own program runs first inside.
     const withDoor = await launch('perl', [local, ...world.arguments, 'only=2,9,10,11,17,18,27,34,37,49'], { door: true })
     const listing = ['-c', 'ls -l /proc/$$/fd']
-    const descriptors = `${await launch('sh', listing)}${await launch('sh', listing, { door: true })}`
+    let descriptors = `${await launch('sh', listing)}${await launch('sh', listing, { door: true })}`
+    // And through a door that stood open before: there the network is one that somebody else has made.
+    const attacks = [local, ...world.arguments, 'only=2,9,10,11,12,13,14,16,17,18,22,27,32,34,37,49']
+    await sandbox.ahead?.start()
+    const withDoorAhead = await launch('perl', attacks, { door: true })
+    await sandbox.ahead?.start()
+    descriptors += await launch('sh', listing, { door: true })
+    sandbox.ahead?.stop()
     return [
       ...parse(corpus),
       ...parse(withDoor).map((attempt) => ({ ...attempt, what: `${attempt.what}, with a door` })),
+      ...parse(withDoorAhead).map((attempt) => ({ ...attempt, what: `${attempt.what}, with a door opened ahead` })),
       {
         row: 37,
         open: / ([3-9]|\d\d+) -> /.test(descriptors),

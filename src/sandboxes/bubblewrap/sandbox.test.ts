@@ -26,7 +26,10 @@ import { createBubblewrap } from './sandbox.ts'
 const bubblewrap = createBubblewrap()
 sandboxContract('bubblewrap', bubblewrap, { enforced: true })
 
-const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
+const nobody = { uid: 65534, gid: 65534 }
+sandboxContract('bubblewrap', createBubblewrap({ user: nobody }), { enforced: true, ahead: true })
+
+const user = process.getuid?.() === 0 ? nobody : undefined
 let base: string
 let walls: Walls
 let runs = 0

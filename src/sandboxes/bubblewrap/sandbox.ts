@@ -66,12 +66,16 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
       async start() {
         const { enforced, user: agents } = await sandbox.probe()
         if (!enforced) return
-        await doors.start(agentIdentity({ user: agents }))
-        // A kernel that builds the walls may still not let us into them a second time.
-        await tryWalls(sandbox, agents, clock).catch((error: unknown) => {
+        const whose = agentIdentity({ user: agents })
+        try {
+          await doors.start(whose)
+          // A kernel that lets us build walls may still not let us go back into a part of them.
+          await tryWalls(sandbox, agents, clock)
+          await doors.start(whose)
+        } catch (error) {
           doors.stop()
           throw error
-        })
+        }
       },
       stop: () => doors.stop(),
     },
