@@ -76,7 +76,7 @@ export async function tryWalls(
     const { sandbox, health } = await walls.choose()
     if (!health.enforced) return
     // First, so that what is tried is what runs get.
-    if (options.staysOn)
+    if (options.staysOn && !isOver())
       await sandbox.ahead
         ?.start()
         .catch((error: unknown) => log.warn('nothing of the walls is got ready ahead', { error: messageOf(error) }))

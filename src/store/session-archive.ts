@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { type Selectable, sql } from 'kysely'
+import { atOnce, type Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import type { SessionFileRow } from './tables.ts'
 
@@ -13,9 +14,15 @@ export const maxChunkBytes = 1_000_000
  * Keeps the lease of a run from being given away until the transaction ends. False if it is not this run's any more: then whoever asks must write nothing, neither
  * to the archive nor to the session's home.
  */
-export async function holdLease(tx: Tx, run: { id: string; fence: number }): Promise<boolean> {
+export async function holdLease(tx: Statements, run: { id: string; fence: number }): Promise<boolean> {
   const { rows } = await sql`select 1 from pawl.leases where run_id = ${run.id} and fence = ${run.fence} for share`.execute(tx)
   return rows.length === 1
+}
+
+/** All that is archived of a session, of whatever conversation. */
+export async function filesOfSession(tx: Statements, session: string): Promise<ArchivedFile[]> {
+  const { rows } = await sql<ArchivedFile>`select * from pawl.session_files where session_id = ${session}`.execute(tx)
+  return rows
 }
 
 /** What is archived of a session's conversation, its own file first. */
@@ -36,32 +43,44 @@ export async function replaceFile(
   file: Pick<ArchivedFile, 'session_id' | 'vendor_id' | 'path' | 'is_main' | 'archived_at'>,
 ): Promise<number> {
   const { session_id, vendor_id, path, is_main, archived_at } = file
-  await sql`delete from pawl.session_files where session_id = ${session_id} and vendor_id = ${vendor_id} and path = ${path}`.execute(
-    tx,
-  )
-  const { rows } = await sql<{ id: number }>`
-    insert into pawl.session_files (session_id, vendor_id, path, is_main, size, tail_digest, is_whole, archived_at)
-    values (${session_id}, ${vendor_id}, ${path}, ${is_main}, 0, '', false, ${archived_at}) returning id
-  `.execute(tx)
+  const [, { rows }] = await atOnce(tx, (one) => [
+    sql`delete from pawl.session_files where session_id = ${session_id} and vendor_id = ${vendor_id} and path = ${path}`.execute(
+      one,
+    ),
+    sql<{ id: number }>`
+      insert into pawl.session_files (session_id, vendor_id, path, is_main, size, tail_digest, is_whole, archived_at)
+      values (${session_id}, ${vendor_id}, ${path}, ${is_main}, 0, '', false, ${archived_at}) returning id
+    `.execute(one),
+  ])
   return rows[0]!.id
 }
 
 /** Stores the next bytes of a file, in as many chunks as they need. */
 export async function appendChunks(tx: Tx, file: number, start: number, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; at += maxChunkBytes) {
-    const chunk = bytes.subarray(at, at + maxChunkBytes)
-    const packed = await pack(chunk, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
-    await sql`insert into pawl.session_chunks (file_id, start, length, bytes) values (${file}, ${start + at}, ${chunk.length}, ${packed})`.execute(
-      tx,
-    )
-  }
+  for (let at = 0; at < bytes.length; at += maxChunkBytes)
+    await appendChunk(tx, file, start + at, await packChunk(bytes.subarray(at, at + maxChunkBytes)))
 }
+
+/** Bytes as they are stored, and how many they were. */
+export interface PackedChunk {
+  readonly length: number
+  readonly packed: Buffer
+}
+
+export async function packChunk(bytes: Buffer): Promise<PackedChunk> {
+  return { length: bytes.length, packed: await pack(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }) }
+}
+
+export const appendChunk = (tx: Statements, file: number, start: number, { length, packed }: PackedChunk) =>
+  sql`insert into pawl.session_chunks (file_id, start, length, bytes) values (${file}, ${start}, ${length}, ${packed})`.execute(
+    tx,
+  )
 
 const pack = promisify(zstdCompress)
 const unpack = promisify(zstdDecompress)
 
 /** Says how far a file is stored after chunks were appended from `from` on. */
-export async function growFile(tx: Tx, id: number, grown: { from: number; size: number; tailDigest: Buffer; at: Date }) {
+export async function growFile(tx: Statements, id: number, grown: { from: number; size: number; tailDigest: Buffer; at: Date }) {
   const { rows } = await sql`
     update pawl.session_files set size = ${grown.size}, tail_digest = ${grown.tailDigest}, is_whole = true, archived_at = ${grown.at}
     where id = ${id} and size = ${grown.from} returning id

@@ -4,10 +4,12 @@ import { expect, it, onTestFinished } from 'vitest'
 import { systemClock as clock } from '../../src/clock.ts'
 import { newId } from '../../src/domain/id.ts'
 import { createAdmission } from '../../src/engine/admission.ts'
+import { archiveSession } from '../../src/engine/session/archive.ts'
 import { atOnce } from '../../src/store/at-once.ts'
 import { leaseRuns, loadTaken } from '../../src/store/runs.ts'
 import { insertTask } from '../../src/store/tasks.ts'
 import { commandAgent } from './home.ts'
+import { closeSessions, conversations, makeSession } from './session-parts.ts'
 import { makeParts } from './store.ts'
 
 /** What is waited for counts, not only what is sent: a trip begins when a connection that owes no answer is asked something. */
@@ -69,6 +71,19 @@ it('a run is admitted in three trips after the look whether there is anything to
   const run = { id, taskId, sessionId: task.session, fence: 1 }
   const end = { outcome: 'succeeded', text: 'done' } as const
   expect(await counted(() => settler.settleRun(run, end, { startedAtMs: Date.now() }))).toEqual({ statements: 7, trips: 3 })
+})
+
+it('a conversation is archived in four trips when it is new, and what it gained in three', async () => {
+  const { db, session, home, write, ...parts } = await makeSession()
+  onTestFinished(closeSessions)
+  const run = await parts.begin(await parts.addTask('x'))
+  const vendorId = '0b9e6c1e-5f0a-4d7b-9a51-3c1f2a6d8e70'
+  const archive = () => archiveSession({ db, home, files: conversations, session, vendorId, run, at: new Date() })
+  const path = `.talk/projects/-w/${vendorId}.jsonl`
+  await write(path, 'one\n')
+  expect(await counted(archive)).toEqual({ statements: 8, trips: 4 })
+  await write(path, 'one\ntwo\n')
+  expect(await counted(archive)).toEqual({ statements: 6, trips: 3 })
 })
 
 it('waiting runs are leased, read and their tokens spent in two trips', async () => {

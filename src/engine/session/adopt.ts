@@ -57,7 +57,7 @@ export async function adoptSession(options: {
       const from = join(options.userHome, main.path)
       await db.transaction().execute(async (tx) => {
         await insertSession(tx, { id: session, agent, adapter: adapter.name, workspace, vendorId, adoptedFrom: from, at })
-        await archiveConversation(tx, { home, files, session, vendorId, main: main.path, at })
+        await archiveConversation(tx, { home, files, session, vendorId, main: main.path, stored: [], at })
       })
       return { session, from, files: paths.length, bytes }
     } finally {

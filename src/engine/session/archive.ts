@@ -1,15 +1,18 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
+import { atOnce } from '../../store/at-once.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import {
   type ArchivedFile,
-  appendChunks,
+  appendChunk,
+  filesOfSession,
   forgetOthers,
   growFile,
   holdLease,
   knownFiles,
   markOutgrown,
   maxChunkBytes,
+  packChunk,
   replaceFile,
 } from '../../store/session-archive.ts'
 import { digestOf, endOf, readAt, readEnd } from './file-end.ts'
@@ -52,8 +55,9 @@ export async function archiveSession(options: {
     const main = await findConversation(home, files, vendorId)
     if (!main) return { files: 0, bytes: 0, notes: [] }
     const archived = await db.transaction().execute(async (tx) => {
-      if (!(await holdLease(tx, run))) return undefined
-      return archiveConversation(tx, { home, files, session, vendorId, main: main.path, at, limits })
+      const [isOurs, stored] = await atOnce(tx, (one) => [holdLease(one, run), filesOfSession(one, session)])
+      if (!isOurs) return undefined
+      return archiveConversation(tx, { home, files, session, vendorId, main: main.path, stored, at, limits })
     })
     if (archived && files.rewritten) await markArchived(home, main.path, await knownFiles(db, session, vendorId))
     return archived
@@ -71,15 +75,18 @@ export async function archiveConversation(
     readonly session: string
     readonly vendorId: string
     readonly main: string
+    /** What the transaction has found of the session. */
+    readonly stored: readonly ArchivedFile[]
     readonly at: Date
     readonly limits?: ArchiveLimits | undefined
   },
 ): Promise<Archived> {
   const { home, session, vendorId, main, at, limits = defaultLimits } = conversation
-  await forgetOthers(tx, { session, vendorId, mainPath: main })
+  const isOther = (file: ArchivedFile) => file.vendor_id !== vendorId || (file.is_main && file.path !== main)
+  if (conversation.stored.some(isOther)) await forgetOthers(tx, { session, vendorId, mainPath: main })
   if (conversation.files.rewritten)
     return archiveRewritten(tx, { ...conversation, with: conversation.files.rewritten.with, limits })
-  const known = new Map((await knownFiles(tx, session, vendorId)).map((file) => [file.path, file]))
+  const known = new Map(conversation.stored.filter((file) => !isOther(file)).map((file) => [file.path, file]))
   const beside = await filesBeside(conversation, limits.files)
   let room = limits.bytes
   let stored = { files: 0, bytes: 0 }
@@ -132,18 +139,22 @@ async function shipFile(
   if (isGrown && before.size === size && before.is_whole) return 0
 
   const from = isGrown ? before.size : 0
-  const id = isGrown ? before.id : await replaceFile(tx, row)
+  let id = isGrown ? before.id : undefined
   let tail = isGrown ? compared : Buffer.alloc(0)
   let at = from
+  const grown = (bytes: number) => ({ from: at, size: at + bytes, tailDigest: digestOf(tail), at: row.archived_at })
   while (at < size) {
     const bytes = await readAt(file, at, Math.min(maxChunkBytes, size - at))
     // Cut short while we read: what we have is what there is.
     if (bytes.length === 0) break
-    await appendChunks(tx, id, at, bytes)
+    // Packing takes as long as the way to the database and back.
+    const [begun, packed] = await Promise.all([id ?? replaceFile(tx, row), packChunk(bytes)])
     tail = endOf(Buffer.concat([tail, bytes]))
+    await atOnce(tx, (one) => [appendChunk(one, begun, at, packed), growFile(one, begun, grown(bytes.length))])
+    id = begun
     at += bytes.length
   }
-  await growFile(tx, id, { from, size: at, tailDigest: digestOf(tail), at: row.archived_at })
+  if (at === from) await growFile(tx, id ?? (await replaceFile(tx, row)), grown(0))
   return at - from
 }
 
