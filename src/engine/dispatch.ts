@@ -4,7 +4,7 @@ import { PgBoss, type Clock as QueueClock } from 'pg-boss'
 import type { Log } from '../log.ts'
 import type { Statements } from '../store/at-once.ts'
 import type { Database } from '../store/database.ts'
-import { commitMark } from '../store/transactions.ts'
+import { commitMark, keepMark } from '../store/transactions.ts'
 
 /**
  * Hands runs to pg-boss and takes them from it. A job is only the token that a run may start: it is enqueued with the admission and completed with the lease,
@@ -64,7 +64,7 @@ export function createDispatch(options: {
       await boss.insert(queue, jobs, { db: within(tx) })
     },
     async take(tx, count) {
-      const jobs = await boss.fetch<{ run: string }>(queue, { batchSize: count, db: within(tx) })
+      const jobs = await boss.fetch<{ run: string }>(queue, { batchSize: count, db: within(tx, keepMark) })
       const ids = jobs.map((job) => job.id)
       return {
         runs: jobs.map((job) => job.data.run),

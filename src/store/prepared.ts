@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
-import { createTransactions } from './transactions.ts'
+import { type Known, Statement } from './statement.ts'
+import { createTransactions, keepMark } from './transactions.ts'
 
 /**
  * A pool whose connections have the server keep its plan of each statement with parameters: ours are few, short and frequent, and planning one costs more than
@@ -9,14 +10,22 @@ import { createTransactions } from './transactions.ts'
  */
 export function preparing(pool: pg.Pool): PostgresPool {
   const statements = createStatements()
-  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
     const gather = gatherWrites(client)
+    const known: Known = { shapes: new Map() }
     const send = (text: string, values: readonly unknown[]): Promise<pg.QueryResult> => {
       gather()
-      const name = values.length > 0 ? statements.nameOf(text) : undefined
-      const answer = client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) }).catch(marked)
-      return name === undefined ? answer : answer.catch(statements.failed)
+      const name = values.length > 0 || text.endsWith(keepMark) ? statements.nameOf(text) : undefined
+      return new Promise((resolve, reject) => {
+        const heard = (error: Error | null, result: pg.QueryResult) => {
+          if (!error) return resolve(result)
+          fromDatabase.add(error)
+          statements.failed(error)
+          reject(error)
+        }
+        client.query(new Statement({ text, values, name, known }, heard))
+      })
     }
     const prepared = {
       query: createTransactions(send),
@@ -30,8 +39,8 @@ export function preparing(pool: pg.Pool): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect().catch(marked)
-      const prepared = known.get(client) ?? wrapped(client)
-      known.set(client, prepared)
+      const prepared = clients.get(client) ?? wrapped(client)
+      clients.set(client, prepared)
       return prepared
     },
     end: () => pool.end(),
@@ -79,13 +88,11 @@ function createStatements() {
       names.set(text, name)
       return name
     },
-    failed(error: unknown): never {
+    failed(error: Error): void {
       // A newer program has changed a table under our plans. Whoever tries again finds new ones.
-      if (error instanceof Error && error.message.includes('cached plan must not change result type')) {
-        generation++
-        names = new Map()
-      }
-      throw error
+      if (!error.message.includes('cached plan must not change result type')) return
+      generation++
+      names = new Map()
     },
   }
 }

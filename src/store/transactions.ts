@@ -7,6 +7,9 @@ type Send = (text: string, values: readonly unknown[]) => Promise<QueryResult>
 export const commitMark = '/* and commit */'
 export const andCommit = sql.raw(commitMark)
 
+/** At the very end of a statement without parameters that is sent again and again: the server keeps its plan all the same. */
+export const keepMark = '/* keep */'
+
 /**
  * Statements as the server is sent them: `begin` goes out together with the first statement of its transaction, and `commit` together with a last one that says
  * so. Each of them would otherwise be waited for on its own, which costs more than what the server does.
@@ -40,6 +43,7 @@ export function createTransactions(send: Send): Send {
       // Heard when the commit is asked for, which it is not after a statement that failed.
       committing.catch(() => undefined)
     }
+    if (!beginning) return answer
     // A statement whose transaction did not begin must not look as if it had one.
     const [, result] = await Promise.all([beginning, answer])
     return result
