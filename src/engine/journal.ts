@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
-import type { Event } from '../domain/event.ts'
+import type { Event, NewEvent } from '../domain/event.ts'
+import type { Notifiable } from '../domain/notification.ts'
 import { fp } from '../failpoint.ts'
 import type { Log } from '../log.ts'
+import { atOnce, type Statements } from '../store/at-once.ts'
 import { type Db, inTransaction, isPassing, isStorageBroken, type Tx } from '../store/database.ts'
 import { appendEvents, type Entry, readEvents } from '../store/events.ts'
 import type { Bus } from './bus.ts'
@@ -24,7 +26,12 @@ export interface Journal {
    * `name` is the failpoint before and after the commit. `work` is done again if other transactions were in the way of this one.
    */
   transact<T>(name: string, work: (tx: Tx, record: (entry: Recorded) => void) => Promise<T>): Promise<T>
-  /** Says that events were stored by other means than `transact`. */
+  /**
+   * The same for one statement and the event that tells of it, in one trip. The statement must hold to the fence of the event: of a run that is over neither is stored. It is sent
+   * before anybody knows that, so the event is none that others are told of alongside.
+   */
+  transactAtOnce<T>(name: string, entry: FencedEntry, statement: (one: Statements) => Promise<T>): Promise<T>
+  /** Says that events were stored by other means than these. */
   announce(task: string): void
   read(task: string, options: { after: number; limit: number }): Promise<Event[]>
   /** `attends`: a person follows who can answer. */
@@ -38,6 +45,7 @@ export interface Journal {
 
 /** An entry that has no time of its own is of now. */
 export type Recorded = Omit<Entry, 'at'> & { readonly at?: Date }
+export type FencedEntry = Recorded & { readonly fence: number; readonly event: Exclude<NewEvent, { type: Notifiable }> }
 
 const lingerMs = 15
 const maxBacklogBytes = 4 * 1024 * 1024
@@ -155,6 +163,40 @@ export function createJournal(options: {
     stored()
   })
 
+  /** `ready` is called when all is recorded; what it answers stores that, and commits. */
+  const transact = async <T>(
+    name: string,
+    work: (tx: Tx, record: (entry: Recorded) => void, ready: () => Promise<(to: Statements) => Promise<void>>) => Promise<T>,
+  ): Promise<T> => {
+    const at = new Date(clock.now())
+    let events: Event[] = []
+    let committed: (() => void) | undefined
+    let isTold = false
+    try {
+      const result = await inTransaction(db, async (tx) => {
+        const entries: Entry[] = []
+        const record = (entry: Recorded) => void entries.push(redacted({ at, ...entry }))
+        const store = async (to: Statements) => {
+          const stored = await appendEvents(to, entries, { isLast: true, onTold: () => (isTold = true) })
+          events = stored.map((item) => item.event)
+        }
+        return work(tx, record, async () => {
+          committed = await alongside?.(tx, entries)
+          await fp(`${name}.before`)
+          return store
+        })
+      })
+      await fp(`${name}.after`)
+      publish(events)
+      committed?.()
+      if (isTold && !committed) bus.tell('outbox')
+      return result
+    } catch (error) {
+      if (isStorageBroken(error)) onBroken(error)
+      throw error
+    }
+  }
+
   return {
     append(entry) {
       const clean = redacted(entry)
@@ -177,31 +219,20 @@ export function createJournal(options: {
       for (const entry of own) waitingBytes -= sizeOf(entry)
       return own
     },
-    async transact(name, work) {
-      const at = new Date(clock.now())
-      let events: Event[] = []
-      let committed: (() => void) | undefined
-      let isTold = false
-      try {
-        const result = await inTransaction(db, async (tx) => {
-          const entries: Entry[] = []
-          const value = await work(tx, (entry) => entries.push(redacted({ at, ...entry })))
-          committed = await alongside?.(tx, entries)
-          await fp(`${name}.before`)
-          const stored = await appendEvents(tx, entries, { isLast: true, onTold: () => (isTold = true) })
-          events = stored.map((item) => item.event)
-          return value
-        })
-        await fp(`${name}.after`)
-        publish(events)
-        committed?.()
-        if (isTold && !committed) bus.tell('outbox')
-        return result
-      } catch (error) {
-        if (isStorageBroken(error)) onBroken(error)
-        throw error
-      }
-    },
+    transact: (name, work) =>
+      transact(name, async (tx, record, ready) => {
+        const value = await work(tx, record)
+        const store = await ready()
+        await store(tx)
+        return value
+      }),
+    transactAtOnce: (name, entry, statement) =>
+      transact(name, async (tx, record, ready) => {
+        record(entry)
+        const store = await ready()
+        const [value] = await atOnce(tx, (one) => [statement(one), store(one)])
+        return value
+      }),
     announce(task) {
       hub.refresh(task)
       bus.tellOthers('events', task)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Event, NewEvent } from '../domain/event.ts'
-import type { Db, Tx } from './database.ts'
+import type { Statements } from './at-once.ts'
+import type { Db } from './database.ts'
 import type { Booking } from './ledger.ts'
 import { isToldToListeners, toldToListeners } from './listeners.ts'
 import { andCommit } from './transactions.ts'
@@ -37,7 +38,7 @@ export interface Stored {
  * the locked row itself: a writer that waited for the lock while its run was taken away loses. `isLast` commits the transaction along with it.
  */
 export async function appendEvents(
-  db: Db | Tx,
+  db: Statements,
   entries: readonly Entry[],
   { isLast = false, onTold }: { isLast?: boolean; onTold?: (() => void) | undefined } = {},
 ): Promise<Stored[]> {

@@ -64,7 +64,7 @@ export async function loadTaken(db: Statements, ids: readonly string[]): Promise
  * end what we started. False if the run is no longer ours: then nothing is written.
  */
 export async function recordStart(
-  db: Db | Tx,
+  db: Statements,
   run: { id: string; fence: number },
   record: { unit: KillUnit; walls: string; enforced: boolean; resumed: boolean; profile: Profile; digest: string; at: Date },
 ): Promise<boolean> {
@@ -77,7 +77,7 @@ export async function recordStart(
     )
     update pawl.runs r set kill_unit = ${jsonText(record.unit)}::jsonb, walls = ${record.walls}, enforced = ${record.enforced}, resumed = ${record.resumed},
       profile = ${profile.name}, profile_digest = ${digest}
-    from ours where r.id = ${run.id} and r.id = ours.run_id returning r.id
+    from ours where r.id = ${run.id} and r.id = ours.run_id and r.state <> 'ended' returning r.id
   `.execute(db)
   return rows.length === 1
 }

@@ -12,22 +12,38 @@ import { commandAgent } from './home.ts'
 import { closeSessions, conversations, makeSession } from './session-parts.ts'
 import { makeParts } from './store.ts'
 
+/** What a client is asked: a text with its values, or a statement that is told its answer. */
+interface Asked {
+  readonly text: string
+  callback?: (...answer: unknown[]) => void
+}
+
 /** What is waited for counts, not only what is sent: a trip begins when a connection that owes no answer is asked something. */
 async function counted(work: () => Promise<unknown>): Promise<{ statements: number; trips: number }> {
   const { query } = pg.Client.prototype
   const owed = new WeakMap<pg.Client, number>()
   const count = { statements: 0, trips: 0 }
-  const counting = function (this: pg.Client, ...args: [{ text?: string } | string, ...unknown[]]) {
-    const answer = (query as (...args: unknown[]) => unknown).apply(this, args)
+  const counting = function (this: pg.Client, ...args: [Asked | string, ...unknown[]]) {
+    const [asked] = args
     // Hints for other processes are sent when there is time, and nobody waits for them.
-    const text = typeof args[0] === 'string' ? args[0] : (args[0].text ?? '')
-    if (!(answer instanceof Promise) || text.includes('pg_notify')) return answer
+    const isHint = (typeof asked === 'string' ? asked : asked.text).includes('pg_notify')
     const before = owed.get(this) ?? 0
-    count.statements++
-    if (before === 0) count.trips++
-    owed.set(this, before + 1)
     const heard = () => owed.set(this, owed.get(this)! - 1)
-    answer.then(heard, heard)
+    if (!isHint) {
+      count.statements++
+      if (before === 0) count.trips++
+      owed.set(this, before + 1)
+    }
+    if (isHint) return (query as (...args: unknown[]) => unknown).apply(this, args)
+    if (typeof asked !== 'string' && asked.callback) {
+      const { callback } = asked
+      asked.callback = (...answer) => {
+        heard()
+        callback(...answer)
+      }
+    }
+    const answer = (query as (...args: unknown[]) => unknown).apply(this, args)
+    if (answer instanceof Promise) answer.then(heard, heard)
     return answer
   }
   pg.Client.prototype.query = counting as unknown as typeof query
@@ -68,6 +84,22 @@ it('a run is admitted in three trips after the look whether there is anything to
   expect(rows).toHaveLength(2)
   const { id, task_id: taskId } = rows.find((run) => run.task_id === task.id)!
   await parts.lease({ id }, worker)
+  const started = {
+    task: taskId,
+    run: id,
+    fence: 1,
+    event: { type: 'run.noted', data: { code: 'x', detail: 'started' } },
+  } as const
+  const note = (fence: number, text: string) =>
+    journal.transactAtOnce('killunit.record', { ...started, fence }, async (one) => {
+      const sent = sql`update pawl.runs set message = ${text} from pawl.leases l where id = ${id} and l.run_id = id and l.fence = ${fence}`
+      return (await sent.execute(one)).numAffectedRows
+    })
+  expect(await counted(() => note(1, 'ours'))).toEqual({ statements: 4, trips: 1 })
+  // Of a run that is over neither is stored.
+  expect(await note(2, 'late')).toBe(0n)
+  const noted = (await journal.read(taskId, { after: 0, limit: 100 })).filter(({ type }) => type === 'run.noted')
+  expect(noted).toHaveLength(1)
   const run = { id, taskId, sessionId: task.session, fence: 1 }
   const end = { outcome: 'succeeded', text: 'done' } as const
   expect(await counted(() => settler.settleRun(run, end, { startedAtMs: Date.now() }))).toEqual({ statements: 7, trips: 3 })

@@ -185,22 +185,19 @@ function begin(
   { unit, digest, resumed, soFar }: { unit: KillUnit; digest: string; resumed: boolean; soFar: Totals | undefined },
 ): Promise<boolean> {
   const { run, task } = taken
-  return parts.journal.transact('killunit.record', async (tx, record) => {
-    const at = new Date(parts.clock.now())
-    if (!(await recordStart(tx, run, { unit, walls: sandbox.name, enforced, resumed, profile, digest, at }))) return false
-    const data = {
-      attempt: run.attempt,
-      fence: run.fence,
-      worker: run.worker_id ?? '',
-      walls: sandbox.name,
-      enforced,
-      resumed,
-      profile: profile.name,
-      ...(soFar ? { soFar } : {}),
-    }
-    record({ task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } })
-    return true
-  })
+  const data = {
+    attempt: run.attempt,
+    fence: run.fence,
+    worker: run.worker_id ?? '',
+    walls: sandbox.name,
+    enforced,
+    resumed,
+    profile: profile.name,
+    ...(soFar ? { soFar } : {}),
+  }
+  const started = { task: task.id, run: run.id, fence: run.fence, event: { type: 'run.started', data } } as const
+  const record = { unit, walls: sandbox.name, enforced, resumed, profile, digest, at: new Date(parts.clock.now()) }
+  return parts.journal.transactAtOnce('killunit.record', started, (one) => recordStart(one, run, record))
 }
 
 /** Everything that a program was started with, and that the next run must want alike. */
