@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -35,6 +35,17 @@ it('what a program prints is kept as it is, stdout and stderr apart, for its own
   expect(await readFile(join(directory, 'stdout.log'))).toEqual(bytes)
   expect(await readFile(join(directory, 'stderr.log'), 'utf8')).toBe('error')
   expect((await stat(join(directory, 'stdout.log'))).mode & 0o777).toBe(0o600)
+})
+
+it('a program that says nothing has an empty stdout and no file of stderr', async () => {
+  const child = await shell('true')
+  const recorded = recordChild(child)
+  await recorded.into({ directory, onLimit: () => undefined })
+  recorded.child.stderr.resume()
+  recorded.child.stdout.resume()
+  await child.exited
+  await recorded.into(undefined)
+  expect(await readdir(directory)).toEqual(['stdout.log'])
 })
 
 it('a flood is cut at the cap with a mark, told once, and does not fill our memory', async () => {

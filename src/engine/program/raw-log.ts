@@ -1,6 +1,7 @@
-import { createWriteStream } from 'node:fs'
+import { closeSync, openSync, writev } from 'node:fs'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
+import { promisify } from 'node:util'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { Child } from '../../process/child.ts'
 
@@ -67,51 +68,102 @@ function openRecord(options: RecordOptions) {
   let total = 0
   let limited = false
   let lost = false
-  const open = (stream: Stream) => {
-    const file = createWriteStream(join(options.directory, `${stream}.log`), { flags: 'a', mode: 0o600 })
-    const clean = options.redactor?.stream()
-    // An error that nobody hears ends the process. The reader matters more than the record, so only the record ends.
-    file.on('error', (error) => {
-      if (!lost) options.onLost?.(error)
-      lost = true
-    })
-    const finish = () => {
-      const last = clean?.end()
-      if (last?.length && !file.destroyed) file.write(last)
-    }
-    return { file, clean, finish }
+  // The reader matters more than the record, so only the record ends.
+  const onLost = (error: Error) => {
+    if (!lost) options.onLost?.(error)
+    lost = true
   }
+  const open = (stream: Stream) => ({
+    file: growingFile(join(options.directory, `${stream}.log`), onLost),
+    clean: options.redactor?.stream(),
+  })
   const files = { stdout: open('stdout'), stderr: open('stderr') }
+  // That it is there says that the program was started here; most say nothing on the other one.
+  files.stdout.file.make()
 
   return {
     write(stream: Stream, chunk: Buffer, done: Done) {
-      const { file, clean, finish } = files[stream]
+      const { file, clean } = files[stream]
       if (limited) return done(null)
       total += chunk.length
       if (total > maxBytes) {
         limited = true
-        finish()
-        if (!file.destroyed) file.write(`\n[pawl: output cut at ${maxBytes} bytes]\n`)
+        const last = clean?.end() ?? Buffer.alloc(0)
+        void file.append([last, Buffer.from(`\n[pawl: output cut at ${maxBytes} bytes]\n`)])
         options.onLimit()
         return done(null)
       }
-      if (file.destroyed) return done(null, chunk)
       const kept = clean ? clean.write(chunk) : [chunk]
-      const last = kept.at(-1)
-      if (!last) return done(null, chunk)
-      // All in one call of the system.
-      file.cork()
-      for (const piece of kept.slice(0, -1)) file.write(piece)
-      file.write(last, () => done(null, chunk))
-      file.uncork()
+      if (kept.length === 0 || !file.isGood()) return done(null, chunk)
+      void file.append(kept).then(() => done(null, chunk))
     },
     async close(): Promise<void> {
       await Promise.all(
-        Object.values(files).map(({ file, finish }) => {
-          finish()
-          return new Promise<void>((closed) => (file.closed ? closed() : file.once('close', closed).end()))
+        Object.values(files).map(({ file, clean }) => {
+          const last = clean?.end()
+          if (last?.length) void file.append([last])
+          return file.close()
         }),
       )
     },
   }
+}
+
+const writeSome = promisify(writev)
+
+/** A file that is made with its first byte and only grows. After the first failure, which is told, nothing more is written to it. */
+function growingFile(path: string, onLost: (error: Error) => void) {
+  let fd: number | undefined
+  let isGood = true
+  let writing: Promise<void> | undefined
+  const lose = (error: unknown) => {
+    isGood = false
+    onLost(error as Error)
+  }
+  const make = () => {
+    try {
+      // At once: it takes the file system less time than it takes us to have it done beside our own thread.
+      fd ??= openSync(path, 'a', 0o600)
+    } catch (error) {
+      lose(error)
+    }
+  }
+  const write = async (before: Promise<void> | undefined, pieces: readonly Buffer[]) => {
+    await before
+    if (isGood) make()
+    try {
+      for (let rest = [...pieces]; isGood && rest.length > 0; ) {
+        const { bytesWritten } = await writeSome(fd!, rest)
+        rest = without(rest, bytesWritten)
+      }
+    } catch (error) {
+      lose(error)
+    }
+  }
+  return {
+    make,
+    isGood: () => isGood,
+    /** Resolves when it is written, or lost. */
+    append(pieces: readonly Buffer[]): Promise<void> {
+      writing = write(writing, pieces)
+      return writing
+    },
+    async close(): Promise<void> {
+      await writing
+      const closing = fd
+      fd = undefined
+      isGood = false
+      if (closing !== undefined) closeSync(closing)
+    },
+  }
+}
+
+/** What is left after so many bytes: a call of the system may write less than it was given. */
+function without(pieces: readonly Buffer[], bytes: number): Buffer[] {
+  let skip = bytes
+  return pieces.flatMap((piece) => {
+    const rest = piece.subarray(Math.min(skip, piece.length))
+    skip -= piece.length - rest.length
+    return rest.length > 0 ? [rest] : []
+  })
 }

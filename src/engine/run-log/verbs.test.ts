@@ -65,7 +65,12 @@ test('a log is read in pieces that are whole signs, from the end or from anywher
     expect(before.text + after.text).toBe(all.slice(cut - 100, cut + 100))
   }
 
+  await rm(join(folder, 'stderr.log'))
+  const silent = await daemon.runtime.readRunLog(task.id, run, { stream: 'stderr', length: 10 })
+  expect(silent).toEqual({ run, stream: 'stderr', start: 0, end: 0, size: 0, text: '' })
+
   await rm(join(folder, 'stdout.log'))
+  await expect(daemon.runtime.readRunLog(task.id, run, { stream: 'stderr', length: 1 })).rejects.toThrow('no raw stderr')
   await expect(read({ length: 1 })).rejects.toThrow('no raw stdout on this machine')
   await writeFile(join(home.path, 'secret'), 'SECRET')
   await symlink(join(home.path, 'secret'), join(folder, 'stdout.log'))

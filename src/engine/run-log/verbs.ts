@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, lstatSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { notFound } from '../../domain/error.ts'
@@ -41,7 +41,8 @@ export function runLogVerbs({ db, home, redactor }: RunLogParts): RunLogVerbs {
     const runs = await guarded(() => runsOfTask(db, task))
     if (!runs.some(({ id }) => id === run))
       throw notFound(`Task ${task} has no run ${run}; "pawl show ${task}" lists those it has.`)
-    const file = await opened(join(home, 'runs', run, `${stream}.log`))
+    const folder = join(home, 'runs', run)
+    const file = (await opened(join(folder, `${stream}.log`))) ?? (await emptyIfSilent(folder, stream))
     if (!file) throw notFound(`Run ${run} has no raw ${stream} on this machine: it was not started, or it ran on another one.`)
     return file
   }
@@ -105,6 +106,12 @@ async function* coveredBlocks(
     if (bytesRead < bytes.length) throw new Error('the raw log has become shorter while it was read')
     yield cover(bytes).subarray(Math.max(from, block) - first, Math.min(to, block + blockBytes, size) - first)
   }
+}
+
+/** A program that was started here and said nothing on stderr has no file of it. */
+async function emptyIfSilent(folder: string, stream: RunLogPiece['stream']): Promise<FileHandle | undefined> {
+  const isThere = (file: string) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined
+  return stream === 'stderr' && !isThere('stderr.log') && isThere('stdout.log') ? open('/dev/null') : undefined
 }
 
 async function opened(path: string): Promise<FileHandle | undefined> {
