@@ -42,6 +42,20 @@ const webPorts = [443, 80]
  * An address means exactly itself, so it needs no such word.
  */
 export function readRule(text: string, list: 'allow' | 'ask' | 'deny' = 'allow'): HostRule {
+  const key = `${list} ${text}`
+  const known = read.get(key)
+  if (known) return known
+  const rule = parseRule(text, list)
+  if (read.size >= mostRead) read.clear()
+  read.set(key, rule)
+  return rule
+}
+
+/** Every run reads those of its profile, most of them like the runs before it. */
+const read = new Map<string, HostRule>()
+const mostRead = 1_000
+
+function parseRule(text: string, list: 'allow' | 'ask' | 'deny'): HostRule {
   const [pattern = '', word, ...more] = text.trim().split(/ +/)
   if (more.length > 0 || (word !== undefined && word !== 'local'))
     throw invalid(`The network rule ${shown(text)} has a word too many; only "local" may follow the host.`)

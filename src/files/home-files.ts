@@ -1,4 +1,4 @@
-import { constants, unlinkSync } from 'node:fs'
+import { constants, lstatSync, unlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
@@ -63,7 +63,10 @@ async function withHomeFile<T>(
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return undefined
   try {
-    const file = await open(folder.at(posix.basename(path)), constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
+    const place = folder.at(posix.basename(path))
+    // Mostly there is none, which is told at once.
+    if (!lstatSync(place, { throwIfNoEntry: false })) return undefined
+    const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
     try {
       const found = await file.stat()
       return found.isFile() ? await read(file, found.size) : undefined
@@ -95,10 +98,11 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
 export async function removeHomeFile({ home, path }: HomeFile): Promise<void> {
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return
+  const place = folder.at(posix.basename(path))
   try {
-    unlinkSync(folder.at(posix.basename(path)))
+    if (lstatSync(place, { throwIfNoEntry: false })) unlinkSync(place)
   } catch (error) {
-    if (!isAbsence(error)) await rm(folder.at(posix.basename(path)), { force: true, recursive: true })
+    if (!isAbsence(error)) await rm(place, { force: true, recursive: true })
   } finally {
     await folder.close()
   }

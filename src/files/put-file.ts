@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -77,7 +77,7 @@ async function writeIn(
   owner: AgentUser | undefined,
   { mode = 0o600, durably = true }: HowToPut,
 ): Promise<number> {
-  const temporary = parent.at(`${ownPrefix}${randomBytes(8).toString('hex')}${temporarySuffix}`)
+  const temporary = parent.at(`${ownPrefix}${randomUUID()}${temporarySuffix}`)
   let size = 0
   try {
     const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
@@ -117,7 +117,7 @@ function takePlace(parent: DirectoryHandle, temporary: string, name: string): vo
     renameSync(temporary, parent.at(name))
   } catch (error) {
     if ((error as { code?: string }).code !== 'EISDIR') throw error
-    renameSync(parent.at(name), parent.at(`${ownPrefix}${randomBytes(8).toString('hex')}.aside`))
+    renameSync(parent.at(name), parent.at(`${ownPrefix}${randomUUID()}.aside`))
     renameSync(temporary, parent.at(name))
   }
 }

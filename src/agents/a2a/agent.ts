@@ -1,7 +1,12 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { leftElsewhere } from './bookmark.ts'
 import { a2aCommand, keyVariable } from './command.ts'
 import { A2aOptions, rulesOf } from './options.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const recalling = loaded(() => import('./recall.ts'))
+const conversing = loaded(() => import('./conversation.ts'))
 
 /** An agent on another machine that speaks the Agent2Agent protocol; a small client of our own runs inside the walls in its place. */
 export const a2a: Adapter<A2aOptions> = {
@@ -13,8 +18,8 @@ export const a2a: Adapter<A2aOptions> = {
   can: canOnly('resume', 'askQuestion'),
   login: { variables: [keyVariable], files: [] },
   suited: (options) => ({ ...a2a, hosts: rulesOf(options) }),
-  probe: async (...asked) => (await import('./probe.ts')).probeRemote(...asked),
+  probe: async (...asked) => (await probing()).probeRemote(...asked),
   command: a2aCommand,
-  recall: { left: leftElsewhere, end: async (...given) => (await import('./recall.ts')).recall(...given) },
-  open: async (...given) => (await import('./conversation.ts')).openClient(...given),
+  recall: { left: leftElsewhere, end: async (...given) => (await recalling()).recall(...given) },
+  open: async (...given) => (await conversing()).openClient(...given),
 }

@@ -1,10 +1,14 @@
 import { type Ability, type Adapter, canOnly, type LaunchSpec } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { modelUse } from '../model-uses.ts'
 import { wordsOf } from '../program-options.ts'
 import { sessionFilesOf } from '../program-sessions.ts'
 import { acpCommand } from './command.ts'
 import type { Habits } from './habits.ts'
 import { AcpOptions } from './options.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const conversing = loaded(() => import('./conversation.ts'))
 
 const abilities: readonly Ability[] = [
   'resume',
@@ -32,9 +36,9 @@ export const acp: Adapter<AcpOptions> = {
     hosts: options.hosts,
     install: options.install,
   }),
-  probe: async (...asked) => (await import('./probe.ts')).probeAcp(...asked),
+  probe: async (...asked) => (await probing()).probeAcp(...asked),
   command: acpCommand,
-  open: async (child, spec) => (await import('./conversation.ts')).openAcp(child, spec, habitsOf(spec)),
+  open: async (child, spec) => (await conversing()).openAcp(child, spec, habitsOf(spec)),
 }
 
 /** What the settings say of a program about which nothing else is known. */

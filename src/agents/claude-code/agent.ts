@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { codePaths } from './code-paths.ts'
 import { claudeCommand } from './command.ts'
 import { login } from './login.ts'
@@ -6,6 +7,9 @@ import { ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'
 import { sessions } from './session-files.ts'
 import { install, tried } from './versions.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const conversing = loaded(() => import('./conversation.ts'))
 
 /** Anthropic's Claude Code, as one process that stays for many turns. */
 export const claudeCode: Adapter<ClaudeCodeOptions> = {
@@ -38,7 +42,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   ownTools,
   tried,
   install,
-  probe: async (...asked) => (await import('./probe.ts')).probeClaude(...asked),
+  probe: async (...asked) => (await probing()).probeClaude(...asked),
   command: claudeCommand,
-  open: async (...given) => (await import('./conversation.ts')).openConversation(...given),
+  open: async (...given) => (await conversing()).openConversation(...given),
 }

@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { codePaths } from './code-paths.ts'
 import { codexCommand } from './command.ts'
 import { CodexOptions } from './options.ts'
@@ -6,6 +7,10 @@ import { ownTools } from './rules.ts'
 import { login, sessionFiles } from './session-files.ts'
 import { ownEndpoint } from './settings.ts'
 import { chooseTransport, install, tried } from './transport.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const execution = loaded(() => import('./exec.ts'))
+const conversing = loaded(() => import('./conversation.ts'))
 
 /** OpenAI's Codex, spoken to by its app-server, or by `codex exec` where a version is too old for that. */
 export const codex: Adapter<CodexOptions> = {
@@ -35,10 +40,10 @@ export const codex: Adapter<CodexOptions> = {
   ownTools,
   tried,
   install,
-  probe: async (...asked) => (await import('./probe.ts')).probeCodex(...asked),
+  probe: async (...asked) => (await probing()).probeCodex(...asked),
   command: codexCommand,
   async open(child, spec) {
-    if (chooseTransport(spec) === 'exec') return (await import('./exec.ts')).openExec(child, spec)
-    return (await import('./conversation.ts')).openAppServer(child, spec)
+    if (chooseTransport(spec) === 'exec') return (await execution()).openExec(child, spec)
+    return (await conversing()).openAppServer(child, spec)
   },
 }

@@ -1,8 +1,12 @@
 import { type Ability, type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { modelUse } from '../model-uses.ts'
 import { sessionFilesOf } from '../program-sessions.ts'
 import { customCommand } from './command.ts'
 import { CustomOptions } from './options.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const turning = loaded(() => import('./turn.ts'))
 
 /** Any command as an agent: one process per prompt. What it can do beyond that is what its options say. */
 export const custom: Adapter<CustomOptions> = {
@@ -19,10 +23,10 @@ export const custom: Adapter<CustomOptions> = {
     hosts: options.hosts,
     install: options.install,
   }),
-  probe: async (...asked) => (await import('./probe.ts')).probeCommand(...asked),
+  probe: async (...asked) => (await probing()).probeCommand(...asked),
   command: customCommand,
   async open(child, spec) {
-    const { runTurn } = await import('./turn.ts')
+    const { runTurn } = await turning()
     return {
       turn: (turn) => runTurn(child, spec, turn),
       async close() {

@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { codePaths } from './code-paths.ts'
 import { geminiCommand } from './command.ts'
 import { login } from './login.ts'
@@ -8,6 +9,10 @@ import { sessionFiles } from './session-files.ts'
 import { ownEndpoint } from './settings.ts'
 import { chooseTransport } from './transport.ts'
 import { install, tried } from './versions.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const speakingAcp = loaded(() => import('./acp.ts'))
+const oneShot = loaded(() => import('./one-shot.ts'))
 
 /** Google's Gemini CLI: by ACP while its process lives, by one-shot calls when an earlier conversation is gone on with. */
 export const geminiCli: Adapter<GeminiCliOptions> = {
@@ -37,10 +42,10 @@ export const geminiCli: Adapter<GeminiCliOptions> = {
   tried,
   install,
   goesOn,
-  probe: async (...asked) => (await import('./probe.ts')).probeGemini(...asked),
+  probe: async (...asked) => (await probing()).probeGemini(...asked),
   command: geminiCommand,
   async open(child, spec) {
-    if (chooseTransport(spec) === 'acp') return (await import('./acp.ts')).openWarm(child, spec)
-    return (await import('./one-shot.ts')).openOneShot(child, spec)
+    if (chooseTransport(spec) === 'acp') return (await speakingAcp()).openWarm(child, spec)
+    return (await oneShot()).openOneShot(child, spec)
   },
 }

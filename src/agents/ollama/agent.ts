@@ -1,9 +1,13 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { ollamaCommand } from './command.ts'
 import { OllamaOptions } from './options.ts'
 import { ownTools } from './own-tools.ts'
 import { install, ownEndpoint } from './server.ts'
 import { sessionFiles } from './session-files.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const conversing = loaded(() => import('./conversation.ts'))
 
 /** A model that Ollama serves, made an agent by a small loop of our own that runs inside the walls like any other program. */
 export const ollama: Adapter<OllamaOptions> = {
@@ -30,7 +34,7 @@ export const ollama: Adapter<OllamaOptions> = {
   models: () => ({ wire: 'ollama', endpoint: ownEndpoint, keys: [], isFree: true }),
   codePaths: [{ path: 'AGENTS.md', treatment: 'text', runs: 'instructions' }],
   ownTools,
-  probe: async (...asked) => (await import('./probe.ts')).probeOllama(...asked),
+  probe: async (...asked) => (await probing()).probeOllama(...asked),
   command: ollamaCommand,
-  open: async (...given) => (await import('./conversation.ts')).openLoop(...given),
+  open: async (...given) => (await conversing()).openLoop(...given),
 }

@@ -1,4 +1,5 @@
 import { type Adapter, canOnly } from '../../agent.ts'
+import { loaded } from '../loaded.ts'
 import { codePaths } from './code-paths.ts'
 import { opencodeCommand } from './command.ts'
 import { OpencodeOptions } from './options.ts'
@@ -6,6 +7,9 @@ import { ownTools } from './permissions.ts'
 import { sessionFiles } from './session-files.ts'
 import { wires } from './settings.ts'
 import { chooseTransport, install, tried } from './versions.ts'
+
+const probing = loaded(() => import('./probe.ts'))
+const running = loaded(() => import('./run.ts'))
 
 /** opencode, spoken to over the Agent Client Protocol, or by `opencode run` where a version is too old for that. */
 export const opencode: Adapter<OpencodeOptions> = {
@@ -23,10 +27,10 @@ export const opencode: Adapter<OpencodeOptions> = {
   ownTools,
   tried,
   install,
-  probe: async (...asked) => (await import('./probe.ts')).probeOpencode(...asked),
+  probe: async (...asked) => (await probing()).probeOpencode(...asked),
   command: opencodeCommand,
   async open(child, spec) {
-    if (chooseTransport(spec) === 'run') return (await import('./run.ts')).openRun(child)
+    if (chooseTransport(spec) === 'run') return (await running()).openRun(child)
     const [{ openAcp }, { habitsFor }] = await Promise.all([import('../acp/conversation.ts'), import('./habits.ts')])
     return openAcp(child, spec, habitsFor(spec))
   },

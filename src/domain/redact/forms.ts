@@ -30,7 +30,11 @@ function linesOf(text: string): string[] {
   return lines.map((line) => line.trim()).filter((line) => line.length >= minLineLength)
 }
 
+/** The signs that nothing here writes otherwise; tokens have no others. */
+const plain = /^[\w.~-]*$/
+
 function written(text: string): string[] {
+  if (plain.test(text)) return [text]
   const quoted = inJson(text)
   const ascii = inAsciiJson(quoted)
   const percent = encodeURIComponent(text.toWellFormed())

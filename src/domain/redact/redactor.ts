@@ -32,6 +32,11 @@ const tooDeep = '[redacted:too deep to look into]'
 const mark = (name: string) => `[redacted:${name}]`
 const markOf = (name: string, length: number) => mark(name).slice(0, length).padEnd(length, '*')
 
+interface Held {
+  readonly forms: readonly string[]
+  count: number
+}
+
 export function createRedactor(): Redactor {
   const search = createSearch()
   const text = (given: string) => (given.length < minSecretLength ? given : redactShapes(replaceFound(given, search), mark))
@@ -80,18 +85,31 @@ export function createRedactor(): Redactor {
     return clean ? Object.fromEntries(clean) : given
   }
 
+  /** One value may be a secret under several names. */
+  const held = new Map<string, Held>()
+  const hold = (secret: string, name: string): Held => {
+    const forms = formsOf(secret).flatMap((form) => (beyondAscii.test(form) ? [form, asBytes(form)] : [form]))
+    for (const form of forms) search.add(form, name)
+    knownKeys.clear()
+    const holding = { forms, count: 0 }
+    held.set(secret, holding)
+    return holding
+  }
+  const release = (secret: string, { forms }: Held) => {
+    for (const form of forms) search.remove(form)
+    knownKeys.clear()
+    held.delete(secret)
+  }
+
   return {
     add(name, secret) {
       const whole = secret.trim()
       if (whole.length < minSecretLength) return () => {}
-      const plainName = name.replace(/[^\w .-]/g, '_')
-      const forms = formsOf(whole).flatMap((form) => [...new Set([form, asBytes(form)])])
-      for (const form of forms) search.add(form, plainName)
-      knownKeys.clear()
+      const known = held.get(whole) ?? hold(whole, name.replace(/[^\w .-]/g, '_'))
+      known.count++
       let isKnown = true
       return () => {
-        if (isKnown) for (const form of forms) search.remove(form)
-        knownKeys.clear()
+        if (isKnown && --known.count === 0) release(whole, known)
         isKnown = false
       }
     },
@@ -109,6 +127,7 @@ export function createRedactor(): Redactor {
 
 /** One sign per byte: so bytes are searched as text is, whatever they mean. */
 const latin1 = (bytes: Buffer, start = 0, end = bytes.length) => bytes.toString('latin1', start, end)
+const beyondAscii = /[^\0-\x7f]/
 const asBytes = (text: string) => latin1(Buffer.from(text))
 
 function createByteRedactor(search: Search): ByteRedactor {

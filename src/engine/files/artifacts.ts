@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
@@ -36,14 +36,16 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
   const root = await openDirectory(home)
   if (!root) return []
   try {
-    let there = await openIn(root, folderName)
+    // Mostly there is none, and an error takes longer to make than the look.
+    const isThere = lstatSync(root.at(folderName), { throwIfNoEntry: false }) !== undefined
+    let there = isThere ? await openIn(root, folderName) : undefined
     if (there && run.fence === 1 && readdirSync(there.at('.')).length > 0) {
       await there.close()
       there = undefined
     }
     if (!there) {
       await makeAnew(root.at(folderName))
-      there = await openIn(root, folderName)
+      there = user && (await openIn(root, folderName))
       if (user) await there?.chown(user.uid, user.gid)
     }
     await there?.close()

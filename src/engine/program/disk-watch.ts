@@ -1,4 +1,4 @@
-import { type Dirent, statfsSync } from 'node:fs'
+import { type Dirent, existsSync, statfsSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
@@ -74,6 +74,7 @@ interface Room {
 /** Undefined of a folder that is not there: nothing is written to it. */
 function roomOf(folder: string): Room | undefined {
   try {
+    if (!existsSync(folder)) return undefined
     const { bavail, bsize, ffree } = statfsSync(folder)
     return { bytes: bavail * bsize, files: ffree }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, PawlError } from '../../domain/error.ts'
@@ -63,6 +63,8 @@ async function findEach<Found extends { view: { name: string } }>(
 
 function entriesOf(path: string): Entry[] {
   try {
+    // Mostly there is none, and an error takes longer to make than the look.
+    if (!statSync(path, { throwIfNoEntry: false })) return []
     const entries = readdirSync(path, { withFileTypes: true })
     return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory(), isLink: entry.isSymbolicLink() }))
   } catch (error) {

@@ -60,9 +60,14 @@ const markOf = (root: string) => createHash('sha256').update(root).digest('hex')
  * than a line of what was planted.
  */
 export async function writeRecord(file: string, record: GuardRecord, { durably }: { readonly durably: boolean }): Promise<void> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  if (durably) await writeFileDurably(file, JSON.stringify(record))
-  else writeFileSync(file, JSON.stringify(record), { mode: 0o600 })
+  const text = JSON.stringify(record)
+  const write = async () => (durably ? writeFileDurably(file, text) : writeFileSync(file, text, { mode: 0o600 }))
+  await write().catch((error: unknown) => {
+    if (!isAbsence(error)) throw error
+    // The first one of a home.
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    return write()
+  })
 }
 
 /** Undefined if there is none, or not a whole one: then nothing was done yet. */
@@ -91,9 +96,10 @@ export async function allRecords(
 ): Promise<{ readonly file: string; readonly record: GuardRecord }[]> {
   const folder = guardFolder(home)
   const names = namesIn(folder)
+  const mark = root === undefined ? '' : `${markOf(root)}.`
   const found = await Promise.all(
     names
-      .filter((name) => name.endsWith('.json') && (root === undefined || name.startsWith(`${markOf(root)}.`)))
+      .filter((name) => name.endsWith('.json') && name.startsWith(mark))
       .map((name) => join(folder, name))
       .filter((file) => file !== without)
       .map(async (file) => ({ file, record: await readRecord(file) })),

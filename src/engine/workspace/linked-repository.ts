@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { openDirectory } from '../../files/directory-handle.ts'
@@ -72,7 +73,8 @@ const isSame = async (a: string, b: string) => {
 async function smallFile(path: string): Promise<string | undefined> {
   const folder = await openDirectory(dirname(path))
   try {
-    return folder && (await readRegular(folder, basename(path)))?.toString('utf8')
+    if (!folder || !lstatSync(folder.at(basename(path)), { throwIfNoEntry: false })?.isFile()) return undefined
+    return (await readRegular(folder, basename(path)))?.toString('utf8')
   } finally {
     await folder?.close()
   }
