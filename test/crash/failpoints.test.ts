@@ -15,7 +15,7 @@ function inSource(): string[] {
   const found = new Set<string>()
   for (const { text } of sources) {
     for (const match of text.matchAll(/\bfp\('([^']+)'\)/g)) found.add(match[1]!)
-    for (const match of text.matchAll(/\btransact\('([^']+)'/g))
+    for (const match of text.matchAll(/\btransact(?:AtOnce)?\('([^']+)'/g))
       for (const side of ['before', 'after']) found.add(`${match[1]}.${side}`)
   }
   return [...found].sort()
