@@ -37,6 +37,8 @@ export async function attachTo(cli: Cli, connection: Connection, id: string): Pr
     if (keys) screen.note('Attached: q or Ctrl-D detaches, and the task goes on.')
     if (!connection.isDaemon && task.state === 'queued') screen.note('No daemon is running: "pawl serve" will run it.')
     const after = await showHistory(connection, { task, screen })
+    // What the history tells of may have happened since: a question in it is not told again by what follows.
+    task = await runtime.getTask(id)
     const isAsked = cli.isInteractive && pending(task).length > 0
     if (isAsked) screen.pause()
     const isLeft = isAsked && !(await answerPending(cli, runtime, task))

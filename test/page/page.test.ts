@@ -150,8 +150,17 @@ describe('the page', () => {
     await keyboard.press('n')
     const link = page.getByRole('link', { name: /Which colour/ }).first()
     await link.waitFor()
-    await tabTo(link)
-    await keyboard.press('Enter')
+    // It moves while the page hears of the review, and what had the focus may be gone.
+    await expect
+      .poll(
+        async () => {
+          await tabTo(link)
+          await keyboard.press('Enter')
+          return page.url()
+        },
+        { timeout: 20_000 },
+      )
+      .toContain(id)
     await page.getByRole('button', { name: 'Accept' }).waitFor()
     await keyboard.press('a')
     await expect.poll(stateOf).toBe('completed')
