@@ -25,13 +25,13 @@ export interface Running {
 export function startPawl(
   home: string,
   args: readonly string[],
-  options: { cwd?: string; stdin?: string; env?: Record<string, string> } = {},
+  options: { cwd?: string; stdin?: string; env?: Record<string, string>; inherits?: boolean } = {},
 ): Running {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd ?? home,
     // What was compiled is kept in the user's home, and each test has a new one: here they share it.
     env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NODE_COMPILE_CACHE: compileCache, ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...(options.inherits ? (['pipe'] as const) : [])],
   })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
@@ -50,7 +50,7 @@ export const json = <T = Record<string, unknown>>(ended: Ended): T => JSON.parse
 /** A daemon of the home, on a free port unless one is named, ready to be spoken to. */
 export async function serve(
   home: string,
-  options: { cwd?: string; env?: Record<string, string>; port?: string } = {},
+  options: { cwd?: string; env?: Record<string, string>; port?: string; inherits?: boolean } = {},
 ): Promise<Running & { url: string; token: string }> {
   const running = startPawl(home, ['serve', '--port', options.port ?? '0'], options)
   const url = await until(async () => {

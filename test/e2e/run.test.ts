@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeHome } from '../engine/ready-database.ts'
@@ -211,6 +211,18 @@ describe('pawl without a daemon', () => {
 })
 
 describe('pawl with a daemon', () => {
+  it('keeps nothing open that it was started with, so that no agent inherits it', async () => {
+    const home = await makeHome()
+    const daemon = await serve(home.path, { inherits: true })
+    const inherited = daemon.process.stdio[3] as Socket
+    inherited.resume()
+    await until(() => inherited.readableEnded)
+    expect(daemon.process.exitCode).toBe(null)
+    expect((await pawl(home.path, ['stop'])).code).toBe(0)
+    await daemon.ended
+    await home.remove()
+  })
+
   it('does not trust the settings of a folder that it was started in without a terminal', async () => {
     const home = await makeHome()
     const folder = join(home.path, 'project')
