@@ -4,6 +4,7 @@ import { isChecking } from './cooldowns.ts'
 import type { Db } from './database.ts'
 
 interface Queued {
+  readonly id: string
   readonly agent: string
   readonly workspace: string
   readonly session_id: string
@@ -42,7 +43,8 @@ export async function whatTheyWaitFor(
 }
 
 function reasonOf(task: Queued, around: Around, limits: Parameters<typeof whatTheyWaitFor>[2]): Reason | null {
-  const { running } = around
+  // It may have begun since its row was read: it does not wait for itself.
+  const running = around.running.filter(({ id }) => id !== task.id)
   if (around.is_halted) return { kind: 'halted', detail: 'all agents were stopped; "pawl resume" lets the queue go on' }
   const cooling = around.cooling[task.account]
   if (cooling) return { kind: 'cooldown', detail: coolingDetail(cooling) }

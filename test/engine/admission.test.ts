@@ -134,3 +134,11 @@ it('a queued task can tell that it waits for a slot, of all or of its agent', as
   expect(await waits({ running: 9, perAgent: { helper: 1 } })).toEqual({ kind: 'slot' })
   expect(await waits({ running: 2, perAgent: { other: 1 } })).toBeNull()
 })
+
+it('a task that began since it was read does not wait for itself', async () => {
+  const { db, addTask, addWorker, admit } = await makeParts()
+  const task = await addTask()
+  const read = (await findTask(db, task.id))!
+  await admit(task, 1, await addWorker())
+  expect(await whatTheyWaitFor(db, [read], { running: 1, perAgent: { helper: 1 } })).toEqual([null])
+})
