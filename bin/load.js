@@ -7,10 +7,11 @@ const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
 // A daemon makes little garbage at a time and waits a lot: a small nursery keeps its memory small while it works, when work is over it collects by itself
-// (src/daemon/rest.ts), and its threads share one pool of the C library, whose holes add up. Only the start of a process can say so.
+// (src/daemon/rest.ts) and not in every pause, as V8 would, with most of the code that it has made quick; and its threads share one pool of the C library,
+// whose holes add up. Only the start of a process can say so.
 const nursery = '--max-semi-space-size=8'
 if (process.argv[2] === 'serve' && process.execve && !process.execArgv.includes(nursery)) {
-  const args = [...process.execArgv, nursery, '--expose-gc', ...process.argv.slice(1)]
+  const args = [...process.execArgv, nursery, '--no-memory-reducer', '--expose-gc', ...process.argv.slice(1)]
   process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '1', ...process.env })
 }
 

@@ -14,7 +14,6 @@ import { createLiveConfig } from './daemon/live-config.ts'
 import { createServers } from './daemon/mcp-servers.ts'
 import { capsOf, moneyOf } from './daemon/money.ts'
 import { openSender, recallsOf } from './daemon/notifications.ts'
-import { createRest } from './daemon/rest.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { settingsKeeper } from './daemon/settings.ts'
 import { createStarted, type Started } from './daemon/started.ts'
@@ -148,8 +147,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     })
     if (telemetry) started.add(() => telemetry.stop())
     const contexts = createContexts({ isTelling: telemetry !== undefined })
-    const rest = options.work ? createRest(clock) : undefined
-    if (rest) started.add(() => rest.stop())
     const subscribers = createSubscribers({ db: database.db, bus, clock, log, home: config.home })
     await subscribers.start()
     started.add(() => subscribers.stop())
@@ -162,7 +159,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       onPublished(events) {
         metrics.stored(events)
         telemetry?.stored(events)
-        rest?.stir()
       },
       alongside: outboxWriter(() => [...config.notifications, ...subscribers.all(), ...recallsOf(config)], bus),
       onBroken: (error) => abort(log, error),

@@ -27,11 +27,12 @@ function handClock(): Clock & { pass(ms: number): void } {
   }
 }
 
-test('memory is given back once after each time of work, and never in the middle of one', async () => {
+test('memory is given back once after each time of work, and never in the middle of one, nor while an agent is at work', () => {
   const clock = handClock()
   const asked: unknown[] = []
   const collect = Object.assign((how: unknown) => void asked.push(how), {}) as unknown as typeof globalThis.gc
-  const rest = createRest(clock, collect)!
+  let isBusy = false
+  const rest = createRest({ clock, isBusy: () => isBusy, collect })!
   clock.pass(4_000)
   for (let i = 0; i < 20; i++) {
     rest.stir()
@@ -46,11 +47,18 @@ test('memory is given back once after each time of work, and never in the middle
   clock.pass(6_000)
   expect(asked).toHaveLength(2)
   rest.stir()
-  await rest.stop()
-  clock.pass(6_000)
+  isBusy = true
+  clock.pass(600_000)
   expect(asked).toHaveLength(2)
+  isBusy = false
+  clock.pass(6_000)
+  expect(asked).toHaveLength(3)
+  rest.stir()
+  rest.stop()
+  clock.pass(6_000)
+  expect(asked).toHaveLength(3)
 })
 
 test('a process that may not collect is left alone', () => {
-  expect(createRest(handClock(), undefined)).toBe(undefined)
+  expect(createRest({ clock: handClock(), isBusy: () => false })).toBe(undefined)
 })

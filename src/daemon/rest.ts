@@ -7,20 +7,27 @@ const quietMs = 5_000
 export interface Rest {
   /** Something happens: not yet. Called with every event, so it costs next to nothing. */
   stir(): void
-  stop(): Promise<void>
+  stop(): void
+}
+
+export interface RestParts {
+  readonly clock: Clock
+  /** An agent is at work: it may be silent for long, and what it asks for next should not find us cold. */
+  isBusy(): boolean
+  readonly collect?: typeof globalThis.gc
 }
 
 /** Undefined in a process that was started without leave to collect: see bin/load.js. Whoever has Pawl as a library decides over his own memory. */
-export function createRest(clock: Clock, collect = globalThis.gc): Rest | undefined {
+export function createRest({ clock, isBusy, collect = globalThis.gc }: RestParts): Rest | undefined {
   if (!collect) return undefined
   let stirredAt = clock.monotonic()
   let cancel: (() => void) | undefined
   const look = (inMs: number) => {
     cancel = clock.after(inMs, () => {
       cancel = undefined
-      const leftMs = stirredAt + quietMs - clock.monotonic()
+      const leftMs = isBusy() ? quietMs : stirredAt + quietMs - clock.monotonic()
       if (leftMs > 0) look(leftMs)
-      // All that can be had: nobody waits for it now, and pages that are half empty count as full ones.
+      // All that can be had: nobody waits for it now, and pages that are half empty count as full ones. It costs most of the code that V8 has made quick.
       else collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     })
   }
@@ -30,8 +37,6 @@ export function createRest(clock: Clock, collect = globalThis.gc): Rest | undefi
       stirredAt = clock.monotonic()
       if (!cancel) look(quietMs)
     },
-    async stop() {
-      cancel?.()
-    },
+    stop: () => cancel?.(),
   }
 }

@@ -23,6 +23,7 @@ import { createToolServer } from '../tools/serve.ts'
 import { createBackground } from './background.ts'
 import type { Ground } from './ground.ts'
 import { moneyOf } from './money.ts'
+import { createRest } from './rest.ts'
 
 /** Takes up work: the queue, the worker that runs agents, what puts right what the dead left, admission, and all that goes on beside them. */
 export async function startWork(
@@ -103,6 +104,14 @@ export async function startWork(
   for (const part of createBackground(ground)) {
     await part.start()
     started.add(() => part.stop())
+  }
+  const rest = createRest({ clock, isBusy: () => worker.live.size > 0 })
+  if (rest) {
+    const unstir = journal.onStored(rest.stir)
+    started.add(async () => {
+      unstir()
+      rest.stop()
+    })
   }
   admission.start()
   started.add(() => admission.stop())

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../domain/error.ts'
 import { type Call, payloadOf } from './call.ts'
@@ -11,6 +10,7 @@ import { timesPaid } from './money/service-tiers.ts'
 import type { GatewayLimits } from './options.ts'
 import { type Cooldowns, mayBeServedElsewhere } from './provider/cooldowns.ts'
 import type { Delivery } from './provider/delivery.ts'
+import type { ProviderAnswer } from './provider/exchange.ts'
 import { isAboutSeals } from './provider/foreign-seals.ts'
 import { type Outgoing, outgoingTo } from './provider/outgoing.ts'
 import { passThrough } from './provider/pass-through.ts'
@@ -53,7 +53,7 @@ async function tryOnce(parts: AttemptParts, call: Call, route: Route): Promise<F
 interface Opened extends Pick<Outgoing, 'wire' | 'foreign' | 'hidesUsage' | 'key'> {
   readonly route: Route
   readonly url: string
-  readonly response: IncomingMessage
+  readonly response: ProviderAnswer
   readonly facts: AttemptFacts
   readonly finish: Finish
 }
@@ -88,7 +88,7 @@ async function open(parts: AttemptParts, call: Call, route: Route): Promise<Open
   try {
     const sent = { method: call.method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone }
     const response = await parts.upstream.send(sent)
-    facts.status = response.statusCode
+    facts.status = response.status
     const url = parts.upstream.urlOf(route.provider.baseUrl, path)
     return { wire, foreign, hidesUsage, key, route, url, response, facts, finish }
   } catch (thrown) {
@@ -117,7 +117,7 @@ async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise
   const { answer } = call
   const options = { clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: facts.first }
   try {
-    const status = response.statusCode ?? 0
+    const status = response.status
     if (status < 200 || status >= 300) {
       const { refusal, own } = await readRefusal(response, {
         ...options,

@@ -61,6 +61,13 @@ export function returning(raw: RawHeaders, key: string | undefined): string[] {
   return headers.filter((_, at) => !headers[at - (at % 2)]!.includes(key) && !headers[at - (at % 2) + 1]!.includes(key))
 }
 
+/** By their names in small letters; the first, where one is there several times. */
+export function named(headers: RawHeaders): Record<string, string> {
+  const result: Record<string, string> = {}
+  for (let at = 0; at < headers.length; at += 2) result[headers[at]!.toLowerCase()] ??= headers[at + 1]!
+  return result
+}
+
 /** A client's headers as they may be kept: without what it proves itself by. */
 export function recordable(raw: RawHeaders): Record<string, string> {
   const headers: Record<string, string> = {}

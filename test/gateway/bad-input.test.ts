@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type RequestListener, request } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { OverCap } from '../../src/gateway/money/purse.ts'
@@ -335,10 +335,15 @@ describe('a provider', () => {
   const { path, body } = requests.anthropic
 
   it.each([
-    ['hangs up', (socket: import('node:net').Socket) => socket.destroy()],
-    ['speaks no HTTP', (socket: import('node:net').Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
-    ['breaks off in its head', (socket: import('node:net').Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le')],
-  ])('that %s is a refusal, and may have been paid', async (_, answer) => {
+    ['hangs up', 'broke the connection before it answered', (socket: Socket) => socket.destroy()],
+    ['speaks no HTTP', 'does not allow: no HTTP', (socket: Socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['breaks off in its head', 'broke the connection', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le')],
+    [
+      'does not say how long it is',
+      'two ways',
+      (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\n{}'),
+    ],
+  ])('that %s is a refusal, and may have been paid', async (_, told, answer) => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => undefined)
       socket.once('data', () => answer(socket))
@@ -349,7 +354,7 @@ describe('a provider', () => {
     const stage = await stagedAt('anthropic', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const { status, message } = refusalIn(await ask(stage.url + path, { body }))
     expect(status).toBe(502)
-    expect(message).toContain('broke the connection before it answered')
+    expect(message).toContain(told)
     expect(stage.ledger.settled).toHaveLength(1)
   })
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { named } from '../headers.ts'
 import { endWith } from '../one-write.ts'
 import type { CallRecorder } from '../recordings/recording.ts'
 import { type Gone, GoneSignal } from './gone.ts'
@@ -107,10 +108,4 @@ export class ClientAnswer {
     this.recorder?.end(how)
     this.recorder = undefined
   }
-}
-
-function named(headers: readonly string[]): Record<string, string> {
-  const result: Record<string, string> = {}
-  for (let at = 0; at < headers.length; at += 2) result[headers[at]!.toLowerCase()] = headers[at + 1]!
-  return result
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '../../clock.ts'
 import { GoneSignal } from '../client/gone.ts'
-import { createUpstream } from './upstream.ts'
+import type { Source } from './source.ts'
+import { createUpstream, type UpstreamRequest } from './upstream.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(() => {
@@ -25,15 +25,20 @@ async function start(answer: RequestListener) {
   )
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const signal = new GoneSignal()
-  const send = () => upstream.send({ method: 'POST', baseUrl, path: '/', headers: [], body: Buffer.from('{}'), signal })
-  const ask = async () => {
-    const said = String(await buffer(await send()))
-    // It is free after all who hear of the end.
-    await new Promise((free) => setTimeout(free, 10))
-    return said
-  }
+  const send = (other: Partial<UpstreamRequest> = {}) =>
+    upstream.send({ method: 'POST', baseUrl, path: '/', headers: [], body: Buffer.from('{}'), signal, ...other })
+  const ask = async () => textOf(await send())
   return { server, upstream, connected, send, ask }
 }
+
+const textOf = (source: Source) =>
+  new Promise<string>((resolve, reject) => {
+    const got: Buffer[] = []
+    source.read({
+      data: (bytes) => void got.push(bytes),
+      end: (isWhole) => (isWhole ? resolve(String(Buffer.concat(got))) : reject(new Error('broken off'))),
+    })
+  })
 
 it('a connection serves one request after the other, and others are opened beside it', async () => {
   const { connected, ask } = await start((request, response) => response.end(String(request.socket.remotePort)))
@@ -71,7 +76,6 @@ it('one whose answer was not read to its end is not used again', async () => {
   const { connected, send } = await start((_, response) => void response.write('{'))
   const answer = await send()
   answer.destroy()
-  await once(answer, 'close')
   const other = await send()
   other.destroy()
   expect(connected).toHaveLength(2)
@@ -82,8 +86,80 @@ it('after the end none is kept', async () => {
   await ask()
   upstream.close()
   await ask()
-  const left = await new Promise<number>((resolve, reject) =>
-    server.getConnections((error, open) => (error ? reject(error) : resolve(open))),
+  const left = () =>
+    new Promise<number>((resolve, reject) => server.getConnections((error, open) => (error ? reject(error) : resolve(open))))
+  await expect.poll(left).toBe(0)
+})
+
+it('one that brings what nobody asked for is not used again', async () => {
+  const { server, connected, ask } = await start((_, response) => response.end('{}'))
+  server.on('connection', (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfake'), 60))
+  expect(await ask()).toBe('{}')
+  await new Promise((seen) => setTimeout(seen, 150))
+  expect(await ask()).toBe('{}')
+  expect(connected).toHaveLength(2)
+})
+
+it('what is asked arrives as it was given, however large it is', async () => {
+  const { send } = await start(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    response.end(
+      JSON.stringify({ headers: request.rawHeaders, url: request.url, body: Buffer.concat(chunks).toString('latin1') }),
+    )
+  })
+  for (const size of [0, 1, 16 * 1024, 16 * 1024 + 1, 3_000_000]) {
+    const body = Buffer.alloc(size, '\xe9\0\r\n', 'latin1')
+    const said = JSON.parse(await textOf(await send({ path: '/a?b=%20', headers: ['X-Case', 'v\xe9'], body })))
+    expect(said.body === body.toString('latin1')).toBe(true)
+    expect(said.headers.slice(4)).toEqual(['content-length', String(size), 'X-Case', 'v\xe9'])
+    expect(said.url).toBe('/a?b=%20')
+  }
+})
+
+it.each([
+  ['a path', { path: '/a b' }],
+  ['a path with a second line', { path: '/a\r\nx:y' }],
+  ['a value', { headers: ['x-api-key', 'a\r\nx: y'] }],
+  ['a value that is no Latin', { headers: ['x-api-key', 'ключ'] }],
+  ['a name', { headers: ['x: y\r\nz', 'a'] }],
+])('%s that would not stay in its line goes nowhere', async (_, other) => {
+  const { connected, send } = await start((_request, response) => response.end('{}'))
+  await expect(async () => send(other)).rejects.toThrow(TypeError)
+  expect(connected).toEqual([])
+})
+
+it('no more is read than is wanted, and the rest when it is', async () => {
+  const size = 60_000_000
+  const { ask, send, connected } = await start((request, response) => {
+    if (request.headers['x-size']) response.end(Buffer.alloc(size))
+    else response.end('{}')
+  })
+  const answer = await send({ headers: ['x-size', '1'] })
+  let got = 0
+  const whole = new Promise<boolean>((end) =>
+    answer.read({
+      data(bytes) {
+        if (got === 0) answer.pause()
+        got += bytes.length
+      },
+      end,
+    }),
   )
-  expect(left).toBe(0)
+  await new Promise((waited) => setTimeout(waited, 100))
+  expect(got).toBeLessThan(size / 10)
+  answer.resume()
+  expect(await whole).toBe(true)
+  expect(got).toBe(size)
+  expect(await ask()).toBe('{}')
+  expect(connected).toHaveLength(1)
+})
+
+it('an answer that nobody reads yet waits, and one that has ended is told to whoever reads it', async () => {
+  const { send } = await start((request, response) => void response.end(Buffer.alloc(Number(request.headers['x-size']))))
+  for (const size of [0, 10, 5_000_000]) {
+    const answer = await send({ headers: ['x-size', String(size)] })
+    await new Promise((waited) => setTimeout(waited, 50))
+    expect((await textOf(answer)).length).toBe(size)
+  }
 })

@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { headerIn, type RawHeaders } from '../headers.ts'
+import type { Exchange } from './exchange.ts'
 
 export interface Endpoint {
   readonly isSecure: boolean
@@ -8,11 +9,18 @@ export interface Endpoint {
   readonly port: number
 }
 
+/** A connection that carries one request at a time. */
+export interface Connection {
+  readonly socket: Socket
+  /** Hears what it brings. What comes while there is none, nobody asked for. */
+  exchange: Exchange | undefined
+}
+
 /** The connections to one server, each for one request at a time and then kept for the next one. Node's own agent does far more for each request than that. */
 export class Connections {
   readonly #endpoint: Endpoint
   readonly #ca: string | undefined
-  #kept: Socket[] = []
+  #kept: Connection[] = []
   #session: Buffer | undefined
   /** What the server has last said of it. */
   #told: string | undefined
@@ -25,29 +33,39 @@ export class Connections {
   }
 
   /** The one that was used last of those that are kept. */
-  take(): Socket | undefined {
-    let socket = this.#kept.pop()
-    while (socket && (socket.destroyed || !socket.writable)) socket = this.#kept.pop()
-    return socket?.ref()
+  take(): Connection | undefined {
+    let connection = this.#kept.pop()
+    while (connection && !isOpen(connection.socket)) connection = this.#kept.pop()
+    connection?.socket.ref()
+    return connection
   }
 
   /** A new one, which is not connected yet. */
-  open(): Socket {
+  open(): Connection {
     const { isSecure, hostname, port } = this.#endpoint
     const options = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 1_000 }
     const socket = isSecure ? this.#openSecurely(options) : connect(options)
+    const connection: Connection = { socket, exchange: undefined }
     socket.setTimeout(keptMs)
     // Whoever uses it at that time has clocks of its own.
     socket.on('timeout', () => {
-      if (this.#kept.includes(socket)) socket.destroy()
+      if (!connection.exchange) socket.destroy()
     })
-    socket.on('free', () => this.#keep(socket))
-    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      if (connection.exchange) connection.exchange.heard(chunk)
+      else socket.destroy()
+    })
+    socket.on('end', () => {
+      connection.exchange?.broken(undefined)
+      socket.destroy()
+    })
+    socket.on('error', (error) => connection.exchange?.broken(error))
     socket.on('close', () => {
-      const at = this.#kept.indexOf(socket)
+      connection.exchange?.broken(undefined)
+      const at = this.#kept.indexOf(connection)
       if (at !== -1) this.#kept.splice(at, 1)
     })
-    return socket
+    return connection
   }
 
   #openSecurely(options: { readonly host: string; readonly port: number }): Socket {
@@ -68,27 +86,29 @@ export class Connections {
     return socket
   }
 
-  /** Called before the request's connection is free again: the server closes it after so many seconds. */
-  hear(socket: Socket, headers: RawHeaders): void {
+  /** For the next request. The server, whose last answer had these headers, may close it after so many seconds. */
+  keep(connection: Connection, headers: RawHeaders): void {
+    const { socket } = connection
+    connection.exchange = undefined
     const told = headerIn(headers, 'keep-alive')
     if (told !== this.#told) {
       this.#told = told
       this.#keptMs = Math.min(keptMs, toldMs(told) ?? keptMs)
     }
+    if (this.#isClosed || this.#kept.length >= maxKept || this.#keptMs === leastMs || !isOpen(socket))
+      return void socket.destroy()
     if (socket.timeout !== this.#keptMs) socket.setTimeout(this.#keptMs)
-  }
-
-  #keep(socket: Socket): void {
-    if (socket.destroyed || !socket.writable) return
-    if (this.#isClosed || this.#kept.length >= maxKept || socket.timeout === leastMs) socket.destroy()
-    else this.#kept.push(socket.unref())
+    socket.unref()
+    this.#kept.push(connection)
   }
 
   close(): void {
     this.#isClosed = true
-    for (const socket of this.#kept.splice(0)) socket.destroy()
+    for (const { socket } of this.#kept.splice(0)) socket.destroy()
   }
 }
+
+const isOpen = ({ destroyed, writable }: Socket) => !destroyed && writable
 
 /** How long a connection is kept that nobody uses. */
 const keptMs = 60_000

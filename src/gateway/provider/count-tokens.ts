@@ -14,8 +14,8 @@ export async function passCount({ upstream, clock, limits }: AttemptParts, call:
     const response = await upstream.send({ method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone })
     const options = { answer, clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: () => {} }
     const { end, bytes } = await collect(response, options)
-    if (end !== 'whole' || response.statusCode !== 200) return false
-    answer.whole(200, returning(response.rawHeaders, key), bytes)
+    if (end !== 'whole' || response.status !== 200) return false
+    answer.whole(200, returning(response.headers, key), bytes)
     return true
   } catch (thrown) {
     if (thrown instanceof UpstreamFailure) return false

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Call } from '../call.ts'
 import { refuse } from '../client/refusals.ts'
@@ -7,7 +6,9 @@ import { FrameCutter, framesIn } from '../wires/frame-cutter.ts'
 import { createFrameSplitter } from '../wires/frames.ts'
 import type { Frame, UsageReader, Wire } from '../wires/wire.ts'
 import { cutOff, type Delivery, silent } from './delivery.ts'
-import { pump, unpacked } from './pump.ts'
+import type { ProviderAnswer } from './exchange.ts'
+import { pump } from './pump.ts'
+import { unpacked } from './source.ts'
 import { isUsageOnly } from './usage-asking.ts'
 import { collect } from './whole-answer.ts'
 
@@ -23,13 +24,13 @@ export interface PassingOptions {
 }
 
 /** Gives a provider's answer to a client of the same format as it is, and reads what it says of its usage. */
-export function passThrough(response: IncomingMessage, call: Call, options: PassingOptions): Promise<Delivery> {
+export function passThrough(response: ProviderAnswer, call: Call, options: PassingOptions): Promise<Delivery> {
   return call.head.streams && !isJson(response) ? passStream(response, call, options) : passWhole(response, call, options)
 }
 
-const isJson = ({ rawHeaders }: IncomingMessage) => headerIn(rawHeaders, 'content-type')?.startsWith('application/json') === true
+const isJson = ({ headers }: ProviderAnswer) => headerIn(headers, 'content-type')?.startsWith('application/json') === true
 
-async function passStream(response: IncomingMessage, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
+async function passStream(response: ProviderAnswer, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
   const { clock, idleMs, maxBytes, hidesUsage, key, onFirst } = options
   const cutter = new FrameCutter(wire.framing)
   const splitter = createFrameSplitter(wire.framing, { tooLong: 'skip' })
@@ -59,7 +60,7 @@ async function passStream(response: IncomingMessage, { wire, answer }: Call, opt
     for (const bytes of framesIn(whole, wire.framing)) if (!read(bytes).some(isUsageOnly)) shown.push(bytes)
     return shown.length === 0 || answer.write(shown.length === 1 ? shown[0]! : Buffer.concat(shown))
   }
-  answer.head(response.statusCode ?? 200, returning(response.rawHeaders, key))
+  answer.head(response.status, returning(response.headers, key))
   const end = await pump(unpacked(response), { answer, clock, idleMs, take })
   if (end === 'gone') return { ...toldBy(reader), isAbandoned: true }
   if (end !== 'whole') {
@@ -88,11 +89,11 @@ function brokenOff(wire: Wire, first: Frame | undefined, last: Frame | undefined
   return { refusal, isUnserved: first === last }
 }
 
-async function passWhole(response: IncomingMessage, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
+async function passWhole(response: ProviderAnswer, { wire, answer }: Call, options: PassingOptions): Promise<Delivery> {
   const collected = await collect(response, { ...options, answer })
   if (collected.end === 'gone') return { isAbandoned: true }
   if (collected.end !== 'whole') return { refusal: collected.end === 'late' ? silent : cutOff }
-  answer.whole(response.statusCode ?? 200, returning(response.rawHeaders, options.key), collected.bytes)
+  answer.whole(response.status, returning(response.headers, options.key), collected.bytes)
   const reader = wire.usageReader()
   for (const body of collected.bodies()) reader.whole(body)
   return { usage: reader.usage }

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
-import { returning } from '../headers.ts'
+import { headerIn, named, returning } from '../headers.ts'
 import type { Provider } from '../route.ts'
 import type { Refusal } from '../wires/model-event.ts'
 import type { Wire } from '../wires/wire.ts'
+import type { ProviderAnswer } from './exchange.ts'
 import { type Collecting, collect } from './whole-answer.ts'
 
 /** An answer of a provider that is a refusal, as it came. */
@@ -23,26 +23,25 @@ export interface RefusalReading extends Collecting {
 
 /** What a provider says that did not serve a request. */
 export async function readRefusal(
-  response: IncomingMessage,
+  response: ProviderAnswer,
   { wire, provider, url, key, ...reading }: RefusalReading,
 ): Promise<{ refusal: Refusal; own?: OwnWords | undefined }> {
-  const status = response.statusCode ?? 0
+  const { status } = response
   const now = new Date(reading.clock.now())
   if (status < 400) {
     response.destroy()
-    return { refusal: redirected(status, response.headers.location, provider) }
+    return { refusal: redirected(status, headerIn(response.headers, 'location'), provider) }
   }
   const { end, bytes } = await collect(response, { ...reading, maxBytes: maxRefusalBytes })
   const text = bytes.toString('utf8')
   const shown = key !== undefined && key !== '' && text.includes(key) ? text.replaceAll(key, '[key]') : undefined
-  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
-  const said = wire.refused({ status, headers, text: shown ?? text }, now)
+  const said = wire.refused({ status, headers: named(response.headers), text: shown ?? text }, now)
   // Mostly an address that is set wrong: what the provider says of itself does not show it.
   const refusal = status === 404 ? { ...said, message: `${said.message} (404 at ${url.split('?')[0]})` } : said
   if (end !== 'whole') return { refusal }
   return {
     refusal,
-    own: { status, headers: returning(response.rawHeaders, key), body: shown === undefined ? bytes : Buffer.from(shown) },
+    own: { status, headers: returning(response.headers, key), body: shown === undefined ? bytes : Buffer.from(shown) },
   }
 }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import type { Call } from '../call.ts'
@@ -8,9 +7,11 @@ import type { ModelEvent, ModelUsage, Refusal } from '../wires/model-event.ts'
 import type { Part } from '../wires/model-request.ts'
 import type { Frame, Wire } from '../wires/wire.ts'
 import { cutOff, type Delivery, silent } from './delivery.ts'
+import type { ProviderAnswer } from './exchange.ts'
 import { type ForeignRequest, streamTypes } from './outgoing.ts'
 import { namedSeals } from './own-seals.ts'
-import { pump, unpacked } from './pump.ts'
+import { pump } from './pump.ts'
+import { unpacked } from './source.ts'
 import { createStopper, stopped } from './stop-sequences.ts'
 import { collect } from './whole-answer.ts'
 
@@ -27,11 +28,11 @@ export interface TranslatingOptions {
 }
 
 /** Gives a provider's answer to a client of another format, as it comes. As long as the client has got nothing, a refusal is only returned. */
-export function translate(response: IncomingMessage, call: Call, options: TranslatingOptions): Promise<Delivery> {
+export function translate(response: ProviderAnswer, call: Call, options: TranslatingOptions): Promise<Delivery> {
   return options.foreign.request.streams ? translateStream(response, call, options) : translateWhole(response, call, options)
 }
 
-async function translateStream(response: IncomingMessage, call: Call, options: TranslatingOptions): Promise<Delivery> {
+async function translateStream(response: ProviderAnswer, call: Call, options: TranslatingOptions): Promise<Delivery> {
   const { answer } = call
   const { clock, idleMs, wire, provider, foreign, onFirst } = options
   const { request, clientName } = foreign
@@ -106,7 +107,7 @@ async function translateStream(response: IncomingMessage, call: Call, options: T
   return { ...told(), refusal, isUnserved: isRefusedByProvider && !hasAnswered && usage === undefined }
 }
 
-async function translateWhole(response: IncomingMessage, call: Call, options: TranslatingOptions): Promise<Delivery> {
+async function translateWhole(response: ProviderAnswer, call: Call, options: TranslatingOptions): Promise<Delivery> {
   const { wire, provider, foreign } = options
   const { request, clientName } = foreign
   const collected = await collect(response, { ...options, answer: call.answer })

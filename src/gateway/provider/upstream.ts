@@ -1,15 +1,17 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Clock } from '../../clock.ts'
 import type { Gone } from '../client/gone.ts'
-import { endWith } from '../one-write.ts'
+import { writeWith } from '../one-write.ts'
 import type { GatewayLimits } from '../options.ts'
 import type { RefusalKind } from '../wires/model-event.ts'
+import { MalformedAnswer } from './answer-parser.ts'
 import { Connections, type Endpoint } from './connections.ts'
+import { Exchange, type ProviderAnswer } from './exchange.ts'
 
 /** The connections to providers. They are kept open; redirects are not followed, certificates are verified, and no proxy of the environment is used. */
 export interface Upstream {
   /** Resolves with the head of the answer. Rejects with `UpstreamFailure`. */
-  send(request: UpstreamRequest): Promise<IncomingMessage>
+  send(request: UpstreamRequest): Promise<ProviderAnswer>
   /** Where a path of a base URL is asked for. */
   urlOf(baseUrl: string, path: string): string
   close(): void
@@ -68,34 +70,30 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     return pool
   }
 
-  function ask(asked: UpstreamRequest, isAgain: boolean): Promise<IncomingMessage> {
+  function ask(asked: UpstreamRequest, isAgain: boolean): Promise<ProviderAnswer> {
     const place = placeOf(asked.baseUrl)
     const { body, signal } = asked
+    const head = headOf(asked, place)
     // Let go when the answer begins: its connection would keep the body with whatever listens to it.
     let kept = isAgain ? undefined : asked
-    const answer = Promise.withResolvers<IncomingMessage>()
+    const answer = Promise.withResolvers<ProviderAnswer>()
     let wasSent = false
     let sentAt = 0
     let cancelTimer = () => {}
     // A kept connection may have ended unseen; a second try gets a new one.
     const reused = isAgain ? undefined : place.connections.take()
-    const socket = reused ?? place.connections.open()
-    const request = httpRequest({
-      createConnection: () => socket,
-      hostname: place.hostname,
-      port: place.port,
-      method: asked.method,
-      path: place.pathTo(asked.path),
-      headers: ['host', place.host, ...(body ? ['content-length', String(body.length)] : []), ...asked.headers],
-    })
-    request.shouldKeepAlive = true
+    const connection = reused ?? place.connections.open()
+    const { socket } = connection
 
-    const stop = (failure: UpstreamFailure) => {
+    const settle = () => {
       kept = undefined
       cancelTimer()
       signal.removeEventListener('abort', abort)
+    }
+    const stop = (failure: UpstreamFailure) => {
+      settle()
       answer.reject(failure)
-      request.destroy()
+      exchange.destroy()
     }
     const abort = () => stop(new UpstreamFailure('unavailable', 'Whoever asked went away.', wasSent))
     const late = (what: string, ms: number) =>
@@ -106,30 +104,31 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       cancelTimer()
       cancelTimer = clock.after(limits.firstByteMs, () => late('did not begin to answer', limits.firstByteMs))
     }
+    const exchange = new Exchange(socket, {
+      onHead(begun) {
+        settle()
+        answer.resolve(begun)
+      },
+      onBroken(error) {
+        const again = kept
+        settle()
+        const isStale = reused && !exchange.hasHeard && isEnd(error) && clock.monotonic() - sentAt < staleMs
+        if (again && isStale) answer.resolve(ask(again, true))
+        else
+          answer.reject(new UpstreamFailure('unavailable', `The provider at ${place.origin} ${reason(error, wasSent)}.`, wasSent))
+      },
+      onFree: () => place.connections.keep(connection, exchange.headers),
+    })
+    connection.exchange = exchange
     if (reused) waitForAnswer()
     else {
       cancelTimer = clock.after(limits.connectMs, () => late('took no connection', limits.connectMs))
       socket.once(place.isSecure ? 'secureConnect' : 'connect', waitForAnswer)
     }
-    request.once('response', (response) => {
-      kept = undefined
-      place.connections.hear(socket, response.rawHeaders)
-      cancelTimer()
-      signal.removeEventListener('abort', abort)
-      answer.resolve(response)
-    })
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      cancelTimer()
-      signal.removeEventListener('abort', abort)
-      const isStale = reused && ended.has(error.code ?? '') && clock.monotonic() - sentAt < staleMs
-      if (kept && isStale && !signal.aborted) answer.resolve(ask(kept, true))
-      else
-        answer.reject(new UpstreamFailure('unavailable', `The provider at ${place.origin} ${reason(error, wasSent)}.`, wasSent))
-    })
     if (signal.aborted) abort()
     else {
       signal.addEventListener('abort', abort)
-      endWith(request, body)
+      writeWith(socket, head, body)
     }
     return answer.promise
   }
@@ -149,13 +148,30 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
 /** So soon is known that a kept connection had ended. One that breaks later may have brought a request that is being served, and would be paid twice. */
 const staleMs = 500
 
-const ended = new Set(['ECONNRESET', 'EPIPE'])
+const isEnd = (error: NodeJS.ErrnoException | undefined) => !error || error.code === 'ECONNRESET' || error.code === 'EPIPE'
 
 const seconds = (ms: number) => `${ms / 1000} seconds`
 
-function reason(error: NodeJS.ErrnoException, wasSent: boolean): string {
-  const code = error.code ?? 'no reason given'
+function reason(error: NodeJS.ErrnoException | undefined, wasSent: boolean): string {
+  if (error instanceof MalformedAnswer) return `answered with what HTTP does not allow: ${error.message}`
+  const code = error?.code ?? 'it was closed'
   return wasSent ? `broke the connection before it answered (${code})` : `could not be reached (${code})`
+}
+
+/** Throws if anything in it would not stay in its line. */
+function headOf({ method, path, headers, body }: UpstreamRequest, { host, pathTo }: Place): string {
+  const asked = pathTo(path)
+  if (/[^\x21-\xff]/.test(asked)) throw new TypeError('a path has signs that paths have not')
+  let head = `${method} ${asked} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  if (body) head += `content-length: ${body.length}\r\n`
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!
+    const value = headers[at + 1]!
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    head += `${name}: ${value}\r\n`
+  }
+  return `${head}\r\n`
 }
 
 interface Place extends Endpoint {

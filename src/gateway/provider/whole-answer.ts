@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '../wires/model-request.ts'
-import { type End, type Pumping, pump, unpacked } from './pump.ts'
+import type { ProviderAnswer } from './exchange.ts'
+import { type End, type Pumping, pump } from './pump.ts'
+import { unpacked } from './source.ts'
 
 export interface Collected {
   /** `cut` also if it was larger than allowed. */
@@ -17,7 +18,7 @@ export interface Collecting extends Omit<Pumping, 'take'> {
 
 /** A provider's whole body. */
 export async function collect(
-  response: IncomingMessage,
+  response: ProviderAnswer,
   { answer, clock, idleMs, maxBytes, onFirst }: Collecting,
 ): Promise<Collected> {
   const chunks: Buffer[] = []
