@@ -11,6 +11,11 @@ const handOn: RequestListener = async (asked, answer) => {
   const body = await buffer(asked)
   const headers = { 'content-type': 'application/json', 'content-length': body.length }
   const sent = request(new URL(asked.url ?? '', upstream), { agent, method: 'POST', headers }, async (got) => {
+    if (got.headers['content-type'] === 'text/event-stream') {
+      answer.writeHead(got.statusCode ?? 502, { 'content-type': 'text/event-stream' })
+      got.pipe(answer)
+      return
+    }
     const whole = await buffer(got)
     answer.writeHead(got.statusCode ?? 502, { 'content-type': got.headers['content-type'], 'content-length': whole.length })
     endWith(answer, whole)

@@ -81,6 +81,16 @@ it('one whose answer was not read to its end is not used again', async () => {
   expect(connected).toHaveLength(2)
 })
 
+it('one whose answer came before all was asked is not used again', async () => {
+  const { connected, ask, send } = await start((request, response) => {
+    if (request.headers['x-large']) request.pause()
+    response.end('{}')
+  })
+  expect(await textOf(await send({ headers: ['x-large', '1'], body: Buffer.alloc(20_000_000) }))).toBe('{}')
+  expect(await ask()).toBe('{}')
+  expect(connected).toHaveLength(2)
+})
+
 it('after the end none is kept', async () => {
   const { server, upstream, ask } = await start((_, response) => response.end('{}'))
   await ask()

@@ -35,7 +35,7 @@ export class Connections {
   /** The one that was used last of those that are kept. */
   take(): Connection | undefined {
     let connection = this.#kept.pop()
-    while (connection && !isOpen(connection.socket)) connection = this.#kept.pop()
+    while (connection && !isFree(connection.socket)) connection = this.#kept.pop()
     connection?.socket.ref()
     return connection
   }
@@ -95,7 +95,7 @@ export class Connections {
       this.#told = told
       this.#keptMs = Math.min(keptMs, toldMs(told) ?? keptMs)
     }
-    if (this.#isClosed || this.#kept.length >= maxKept || this.#keptMs === leastMs || !isOpen(socket))
+    if (this.#isClosed || this.#kept.length >= maxKept || this.#keptMs === leastMs || !isFree(socket))
       return void socket.destroy()
     if (socket.timeout !== this.#keptMs) socket.setTimeout(this.#keptMs)
     socket.unref()
@@ -108,7 +108,8 @@ export class Connections {
   }
 }
 
-const isOpen = ({ destroyed, writable }: Socket) => !destroyed && writable
+/** One on which a request is still being sent would bring the rest of that first. */
+const isFree = ({ destroyed, writable, writableLength }: Socket) => !destroyed && writable && writableLength === 0
 
 /** How long a connection is kept that nobody uses. */
 const keptMs = 60_000
