@@ -1,7 +1,6 @@
 import { constants, lstatSync, unlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { Command } from '../agent.ts'
 import { PawlError } from '../domain/error.ts'
 import type { AgentUser } from '../process/agent-user.ts'
 import { isAbsence, noFollow, openDirectory } from './directory-handle.ts'
@@ -32,10 +31,16 @@ export async function writeHomeFile(
   }
 }
 
+/** What a program finds at its start, by relative path. */
+interface StartFiles {
+  readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
+  readonly firstFiles?: Readonly<Record<string, string>> | undefined
+}
+
 /** Puts several files there at once, and of the first ones those in whose place there is nothing. */
 export async function writeHomeFiles(
   home: string,
-  { files, firstFiles = {} }: Pick<Command, 'files' | 'firstFiles'>,
+  { files, firstFiles = {} }: StartFiles,
   options: { user: AgentUser | undefined },
 ): Promise<void> {
   const write = ([path, content]: readonly [string, string | Uint8Array]) => writeHomeFile({ home, path }, content, options)
