@@ -323,6 +323,8 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
   /** Files to put into the session home before the start, by relative path; folders on the way are made. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
+  /** The same for a home that has nothing by their names yet. */
+  readonly firstFiles?: Readonly<Record<string, string>> | undefined
   /** Programs that it starts in its turn, by absolute path: they are shown inside the walls as `file` is. */
   readonly programs?: readonly string[] | undefined
 }

@@ -130,7 +130,7 @@ async function recallInside(
       secrets: Object.fromEntries(given.map(({ variable, value }) => [variable, value])),
     })
     const command = await installed(plain, workspace)
-    await writeHomeFiles(home, command.files ?? {}, { user })
+    await writeHomeFiles(home, command, { user })
     signal.throwIfAborted()
     const walled = await sandbox.launch(command, { ...walls, door: true })
     try {

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readHomeFile, removeHomeFile, writeHomeFile } from './home-files.ts'
+import { readHomeFile, removeHomeFile, writeHomeFile, writeHomeFiles } from './home-files.ts'
 
 describe('files of ours in a session home', () => {
   let base: string
@@ -21,6 +21,16 @@ describe('files of ours in a session home', () => {
     expect(readFileSync(join(home, 'a/b/c.txt'), 'utf8')).toBe('two')
     expect(statSync(join(home, 'a/b/c.txt')).mode & 0o777).toBe(0o700)
     expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o700)
+  })
+
+  test('for a first start are left as they are by every other, also where the agent put something else', async () => {
+    const firstFiles = { 'a/one': '1', 'a/two': '2', three: '3' }
+    await writeHomeFiles(home, { files: { 'a/x': 'x' }, firstFiles: { 'a/one': '1' } }, { user: undefined })
+    writeFileSync(join(home, 'a/one'), 'changed')
+    symlinkSync(join(base, 'nowhere'), join(home, 'three'))
+    await writeHomeFiles(home, { files: { 'a/x': 'y' }, firstFiles }, { user: undefined })
+    expect(['a/x', 'a/one', 'a/two'].map((path) => readFileSync(join(home, path), 'utf8'))).toEqual(['y', 'changed', '2'])
+    expect(lstatSync(join(home, 'three')).isSymbolicLink()).toBe(true)
   })
 
   test('never go through a link that the agent left, as a file or as a folder', async () => {

@@ -31,17 +31,34 @@ export async function writeHomeFile(
   }
 }
 
-/** Puts several files there at once. */
+/** What a program finds at its start, by relative path. */
+interface StartFiles {
+  readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
+  readonly firstFiles?: Readonly<Record<string, string>> | undefined
+}
+
+/** Puts several files there at once, and of the first ones those in whose place there is nothing. */
 export async function writeHomeFiles(
   home: string,
-  files: Readonly<Record<string, string | Uint8Array>>,
+  { files, firstFiles = {} }: StartFiles,
   options: { user: AgentUser | undefined },
 ): Promise<void> {
   const write = ([path, content]: readonly [string, string | Uint8Array]) => writeHomeFile({ home, path }, content, options)
+  const all = { ...files, ...(await lackingIn(home, firstFiles)) }
   // The first one of a folder makes it; two at once would be in each other's way.
-  const folders = [...Map.groupBy(Object.entries(files), ([path]) => posix.dirname(path)).values()]
+  const folders = [...Map.groupBy(Object.entries(all), ([path]) => posix.dirname(path)).values()]
   for (const [first] of folders) if (first) await write(first)
   await Promise.all(folders.flatMap((same) => same.slice(1)).map(write))
+}
+
+async function lackingIn(home: string, files: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const lacking: Record<string, string> = {}
+  for (const [path, content] of Object.entries(files)) {
+    const folder = await openDirectory(posix.join(home, posix.dirname(path)))
+    if (!folder || !lstatSync(folder.at(posix.basename(path)), { throwIfNoEntry: false })) lacking[path] = content
+    await folder?.close()
+  }
+  return lacking
 }
 
 /** The text of a regular file, or undefined if there is none, or it has more than `maxBytes`. */

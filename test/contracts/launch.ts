@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import type { Command } from '../../src/agent.ts'
+import { writeHomeFiles } from '../../src/files/home-files.ts'
 import type { Child } from '../../src/process/child.ts'
 import { start } from '../../src/process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../src/process/tree.ts'
@@ -13,11 +12,7 @@ export interface Place {
 
 /** Starts a command as real as can be, without walls. Whoever calls it owes `child.stop`. */
 export async function launch(command: Command, place: Place, env: Record<string, string> = {}): Promise<Child> {
-  for (const [name, text] of Object.entries(command.files ?? {})) {
-    const file = join(place.home, name)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, text)
-  }
+  await writeHomeFiles(place.home, command, { user: undefined })
   const unit = { kind: 'process_group', marker: randomUUID(), enforced: false } as const
   const path = process.env.PATH ?? ''
   const whole = { PATH: path, HOME: place.home, [killUnitVariable]: unit.marker, ...command.env, ...env }

@@ -69,6 +69,16 @@ test('it answers under the id it was given, warm for the next turn, and can be r
   expect(three.verdict).toEqual({ ...one.verdict, text: '3 prompts: remember the apple | and the pear | --help me' })
 })
 
+test('it finds nothing to add to what a new home is given for its first start', async () => {
+  const place = await makePlace()
+  const stateIn = async () => JSON.parse(await readFile(join(place.home, '.claude/.claude.json'), 'utf8'))
+  const { turn } = await open({ scenario: 'text', place, version: claudeCode.tried?.to })
+  const given = await stateIn()
+  await turn('go')
+  const { pluginUsage, ...after } = await stateIn()
+  expect(after).toEqual(given)
+})
+
 test.each([
   ['allowed', { allow: true }, ['tool-out.txt']],
   ['denied', { allow: false, message: 'Nothing is written here.' }, []],

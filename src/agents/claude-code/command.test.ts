@@ -35,7 +35,19 @@ test('a bare run speaks the protocol, reads no settings that an agent could have
       CLAUDE_CODE_DISABLE_WORKFLOWS: '1',
     },
     files: {},
+    firstFiles: { '.claude/.claude.json': expect.any(String) },
   })
+})
+
+test('a home that the program has never seen is given what it would write there first, other numbers in each', () => {
+  const stateOf = (home: string) => JSON.parse(command({ home, version: '2.1.325' }).firstFiles?.['.claude/.claude.json'] ?? '')
+  const [one, other] = ['/one', '/other'].map(stateOf)
+  expect(one).toMatchObject({
+    firstStartVersion: '2.1.325',
+    migrationVersion: 15,
+    userID: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  expect(new Set([one.userID, one.machineID, other.userID, other.machineID]).size).toBe(4)
 })
 
 test('an agent is told of the instructions of its repository, after its own, unless that is turned off', () => {

@@ -3,6 +3,7 @@ import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { doorServers } from '../door-servers.ts'
 import { withRepositoryInstructions } from '../repository.ts'
+import { firstStart } from './first-start.ts'
 import { checkAllowed, laterTools, laterVariables } from './later-tools.ts'
 import { nativeTools } from './native-tools.ts'
 import type { ClaudeCodeOptions } from './options.ts'
@@ -55,7 +56,7 @@ export function claudeCommand(spec: LaunchSpec<ClaudeCodeOptions>): Command {
     ...extra,
   ]
   for (const argument of args) checkArgument(argument)
-  return { file: spec.program ?? options.command, args, env: environment(spec, model), files }
+  return { file: spec.program ?? options.command, args, env: environment(spec, model), files, firstFiles: firstStart(spec) }
 }
 
 /** Behind an equals sign no value can be taken for a flag. */

@@ -83,7 +83,7 @@ async function startInside(
   }
   const command = await installed(withEnvironment(plain, parts, added), workspace.source)
   voice.hide([...secretsIn(command.env), ...access.secrets()])
-  await writeHomeFiles(walls.home, command.files ?? {}, { user: walls.user })
+  await writeHomeFiles(walls.home, command, { user: walls.user })
   const walled = await launching(async () => {
     if (voice.watch.reason) return undefined
     await fp('spawn.before')
