@@ -62,6 +62,16 @@ describe('an answer', () => {
       { body: 'abc', isKept: true },
     ],
     ['that ends with its connection', `${ok}\r\nabc`, { body: 'abc', isKept: false }],
+    [
+      'in chunks, as it says twice',
+      `${ok}transfer-encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`,
+      { body: 'a', isKept: true },
+    ],
+    [
+      'in chunks, of an old server',
+      'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+      { body: 'a', isKept: false },
+    ],
     ['of an old server', 'HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nabc', { body: 'abc', isKept: false }],
     ['that is the last', `${ok}connection: x, Close\r\ncontent-length: 3\r\n\r\nabc`, { body: 'abc', isKept: false }],
     [
@@ -90,6 +100,18 @@ describe('an answer', () => {
     expect(heard(oneByOne(text)).isKept).toBeUndefined()
   })
 
+  it('that turns out to be none is read up to there', () => {
+    const said: string[] = []
+    const parser = new AnswerParser({
+      head: () => said.push('head'),
+      body: (bytes) => said.push(String(bytes)),
+      end: () => said.push('end'),
+    })
+    const text = `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nno trailer\r\n\r\n`
+    expect(() => parser.push(bytesOf(text))).toThrow(MalformedAnswer)
+    expect(said).toEqual(['head', 'abc'])
+  })
+
   it('with bytes behind its end is the last of its connection', () => {
     expect(heard([bytesOf(`${ok}content-length: 1\r\n\r\naHTTP/1.1`)])).toMatchObject({ body: 'a', isKept: false })
     expect(heard([bytesOf(`${ok}transfer-encoding: chunked\r\n\r\n0\r\n\r\nx`)])).toMatchObject({ body: '', isKept: false })
@@ -108,7 +130,6 @@ describe('an answer', () => {
     ['an empty length', `${ok}content-length:\r\n\r\na`],
     ['a length and chunks', `${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`],
     ['another coding', `${ok}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
-    ['chunks of an old server', 'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a header without a name', `${ok}: x\r\n\r\n`],
     ['a header without its colon', `${ok}x\r\n\r\n`],
     ['a space before the colon', `${ok}x : y\r\n\r\n`],

@@ -11,8 +11,8 @@ export interface AnswerHearer {
 /** What came is no answer that HTTP/1.1 allows, or one that could be read in two ways. */
 export class MalformedAnswer extends Error {}
 
-/** The longest head, and the longest trailer, in bytes. */
-const maxHeadBytes = 64 * 1024
+/** The longest head, and the longest trailer, in bytes: longer ones Node would not take from us either. */
+const maxHeadBytes = 16 * 1024
 const maxSizeLineBytes = 1024
 
 const version = 'HTTP/1.'
@@ -43,18 +43,20 @@ export class AnswerParser {
     const bytes = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk
     this.#rest = undefined
     let at = 0
-    while (at < bytes.length && this.#reads !== 'nothing') {
-      const next = this.#read(bytes, at)
-      if (next === undefined) {
-        this.#rest = bytes.subarray(at)
-        break
+    try {
+      while (at < bytes.length && this.#reads !== 'nothing') {
+        const next = this.#read(bytes, at)
+        if (next === undefined) {
+          this.#rest = bytes.subarray(at)
+          break
+        }
+        at = next
       }
-      at = next
-    }
-    const pieces = this.#pieces
-    if (pieces.length > 0) {
+    } finally {
+      // Also what came before that which is no answer.
+      const pieces = this.#pieces
       this.#pieces = []
-      this.#to.body(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+      if (pieces.length > 0) this.#to.body(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
     }
     // What nobody asked for follows: who knows what it answers.
     if (this.#reads === 'nothing') this.#to.end(this.#isKept && at === bytes.length)
@@ -90,8 +92,9 @@ export class AnswerParser {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1')
     if ((end === -1 ? bytes.length : end) - at > maxHeadBytes) throw new MalformedAnswer('a head that is too long')
     if (end === -1) {
-      // Some speak first, and then wait for us.
-      if (!version.startsWith(bytes.toString('latin1', at, at + version.length))) throw new MalformedAnswer('no HTTP')
+      // Who speaks otherwise may wait for us now.
+      const begun = bytes.toString('latin1', at)
+      if (!version.startsWith(begun.slice(0, version.length)) || /(?:^|[^\r])\n/.test(begun)) throw new MalformedAnswer('no HTTP')
       return undefined
     }
     const { status, minor, headers } = headIn(bytes.toString('latin1', at, end + 2))
@@ -105,7 +108,7 @@ export class AnswerParser {
     const { lengths, codings, closes } = framingIn(headers)
     this.#isKept = minor === 1 && !closes
     if (codings.length > 0) {
-      if (minor === 0 || lengths.length > 0 || codings.join() !== 'chunked')
+      if (lengths.length > 0 || codings.some((coding) => coding !== 'chunked'))
         throw new MalformedAnswer('a length that can be read in two ways')
       this.#isChunked = true
     }
@@ -160,7 +163,7 @@ export class AnswerParser {
 
 /** Of twelve digits: more than anybody sends. */
 const sizeLine = /^([\da-f]{1,12})(?:;[\t\x20-\x7e\x80-\xff]*)?\r$/i
-const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldName = /^[!#$%&'*+\-.^_`|~\w]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 

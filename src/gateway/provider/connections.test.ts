@@ -91,6 +91,28 @@ it('one whose answer came before all was asked is not used again', async () => {
   expect(connected).toHaveLength(2)
 })
 
+it('what was never sent is known to be so', async () => {
+  const { connected, ask, send } = await start((_, response) => response.end('{}'))
+  await ask()
+  const signal = new GoneSignal()
+  signal.abort()
+  await expect(send({ signal })).rejects.toMatchObject({ wasSent: false })
+  expect(await ask()).toBe('{}')
+  expect(connected).toHaveLength(1)
+})
+
+it('what may have arrived before its connection ended may have been served, also if nobody is there any more', async () => {
+  let count = 0
+  const { server, ask, send } = await start((request, response) => {
+    if (++count === 1) return response.end('{}')
+    server.close()
+    request.socket.destroy()
+  })
+  await ask()
+  await expect(send()).rejects.toMatchObject({ kind: 'unavailable', wasSent: true })
+  expect(count).toBe(2)
+})
+
 it('after the end none is kept', async () => {
   const { server, upstream, ask } = await start((_, response) => response.end('{}'))
   await ask()

@@ -104,8 +104,8 @@ export class Exchange implements ProviderAnswer, AnswerHearer {
     this.#reader = reader
     const early = this.#early
     this.#early = []
-    if (early.length > 0) reader.data(early.length === 1 ? early[0]! : Buffer.concat(early))
     if (this.#earlyBytes > maxEarlyBytes) this.resume()
+    if (early.length > 0) reader.data(early.length === 1 ? early[0]! : Buffer.concat(early))
     this.#tellEnd()
   }
 

@@ -33,6 +33,7 @@ export function unpacked(answer: Source & { readonly headers: RawHeaders }): Sou
 
 function through(source: Source, unpacker: Transform): Source {
   let reader: Reader | undefined
+  let isCut = false
   const end = (isWhole: boolean) => {
     const told = reader
     reader = undefined
@@ -42,7 +43,10 @@ function through(source: Source, unpacker: Transform): Source {
     read(to) {
       reader = to
       unpacker.on('data', (bytes: Buffer) => reader?.data(bytes))
-      unpacker.once('end', () => end(true))
+      unpacker.once('end', () => {
+        end(!isCut)
+        source.destroy()
+      })
       unpacker.once('error', () => {
         source.destroy()
         end(false)
@@ -54,8 +58,8 @@ function through(source: Source, unpacker: Transform): Source {
           if (!unpacker.write(bytes)) source.pause()
         },
         end(isWhole) {
-          if (isWhole) unpacker.end()
-          else unpacker.destroy()
+          isCut = !isWhole
+          unpacker.end()
         },
       })
     },

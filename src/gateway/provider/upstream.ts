@@ -74,10 +74,12 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
     const place = placeOf(asked.baseUrl)
     const { body, signal } = asked
     const head = headOf(asked, place)
+    if (signal.aborted) return Promise.reject(new UpstreamFailure('unavailable', hasLeft, isAgain))
     // Let go when the answer begins: its connection would keep the body with whatever listens to it.
     let kept = isAgain ? undefined : asked
     const answer = Promise.withResolvers<ProviderAnswer>()
-    let wasSent = false
+    // It may have arrived before its connection ended.
+    let wasSent = isAgain
     let sentAt = 0
     let cancelTimer = () => {}
     // A kept connection may have ended unseen; a second try gets a new one.
@@ -95,7 +97,7 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       answer.reject(failure)
       exchange.destroy()
     }
-    const abort = () => stop(new UpstreamFailure('unavailable', 'Whoever asked went away.', wasSent))
+    const abort = () => stop(new UpstreamFailure('unavailable', hasLeft, wasSent))
     const late = (what: string, ms: number) =>
       stop(new UpstreamFailure('timed_out', `The provider at ${place.origin} ${what} within ${seconds(ms)}.`, wasSent))
     const waitForAnswer = () => {
@@ -125,11 +127,8 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
       cancelTimer = clock.after(limits.connectMs, () => late('took no connection', limits.connectMs))
       socket.once(place.isSecure ? 'secureConnect' : 'connect', waitForAnswer)
     }
-    if (signal.aborted) abort()
-    else {
-      signal.addEventListener('abort', abort)
-      writeWith(socket, head, body)
-    }
+    signal.addEventListener('abort', abort)
+    writeWith(socket, head, body)
     return answer.promise
   }
 
@@ -149,6 +148,8 @@ export function createUpstream({ clock, limits, ca }: UpstreamOptions): Upstream
 const staleMs = 500
 
 const isEnd = (error: NodeJS.ErrnoException | undefined) => !error || error.code === 'ECONNRESET' || error.code === 'EPIPE'
+
+const hasLeft = 'Whoever asked went away.'
 
 const seconds = (ms: number) => `${ms / 1000} seconds`
 
