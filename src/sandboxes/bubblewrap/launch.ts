@@ -101,8 +101,9 @@ async function launchWith(opened: OpenDoor | undefined, command: Command, walls:
     // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
     inside.go()
     const first = inner
-    // Below the first process of the walls there is the agent, and nobody else if it left nothing behind.
-    return { child, door, held, onLimit, isAlone: () => isAlive(first) === true && descendantsOf(first.pid).length <= 1 }
+    // Below the first process of the walls there is the agent, and nobody else if it left nothing behind. What loses its parent while we look moves to where we have looked already: a second look finds it.
+    const holdsOne = () => descendantsOf(first.pid).length <= 1
+    return { child, door, held, onLimit, isAlone: () => isAlive(first) === true && holdsOne() && holdsOne() }
   } catch (error) {
     await stop({ graceMs: 0 })
     const said = (await text(started.stderr)).trim().slice(0, 2000)
