@@ -136,6 +136,14 @@ describe('pawl without a daemon', () => {
     ])
   })
 
+  it('works in the folder of Pawl itself, where its own Node lies, as the README has it', async () => {
+    const blocked = await pawl(home.path, ['run', '--json', '--agent', 'demo', 'look around'], {
+      cwd: join(import.meta.dirname, '../..'),
+    })
+    expect(blocked.code).toBe(3)
+    expect(json(blocked)).toMatchObject({ task: { state: 'blocked' } })
+  })
+
   it('blocks on a question with 3, says what goes on with it, and goes on when it is answered', async () => {
     const workspace = join(home.path, 'asks')
     await mkdir(workspace)

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
 import { lstat, mkdir, readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { systemPath } from '../../process/program.ts'
 
 // Our own search path may lead into a workspace: npm puts a project's packages first.
@@ -28,6 +29,7 @@ export interface TreeToCopy {
 export async function copyTree(from: string, to: string, plan: TreeToCopy): Promise<void> {
   const unread = plan.unread?.length ? await foldersNamed(plan.unread, from, plan.signal) : []
   const apart = [plan.without, ...unread]
+  const node = dirname(realpathSync(process.execPath))
   const count = counter(plan)
 
   const copyFolder = async (folder: string, target: string): Promise<void> => {
@@ -37,8 +39,10 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
       const path = join(folder, name)
       // What is shown of our home inside, the home of a session, needs the place.
       if (path === plan.without) await mkdir(join(target, name), { mode: 0o755 })
-      else if (unread.includes(path)) continue
-      else if (apart.some((left) => left.startsWith(`${path}/`))) await copyFolder(path, join(target, name))
+      else if (unread.includes(path)) {
+        // Our own Node may lie in there, and what is shown of it inside needs the place.
+        if (node.startsWith(`${path}/`)) await mkdir(join(target, relative(folder, node)), { recursive: true, mode: 0o755 })
+      } else if (apart.some((left) => left.startsWith(`${path}/`))) await copyFolder(path, join(target, name))
       else whole.push(path)
     }
     for (let at = 0; at < whole.length; at += argumentsAtOnce)

@@ -54,7 +54,7 @@ export function planMounts(request: MountRequest): Mount[] {
   const first = layOver(wanted, user)
   const reserved = [workspace.source, workspace.path, home, ...hidden]
   const missing = programs
-    .filter((file) => !isVisible(file, first, user))
+    .filter((file) => !isVisible(file, first, user) || !isThere(file, first))
     .flatMap((file) => programRoots(file, { user, reserved, temporary: scratchFolders() }))
     .map((path): Mount => ({ kind: 'readable', source: path, path }))
   const shown = missing.length === 0 ? first : layOver([...wanted, ...missing], user)
@@ -71,6 +71,12 @@ export function planMounts(request: MountRequest): Mount[] {
 export function isVisible(path: string, mounts: readonly Mount[], user: Identity): boolean {
   const below = enclosing(path, mounts)
   return below !== undefined && isBind(below) && closedBelow(path, below, user) === undefined
+}
+
+/** A workspace may be a copy without some of its folders. */
+function isThere(path: string, mounts: readonly Mount[]): boolean {
+  const below = enclosing(path, mounts)
+  return below !== undefined && isBind(below) && exists(outsideOf(path, below))
 }
 
 /** What was laid last over this path or a directory above it. */
