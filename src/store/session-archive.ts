@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { constants, zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib'
 import { type Selectable, sql } from 'kysely'
 import { atOnce, type Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
@@ -37,23 +37,38 @@ export async function knownFiles(db: Db | Tx, session: string, vendorId: string)
     .execute()
 }
 
+type NewFile = Pick<ArchivedFile, 'session_id' | 'vendor_id' | 'path' | 'is_main' | 'archived_at'>
+
 /** Begins a file anew, without what was stored of it; answers its number. */
-export async function replaceFile(
-  tx: Tx,
-  file: Pick<ArchivedFile, 'session_id' | 'vendor_id' | 'path' | 'is_main' | 'archived_at'>,
-): Promise<number> {
-  const { session_id, vendor_id, path, is_main, archived_at } = file
+export async function replaceFile(tx: Tx, file: NewFile): Promise<number> {
   const [, { rows }] = await atOnce(tx, (one) => [
-    sql`delete from pawl.session_files where session_id = ${session_id} and vendor_id = ${vendor_id} and path = ${path}`.execute(
-      one,
-    ),
+    forgetPath(one, file),
+    insertFile(file, { size: 0, tailDigest: Buffer.alloc(0), isWhole: false }).execute(one),
+  ])
+  return rows[0]!.id
+}
+
+/** The same with the first bytes of it, in one trip. */
+export async function replaceFileWith(tx: Tx, file: NewFile, first: PackedChunk, tailDigest: Buffer): Promise<number> {
+  const { length, packed } = first
+  const [, { rows }] = await atOnce(tx, (one) => [
+    forgetPath(one, file),
     sql<{ id: number }>`
-      insert into pawl.session_files (session_id, vendor_id, path, is_main, size, tail_digest, is_whole, archived_at)
-      values (${session_id}, ${vendor_id}, ${path}, ${is_main}, 0, '', false, ${archived_at}) returning id
+      with made as (${insertFile(file, { size: length, tailDigest, isWhole: true })})
+      insert into pawl.session_chunks (file_id, start, length, bytes) select id, 0, ${length}, ${packed} from made returning file_id as id
     `.execute(one),
   ])
   return rows[0]!.id
 }
+
+const forgetPath = (tx: Statements, { session_id, vendor_id, path }: NewFile) =>
+  sql`delete from pawl.session_files where session_id = ${session_id} and vendor_id = ${vendor_id} and path = ${path}`.execute(tx)
+
+const insertFile = (file: NewFile, { size, tailDigest, isWhole }: { size: number; tailDigest: Buffer; isWhole: boolean }) =>
+  sql<{ id: number }>`
+    insert into pawl.session_files (session_id, vendor_id, path, is_main, size, tail_digest, is_whole, archived_at)
+    values (${file.session_id}, ${file.vendor_id}, ${file.path}, ${file.is_main}, ${size}, ${tailDigest}, ${isWhole}, ${file.archived_at}) returning id
+  `
 
 /** Stores the next bytes of a file, in as many chunks as they need. */
 export async function appendChunks(tx: Tx, file: number, start: number, bytes: Buffer): Promise<void> {
@@ -67,9 +82,16 @@ export interface PackedChunk {
   readonly packed: Buffer
 }
 
+/** A little is packed at once, which costs less than to ask another thread for it. */
 export async function packChunk(bytes: Buffer): Promise<PackedChunk> {
-  return { length: bytes.length, packed: await pack(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }) }
+  const options = { params: { [constants.ZSTD_c_checksumFlag]: 1 } }
+  return {
+    length: bytes.length,
+    packed: bytes.length <= littleBytes ? zstdCompressSync(bytes, options) : await pack(bytes, options),
+  }
 }
+
+const littleBytes = 64 * 1024
 
 export const appendChunk = (tx: Statements, file: number, start: number, { length, packed }: PackedChunk) =>
   sql`insert into pawl.session_chunks (file_id, start, length, bytes) values (${file}, ${start}, ${length}, ${packed})`.execute(

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { appendFile, link, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -149,6 +150,14 @@ it('a link that an agent puts in the place of its file or folder is never read',
   expect(await archived()).toEqual({ [main]: 'mine' })
 })
 
+it('a conversation is found among more folders than are read at once', async () => {
+  const { write, archive, archived, home } = await makeArchive()
+  await write(main, 'mine')
+  for (let n = 0; n < 300; n++) await mkdir(join(home, '.talk/projects', `other-${n}`))
+  expect(await archive()).toMatchObject({ files: 1 })
+  expect(await archived()).toEqual({ [main]: 'mine' })
+})
+
 it('a link that takes the place of a file after it was seen is not opened either', async () => {
   const { write, home } = await makeArchive()
   const outside = await emptyFolder()
@@ -159,7 +168,7 @@ it('a link that takes the place of a file after it was seen is not opened either
   await link(join(outside, 'named-twice'), join(home, 'second-name'))
   execFileSync('mkfifo', [join(home, 'pipe')])
   const opened = (await openHome(home))!
-  const read = (path: string) => withFile(opened, path, (file) => file.readFile('utf8'))
+  const read = (path: string) => withFile(opened, path, async (file) => readFileSync(file, 'utf8'))
   expect(await read(main)).toBe('mine')
   for (const path of ['file', 'folder/secret', 'second-name', 'pipe', '.talk', 'none']) expect(await read(path)).toBeUndefined()
   for (const path of ['../secret', '/etc/passwd', '']) await expect(read(path)).rejects.toThrow('not a path inside a home')

@@ -25,7 +25,7 @@ export async function keepSession(
     if (!main) return undefined
     const kept: KeptSession['files'] = []
     for (const path of [...(await filesBeside({ home, files, vendorId, main: main.path })), main.path]) {
-      const one = await withFile(home, path, (file) => keepFile(file.fd, folder, { redactor, count: async () => undefined }))
+      const one = await withFile(home, path, (file) => keepFile(file, folder, { redactor, count: async () => undefined }))
       if (one) kept.push({ path, ...one })
     }
     return { vendorId, files: kept }

@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, SessionFiles } from '../../agent.ts'
@@ -9,6 +8,7 @@ import type { AgentUser } from '../../process/agent-user.ts'
 import type { Db } from '../../store/database.ts'
 import { insertSession } from '../../store/sessions.ts'
 import { archiveConversation, filesBeside } from './archive.ts'
+import { readAt } from './file-end.ts'
 import { findConversation, type Home, isIdOf, openHome, withFile } from './home.ts'
 
 export interface Adopted {
@@ -99,12 +99,11 @@ async function copyFile(source: Home, home: Home, path: string, user: AgentUser 
 }
 
 /** As long as the file was when it was opened: the program may be writing to it. */
-async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+async function* bytesOf(file: number, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < size; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(1024 * 1024, size - at))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
-    if (bytesRead === 0) return
-    yield buffer.subarray(0, bytesRead)
-    at += bytesRead
+    const bytes = await readAt(file, at, Math.min(1024 * 1024, size - at))
+    if (bytes.length === 0) return
+    yield bytes
+    at += bytes.length
   }
 }

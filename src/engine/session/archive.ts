@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import { atOnce } from '../../store/at-once.ts'
 import type { Db, Tx } from '../../store/database.ts'
@@ -14,6 +13,7 @@ import {
   maxChunkBytes,
   packChunk,
   replaceFile,
+  replaceFileWith,
 } from '../../store/session-archive.ts'
 import { digestOf, endOf, readAt, readEnd } from './file-end.ts'
 import { filesBelow, findConversation, type Home, lookFor, openHome, withFile } from './home.ts'
@@ -127,7 +127,7 @@ export async function filesBeside(
 async function shipFile(
   tx: Tx,
   ship: {
-    readonly file: FileHandle
+    readonly file: number
     readonly size: number
     readonly before: ArchivedFile | undefined
     readonly row: Omit<ArchivedFile, 'id' | 'size' | 'tail_digest' | 'is_whole'>
@@ -147,11 +147,11 @@ async function shipFile(
     const bytes = await readAt(file, at, Math.min(maxChunkBytes, size - at))
     // Cut short while we read: what we have is what there is.
     if (bytes.length === 0) break
-    // Packing takes as long as the way to the database and back.
-    const [begun, packed] = await Promise.all([id ?? replaceFile(tx, row), packChunk(bytes)])
+    const packed = await packChunk(bytes)
     tail = endOf(Buffer.concat([tail, bytes]))
-    await atOnce(tx, (one) => [appendChunk(one, begun, at, packed), growFile(one, begun, grown(bytes.length))])
-    id = begun
+    const begun = id
+    if (begun === undefined) id = await replaceFileWith(tx, row, packed, digestOf(tail))
+    else await atOnce(tx, (one) => [appendChunk(one, begun, at, packed), growFile(one, begun, grown(bytes.length))])
     at += bytes.length
   }
   if (at === from) await growFile(tx, id ?? (await replaceFile(tx, row)), grown(0))
@@ -159,6 +159,6 @@ async function shipFile(
 }
 
 /** Does a file still begin with what is archived of it? */
-export async function beginsWith(file: FileHandle, archived: Pick<ArchivedFile, 'size' | 'tail_digest'>): Promise<boolean> {
+export async function beginsWith(file: number, archived: Pick<ArchivedFile, 'size' | 'tail_digest'>): Promise<boolean> {
   return digestOf(await readEnd(file, archived.size)).equals(archived.tail_digest)
 }

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, realpath, rm, stat } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../files/path-inside.ts'
@@ -25,11 +25,7 @@ export type Look = (home: Home, pattern: string, which?: Pick<SessionFiles, 'old
 
 /** Undefined if there is no such directory. Up to the home itself the path is ours. */
 export async function openHome(path: string, options: { isOurs?: boolean } = {}): Promise<Home | undefined> {
-  const real = await realpath(path).catch((error: unknown) => {
-    if (isAbsence(error)) return undefined
-    throw error
-  })
-  const root = real === undefined ? undefined : await openDirectory(real)
+  const root = await ifThere(() => openDirectory(realpathSync(path)), isAbsence)
   return root && { root, isOurs: options.isOurs ?? false }
 }
 
@@ -96,7 +92,7 @@ export async function filesBelow(home: Home, folder: string, options: { most: nu
   const found: string[] = []
   let left = mostEntries
   const walk = async (directory: DirectoryHandle, prefix: string, depth: number): Promise<void> => {
-    for (const name of (await readdir(directory.at('.'))).toSorted()) {
+    for (const name of (await namesIn(directory)).toSorted()) {
       if (found.length >= options.most || left-- <= 0) return
       if (name.startsWith(ownPrefix)) continue
       const entry = await statIn(home, directory, name)
@@ -109,24 +105,23 @@ export async function filesBelow(home: Home, folder: string, options: { most: nu
   return found
 }
 
-/** Opens a regular file for reading. Undefined if there is none that may be read; never waits for the other end of a pipe. */
+/** Opens a regular file for reading, and hands out its descriptor. Undefined if there is none that may be read; never waits for the other end of a pipe. */
 export async function withFile<T>(
   home: Home,
   path: string,
-  use: (file: FileHandle, size: number) => Promise<T>,
+  use: (file: number, size: number) => Promise<T>,
 ): Promise<T | undefined> {
   const parts = partsOf(path)
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (home.isOurs ? 0 : noFollow)
   return inFolder(home, parts.slice(0, -1), async (directory) => {
-    const file = await ifThere(() =>
-      open(directory.at(parts.at(-1)!), constants.O_RDONLY | constants.O_NONBLOCK | (home.isOurs ? 0 : noFollow)),
-    )
-    if (!file) return undefined
+    const file = await ifThere(async () => openSync(directory.at(parts.at(-1)!), flags))
+    if (file === undefined) return undefined
     try {
-      const found = await file.stat()
+      const found = fstatSync(file)
       if (!found.isFile() || (found.nlink !== 1 && !home.isOurs)) return undefined
       return await use(file, found.size)
     } finally {
-      await file.close()
+      closeSync(file)
     }
   })
 }
@@ -143,13 +138,29 @@ const mostEntries = 2_000
 async function namesLike(directory: DirectoryHandle, pattern: string): Promise<string[]> {
   if (!pattern.includes('*')) return [pattern]
   const like = new RegExp(`^${pattern.split('*').map(literally).join('[^]*')}$`)
-  return (await readdir(directory.at('.'))).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
+  return (await namesIn(directory)).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
 }
+
+/** Read at once, which costs less than to ask another thread, unless an agent has put so much there that everybody else would wait for it. */
+async function namesIn(directory: DirectoryHandle): Promise<string[]> {
+  const entries = opendirSync(directory.at('.'))
+  const names: string[] = []
+  try {
+    for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
+      if (names.push(entry.name) > mostAtOnce) return await readdir(directory.at('.'))
+    }
+    return names
+  } finally {
+    entries.closeSync()
+  }
+}
+
+const mostAtOnce = 200
 
 const literally = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 const statIn = (home: Home, directory: DirectoryHandle, name: string) =>
-  ifThere(() => (home.isOurs ? stat : lstat)(directory.at(name)))
+  ifThere(async () => (home.isOurs ? statSync : lstatSync)(directory.at(name)))
 
 async function inFolder<T>(
   home: Home,
@@ -167,9 +178,7 @@ async function inDirectory<T>(
   name: string,
   use: (directory: DirectoryHandle) => Promise<T>,
 ): Promise<T | undefined> {
-  const directory = await ifThere(async () =>
-    home.isOurs ? openDirectory(await realpath(parent.at(name))) : openIn(parent, name),
-  )
+  const directory = await ifThere(async () => (home.isOurs ? openDirectory(realpathSync(parent.at(name))) : openIn(parent, name)))
   if (!directory) return undefined
   try {
     return await use(directory)
@@ -179,11 +188,14 @@ async function inDirectory<T>(
 }
 
 /** What may not be read is not there for us either. */
-async function ifThere<T>(act: () => Promise<T>): Promise<T | undefined> {
+const isNotForUs = (error: unknown) => isAbsence(error) || (error as { code?: string }).code === 'EACCES'
+
+/** The calls in it wait: each takes a few microseconds, and to hand it to another thread, while an agent keeps the machine busy, a millisecond. */
+async function ifThere<T>(act: () => Promise<T>, isMissing: (error: unknown) => boolean = isNotForUs): Promise<T | undefined> {
   try {
     return await act()
   } catch (error) {
-    if (isAbsence(error) || (error as { code?: string }).code === 'EACCES') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

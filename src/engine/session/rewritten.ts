@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { fstatSync } from 'node:fs'
 import type { RewrittenFiles } from '../../agent.ts'
 import { putFile } from '../../files/put-file.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
@@ -94,7 +95,7 @@ async function stampsOf(home: Home, paths: readonly string[]): Promise<Map<strin
   const stamps = new Map<string, { size: number; stamp: string }>()
   for (const path of paths)
     await withFile(home, path, async (file, size) => {
-      const { mtimeNs, ino } = await file.stat({ bigint: true })
+      const { mtimeNs, ino } = fstatSync(file, { bigint: true })
       stamps.set(path, { size, stamp: `${ino} ${size} ${mtimeNs}` })
     })
   return stamps
