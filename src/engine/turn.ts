@@ -110,6 +110,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     return { verdict: { outcome: 'failed', text: '' }, canResume: false }
   }
   const { agent } = found
+  models?.expect()
   let stays = false
   let stopWatchingDisk: (() => void) | undefined
   let growth: Growth | undefined

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Budget } from '../domain/agent-config.ts'
+import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 
 /** Whose money a run spends, and on what as far as one model can be named. */
@@ -17,7 +18,7 @@ export interface Holder {
 const lockKey = 7_295_006
 
 /** Nobody else raises a reservation until this transaction ends, in any process. */
-export async function lockReservations(tx: Tx): Promise<void> {
+export async function lockReservations(tx: Statements): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey})`.execute(tx)
 }
 
@@ -52,7 +53,7 @@ const counted = ({ booked, usd, open }: Sums): CountedAgainst => ({
  * locked, so the run cannot be ended before what is decided by this is written. Sums that no cap needs (`since` undefined) are not made.
  */
 export async function standingOf(
-  tx: Tx,
+  tx: Statements,
   holder: Holder,
   since: { day?: Date | undefined; month?: Date | undefined },
 ): Promise<Standing | undefined> {
@@ -146,7 +147,7 @@ export async function closeReservation(db: Db, run: string, openUsd: number): Pr
 }
 
 /** Takes from all others what they hold ahead and use for no call. A row that somebody is writing just now is left: whoever waited for it could be waited for. */
-export async function reclaimOthers(tx: Tx, run: string): Promise<void> {
+export async function reclaimOthers(tx: Statements, run: string): Promise<void> {
   await sql`
     with idle as materialized (
       select run_id from pawl.reservations where run_id <> ${run} and usd > open_usd for update skip locked

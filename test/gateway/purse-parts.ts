@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts'
 import type { Budget } from '../../src/domain/agent-config.ts'
 import { createPrices } from '../../src/domain/money/prices.ts'
 import type { SharedCaps } from '../../src/engine/money/caps.ts'
+import type { FirstCalls } from '../../src/engine/money/first-calls.ts'
 import { createMeter } from '../../src/engine/money/meter.ts'
 import { createPurse } from '../../src/engine/money/purse.ts'
 import type { StopReason } from '../../src/engine/watch.ts'
@@ -41,7 +42,13 @@ export async function makeSpenders(onEnd: (close: () => Promise<void>) => void =
 
   /** The next run of a task, with its purse. */
   const begin = async (
-    options: { budget?: Budget; shared?: Partial<SharedCaps>; task?: { id: string; session: string }; fence?: number } = {},
+    options: {
+      budget?: Budget
+      shared?: Partial<SharedCaps>
+      task?: { id: string; session: string }
+      fence?: number
+      firstCalls?: FirstCalls
+    } = {},
   ) => {
     const task = options.task ?? (await addTask())
     if (options.budget)
@@ -53,7 +60,7 @@ export async function makeSpenders(onEnd: (close: () => Promise<void>) => void =
     await lease(run, worker)
     const [taken] = await loadTaken(db, [run.id])
     const over = Promise.withResolvers<StopReason>()
-    const money = { prices, caps: { timeZone: 'UTC', ...options.shared } }
+    const money = { prices, caps: { timeZone: 'UTC', ...options.shared }, firstCalls: options.firstCalls }
     const common = { taken: taken!, db, clock: systemClock, log, money, onOver: over.resolve }
     const meter = createMeter(common)
     let runNo = 0

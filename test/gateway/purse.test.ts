@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
+import { createFirstCalls } from '../../src/engine/money/first-calls.ts'
 import { OverCap } from '../../src/gateway/money/purse.ts'
 import { facts, makeSpenders, worst } from './purse-parts.ts'
 
@@ -18,6 +19,11 @@ const soon = async (check: () => Promise<boolean>) => {
   throw new Error('it did not come to that')
 }
 
+const spentToday = async () => {
+  const { rows } = await sql<{ sum: number | null }>`select sum(counted_usd) as sum from pawl.ledger`.execute(db)
+  return rows[0]?.sum ?? 0
+}
+
 it('what a call could cost is stored before it may leave, and what it came to is booked and nothing stays open', async () => {
   const { run, purse, end } = await begin({ budget: { usd: 10 } })
   const call = await purse.reserve(worst(500, 500))
@@ -28,6 +34,49 @@ it('what a call could cost is stored before it may leave, and what it came to is
   expect(await end()).toBe(true)
   expect(await booked(run.id)).toEqual({ counted: 0.25, cost: 0.25, lines: 1, unknown: 0 })
   expect(await held(run.id)).toBeUndefined()
+})
+
+it('what a run needed for its first call is held for the next run of its agent before that calls, and counts as spent by nobody', async () => {
+  const firstCalls = createFirstCalls()
+  const first = await begin({ budget: { usd: 1000 }, firstCalls })
+  first.purse.expect()
+  ;(await first.purse.reserve(worst(500, 500))).settle(facts(1, 1000))
+  await first.end()
+
+  const { run, purse, end } = await begin({ budget: { usd: 1000 }, firstCalls })
+  purse.expect()
+  await soon(async () => (await held(run.id)) !== undefined)
+  expect(await held(run.id)).toEqual({ usd: 8, open: 0 })
+  const call = await purse.reserve(worst(500, 500))
+  expect(await held(run.id)).toEqual({ usd: 8, open: 1.25 })
+  call.settle(facts(1, 250))
+  await end()
+  expect(await booked(run.id)).toMatchObject({ counted: 0.25, lines: 1 })
+  expect(await held(run.id)).toBeUndefined()
+})
+
+it('what is held for a first call that never comes goes with the run, and near a cap it is little and others get it', async () => {
+  const firstCalls = createFirstCalls()
+  const first = await begin({ budget: { usd: 10 }, firstCalls })
+  ;(await first.purse.reserve(worst(500, 500))).settle(facts(1, 0))
+  await first.end()
+
+  const shared = { userDayUsd: (await spentToday()) + 2 }
+  const waiting = await begin({ budget: { usd: 10 }, shared, firstCalls })
+  waiting.purse.expect()
+  await soon(async () => (await held(waiting.run.id)) !== undefined)
+  expect(await held(waiting.run.id)).toEqual({ usd: 0.1, open: 0 })
+  const other = await begin({ budget: { usd: 10 }, shared })
+  const call = await other.purse.reserve(worst(1000, 1000))
+  expect(await held(waiting.run.id)).toEqual({ usd: 0, open: 0 })
+  call.settle(facts(1, 0))
+  await other.end()
+
+  const quick = await begin({ budget: { usd: 10 }, firstCalls })
+  quick.purse.expect()
+  await quick.end()
+  await waiting.end()
+  for (const { run } of [waiting, quick]) expect(await held(run.id)).toBeUndefined()
 })
 
 it('a call that was not served costs nothing and is told; one that told no usage counts as the most it could cost', async () => {

@@ -33,6 +33,8 @@ export interface RunModels {
   open(token: string): ModelDoor
   /** What was last refused, if nothing was served since. */
   readonly refusal: LastWord['refusal']
+  /** When there is a program that will call one: what its first call needs is held while it starts. */
+  expect(): void
   /** When nothing is served any more: all money is settled. Twice is fine. */
   close(): Promise<void>
 }
@@ -142,6 +144,7 @@ function serve(
     get refusal() {
       return lastWord.refusal
     },
+    expect: () => purse.expect(),
     close: () => purse.close(),
   }
 }

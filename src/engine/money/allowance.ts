@@ -7,11 +7,12 @@ export const unitsOf = (usd: number) => Math.round(usd * 1e10)
 export const unitsAbove = (usd: number) => Math.ceil(usd * 1e10 - 1e-3)
 export const usdOf = (units: number) => units / 1e10
 
-/** What a run asks for: so much more for calls at once, at best for all that wait; what the first of them could cost by itself; and, while caps are far, something for calls to come. */
+/** What a run asks for: so much more for calls at once, at best for all that wait; what the first of them could cost by itself; and, while caps are far, something for calls to come, open or only held. */
 export interface Wish {
   readonly least: number
   readonly most: number
   readonly slack: number
+  readonly ahead?: number
   readonly call: number
   readonly model: string
 }
@@ -42,7 +43,7 @@ export function decide(standing: Standing, capped: Capped, wish: Wish): Decision
     const needed = Math.min(wish.most, room)
     const open = needed + Math.min(wish.slack, Math.floor((room - needed) / aheadPart))
     const raise = Math.max(0, open - idle)
-    const ahead = Math.min(aheadTimes * open, Math.max(0, Math.floor((left - raise) / aheadPart)))
+    const ahead = Math.min(aheadTimes * (open + (wish.ahead ?? 0)), Math.max(0, Math.floor((left - raise) / aheadPart)))
     return { kind: 'granted', open, usd: raise + ahead }
   }
   if (least <= leftOf((cap) => cap.othersOpen + own.usd)) return { kind: 'reclaim' }

@@ -12,11 +12,14 @@ import { isSoundCost, soundUsage } from '../figures.ts'
 import type { StopReason } from '../watch.ts'
 import { type Capped, leftMs, leftUsd, type OthersSpent, overCap, type SharedCaps } from './caps.ts'
 import { periodStarts } from './day.ts'
+import type { FirstCalls } from './first-calls.ts'
 
 /** What a daemon knows of money. */
 export interface Money {
   readonly prices: Prices
   readonly caps: SharedCaps
+  /** Undefined: nothing is held for a run before it calls a model. */
+  readonly firstCalls?: FirstCalls | undefined
 }
 
 /** Counts what one run spends, and says when it must stop. */

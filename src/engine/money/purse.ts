@@ -13,6 +13,7 @@ import type { Voice } from '../run.ts'
 import type { StopReason } from '../watch.ts'
 import { type Decision, usdOf } from './allowance.ts'
 import { createCallCost } from './call-cost.ts'
+import type { FirstCall } from './first-calls.ts'
 import { createKeptAhead } from './kept-ahead.ts'
 import type { Meter, Money } from './meter.ts'
 import { usageOf, withSoundUsage } from './model-called.ts'
@@ -37,6 +38,8 @@ export interface PurseParts {
 }
 
 export interface RunPurse extends Purse {
+  /** While the program starts: holds what its first call will need, as far as that can be known, so that it need not be decided then. */
+  expect(): void
   /** After the model door is closed and before the run's last words are taken. Nothing is reserved any more; twice is fine. */
   close(): Promise<void>
 }
@@ -83,6 +86,9 @@ export function createPurse(parts: PurseParts): RunPurse {
   let refused: PawlError | undefined
   let stopping: (() => void) | undefined
   let closing: Promise<void> | undefined
+  const caller = { agent: task.agent, model: task.agent_config.model }
+  let isFirst = true
+  let expecting: Promise<unknown> | undefined
 
   const fits = (units: number) => till.untold + till.underWay + units <= till.open
   const slackFor = (units: number) => Math.max(Math.ceil(units / slackPart), pace.wanted)
@@ -229,6 +235,7 @@ export function createPurse(parts: PurseParts): RunPurse {
   async function closeNow(): Promise<void> {
     wake?.()
     const quiet = ahead.stop()
+    await expecting
     await pumping
     await quiet
     telling.close()
@@ -249,10 +256,21 @@ export function createPurse(parts: PurseParts): RunPurse {
   }
 
   return {
+    expect() {
+      const first = money.firstCalls?.of(caller)
+      if (!first || first.units === 0 || expecting || closing || !isFirst) return
+      const { units, route } = first
+      // What fails here is told by the call that needs it.
+      expecting = reserve({ least: 0, most: 0, slack: 0, ahead: units, call: 0, model: route.target }, route).catch(
+        () => undefined,
+      )
+    },
     async reserve(call) {
       if (refused) throw refused
       if (closing) throw isOverNow
       const asked: Waiting = { call, units: costs.worst(call), granted: Promise.withResolvers() }
+      if (isFirst) money.firstCalls?.was(caller, firstCall(asked))
+      isFirst = false
       if (waiting.length === 0 && fits(asked.units)) admit(asked)
       else {
         waiting.push(asked)
@@ -268,6 +286,12 @@ export function createPurse(parts: PurseParts): RunPurse {
     },
   }
 }
+
+/** Without the keys that go with a route. */
+const firstCall = ({ units, call: { route } }: Waiting): FirstCall => ({
+  units,
+  route: { target: route.target, provider: { name: route.provider.name } },
+})
 
 const isOverNow = new PawlError('unavailable', 'This run is over; nothing more is asked of models for it.')
 const isUnreserved = new PawlError('internal', 'Pawl could not reserve the money for this call; its log has the details.')
