@@ -46,16 +46,16 @@ it('what a run needed for its first call is held for the next run of its agent b
   const { run, purse, end } = await begin({ budget: { usd: 1000 }, firstCalls })
   purse.expect()
   await soon(async () => (await held(run.id)) !== undefined)
-  expect(await held(run.id)).toEqual({ usd: 8, open: 0 })
+  expect(await held(run.id)).toEqual({ usd: 1.25, open: 0 })
   const call = await purse.reserve(worst(500, 500))
-  expect(await held(run.id)).toEqual({ usd: 8, open: 1.25 })
+  expect(await held(run.id)).toEqual({ usd: 1.25, open: 1.25 })
   call.settle(facts(1, 250))
   await end()
   expect(await booked(run.id)).toMatchObject({ counted: 0.25, lines: 1 })
   expect(await held(run.id)).toBeUndefined()
 })
 
-it('what is held for a first call that never comes goes with the run, and near a cap it is little and others get it', async () => {
+it('what is held for a first call that never comes goes with the run, and near a cap others get it', async () => {
   const firstCalls = createFirstCalls()
   const first = await begin({ budget: { usd: 10 }, firstCalls })
   ;(await first.purse.reserve(worst(500, 500))).settle(facts(1, 0))
@@ -65,7 +65,7 @@ it('what is held for a first call that never comes goes with the run, and near a
   const waiting = await begin({ budget: { usd: 10 }, shared, firstCalls })
   waiting.purse.expect()
   await soon(async () => (await held(waiting.run.id)) !== undefined)
-  expect(await held(waiting.run.id)).toEqual({ usd: 0.1, open: 0 })
+  expect(await held(waiting.run.id)).toEqual({ usd: 1.25, open: 0 })
   const other = await begin({ budget: { usd: 10 }, shared })
   const call = await other.purse.reserve(worst(1000, 1000))
   expect(await held(waiting.run.id)).toEqual({ usd: 0, open: 0 })

@@ -7,12 +7,15 @@ export const unitsOf = (usd: number) => Math.round(usd * 1e10)
 export const unitsAbove = (usd: number) => Math.ceil(usd * 1e10 - 1e-3)
 export const usdOf = (units: number) => units / 1e10
 
-/** What a run asks for: so much more for calls at once, at best for all that wait; what the first of them could cost by itself; and, while caps are far, something for calls to come, open or only held. */
+/**
+ * What a run asks for: so much more for calls at once, at best for all that wait; what the first of them could cost by itself; while caps are far, something for calls
+ * to come; and, held only, what one that is expected will need: whoever needs it sooner takes that back.
+ */
 export interface Wish {
   readonly least: number
   readonly most: number
   readonly slack: number
-  readonly ahead?: number
+  readonly expected?: number
   readonly call: number
   readonly model: string
 }
@@ -43,7 +46,8 @@ export function decide(standing: Standing, capped: Capped, wish: Wish): Decision
     const needed = Math.min(wish.most, room)
     const open = needed + Math.min(wish.slack, Math.floor((room - needed) / aheadPart))
     const raise = Math.max(0, open - idle)
-    const ahead = Math.min(aheadTimes * (open + (wish.ahead ?? 0)), Math.max(0, Math.floor((left - raise) / aheadPart)))
+    const rest = Math.max(0, left - raise)
+    const ahead = Math.max(Math.min(aheadTimes * open, Math.floor(rest / aheadPart)), Math.min(wish.expected ?? 0, rest))
     return { kind: 'granted', open, usd: raise + ahead }
   }
   if (least <= leftOf((cap) => cap.othersOpen + own.usd)) return { kind: 'reclaim' }

@@ -261,9 +261,8 @@ export function createPurse(parts: PurseParts): RunPurse {
       if (!first || first.units === 0 || expecting || closing || !isFirst) return
       const { units, route } = first
       // What fails here is told by the call that needs it.
-      expecting = reserve({ least: 0, most: 0, slack: 0, ahead: units, call: 0, model: route.target }, route).catch(
-        () => undefined,
-      )
+      const wish = { least: 0, most: 0, slack: 0, expected: units + slackFor(units), call: 0, model: route.target }
+      expecting = reserve(wish, route).catch(() => undefined)
     },
     async reserve(call) {
       if (refused) throw refused
