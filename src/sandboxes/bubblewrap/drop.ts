@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { findProgram } from '../../process/program.ts'
 import { closedAncestor, type Identity } from './identity.ts'
 import { isWithin } from './mounts.ts'
@@ -11,21 +12,24 @@ const stagingDirectory = '/run/pawl-walls'
 export interface Drop {
   readonly words: readonly string[]
   readonly sourceOf: (path: string) => string
+  /** Must lie there while the words are followed; see `withTable`. */
+  readonly table?: Table | undefined
+}
+
+interface Table {
+  readonly path: string
+  readonly text: string
 }
 
 /**
- * Runs as root, in a mount namespace of its own, until its last line. Arguments: the mount program, each path and the place to lay it over,
- * `--`, the next program. Every path is an argument, never part of the script.
+ * Runs as root, in a mount namespace of its own, until its last line. Arguments: the mount program, a table of what is laid over what, the next
+ * program. All of it is mounted by one process, because starting one takes longer than what it does.
  */
 const stageScript = `
 set -e
-mount=$1
-shift
-while [ "$1" != -- ]; do
-  "$mount" -n --rbind "$1" "$2"
-  shift 2
-done
-shift
+mount=$1 table=$2
+shift 2
+"$mount" -n -a -T "$table"
 exec "$@"
 `
 
@@ -56,14 +60,52 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
   if (closed.length === 0) return { ...noDrop, words: drop }
   const places = closed.map((path, index) => placeFor(path, index))
   const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
+  const mount = await find('mount')
+  const text = closed.map((path, index) => `${inTable(path)} ${inTable(places[index]!)} none rbind\n`).join('')
+  const table = { path: join(stagingDirectory, tableName()), text }
   return {
-    words: [...stage, await find('mount'), ...closed.flatMap((path, index) => [path, places[index]!]), '--', ...drop],
+    words: [...stage, mount, table.path, ...drop],
+    table,
     sourceOf(path) {
       const index = closed.findIndex((root) => isWithin(path, root))
       return index === -1 ? path : `${places[index]}${path.slice(closed[index]?.length)}`
     },
   }
 }
+
+/** Lays the table of a drop where its words look for it, for as long as `follow` takes. */
+export async function withTable<T>({ table }: Pick<Drop, 'table'>, follow: () => Promise<T>): Promise<T> {
+  if (!table) return follow()
+  if (!isSwept) sweepTables(dirname(table.path))
+  isSwept = true
+  writeFileSync(table.path, table.text, { mode: 0o600 })
+  try {
+    return await follow()
+  } finally {
+    rmSync(table.path, { force: true })
+  }
+}
+
+let isSwept = false
+/** Nobody follows one for so long. */
+const leftAfterMs = 600_000
+
+/** Removes the tables of processes that were killed while they built walls. */
+export function sweepTables(folder: string): void {
+  for (const path of readdirSync(folder)
+    .filter(isTable)
+    .map((name) => join(folder, name))) {
+    const left = statSync(path, { throwIfNoEntry: false })
+    if (left && Date.now() - left.mtimeMs > leftAfterMs) rmSync(path, { force: true })
+  }
+}
+
+const tableName = () => `table-${randomUUID()}`
+const isTable = (name: string) => name.startsWith('table-')
+
+/** The table is split at white space, and its first field may begin a comment; ours begin with a slash. */
+const inTable = (path: string) =>
+  path.replaceAll(/[\s\\]/g, (sign) => [...Buffer.from(sign)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''))
 
 /** Each is made once, empty, and stays. */
 function placeFor(path: string, index: number): string {

@@ -9,7 +9,8 @@ import { type Started, start } from '../../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
 import type { Walled, Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
-import { commandLine, fds, type LaunchTools } from './command-line.ts'
+import { type CommandLine, commandLine, fds, type LaunchTools } from './command-line.ts'
+import { withTable } from './drop.ts'
 import { type Guard, guardLimits } from './guard.ts'
 import { agentIdentity } from './identity.ts'
 import { endedEarly, greeting, listener, stdio, urlOf } from './inside.ts'
@@ -38,8 +39,18 @@ async function openedBefore(walls: Walls, { doors }: LaunchTools): Promise<OpenD
 }
 
 async function launchWith(opened: OpenDoor | undefined, command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
+  const line = await commandLine(command, walls, { ...tools, door: opened })
+  return withTable(line.drop, () => build(line, opened, command, walls, tools))
+}
+
+async function build(
+  { file, args, options, seccomp, rooms }: CommandLine,
+  opened: OpenDoor | undefined,
+  command: Command,
+  walls: Walls,
+  tools: LaunchTools,
+): Promise<Walled> {
   const { clock } = tools
-  const { file, args, options, seccomp, rooms } = await commandLine(command, walls, { ...tools, door: opened })
   const opensInside = walls.door && !opened
   const spare = isSpare(opened) ? opened : undefined
   const extra = [opensInside ? 'ipc' : 'pipe', 'pipe', 'pipe', ...(spare ? [spare.user, spare.network] : [])] as const

@@ -73,6 +73,23 @@ test('a workspace that is a copy is seen at the path of the original', async () 
   expect(out).toBe(`${walls.workspace.path}\nthe copyhomes\nproject\n`)
 })
 
+test('a place below a closed directory may be called anything', async () => {
+  for (const name of [
+    'with a space',
+    'tab\there',
+    'line\nbreak',
+    'back\\slash \\040',
+    '#hash',
+    'ü\u00a0\u3000 none',
+    "quote'$(id)`",
+  ]) {
+    const path = ownPlace(join('odd', name))
+    writeFileSync(join(path, 'mine.txt'), name)
+    expect(await output(shell('cat mine.txt; touch made'), { workspace: { source: path, path } })).toBe(name)
+    expect(readdirSync(path)).toEqual(['made', 'mine.txt'])
+  }
+})
+
 test('our store inside a workspace is hidden although the workspace is not, and the home inside the store is there', async () => {
   const home = ownPlace('project/.pawl/homes/one')
   writeFileSync(join(base, 'project/.pawl/token'), 'secret')

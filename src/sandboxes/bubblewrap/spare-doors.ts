@@ -6,7 +6,7 @@ import { childrenOf } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import type { OpenDoor } from '../open-door.ts'
-import { dropTo, findOnce, noDrop } from './drop.ts'
+import { dropTo, findOnce, noDrop, withTable } from './drop.ts'
 import type { Identity } from './identity.ts'
 import { initSource } from './init.ts'
 import { listener, urlOf } from './inside.ts'
@@ -97,7 +97,11 @@ async function openAhead(user: Identity, { bwrap, searchPath, clock }: SpareTool
   const drop = process.getuid?.() === 0 ? await dropTo(user, [node], searchPath) : noDrop
   const walls = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--die-with-parent', '--new-session']
   const init = [drop.sourceOf(node), '--no-warnings', '--eval', initSource, '--', 'door']
-  const [file, ...args] = [...drop.words, bwrap, ...walls, '--ro-bind', '/', '/', '--', ...init]
+  const words = [...drop.words, bwrap, ...walls, '--ro-bind', '/', '/', '--', ...init]
+  return withTable(drop, () => openBy(words, nsenter, clock))
+}
+
+async function openBy([file, ...args]: readonly string[], nsenter: string, clock: Clock): Promise<SpareDoor> {
   const env = { PATH: systemPath, LANG: 'C.UTF-8' }
   const started = await start({ file: file as string, args, env, cwd: '/', extra: ['ipc'], clock })
   started.stdin.destroy()
