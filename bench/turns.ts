@@ -1,10 +1,12 @@
+import type { Event } from '../src/domain/event.ts'
 import { breakIn, breakInAgent, type DaemonUnderTest, startDaemon, wallMs } from './daemon.ts'
 import { type Benchmark, type Figure, median, ms } from './figure.ts'
 import { inPlace } from './place.ts'
 import { everyProgram, type Program, type RealAgents, startRealAgents } from './real-agents.ts'
 
-const warmUps = 2
-const rounds = 9
+/** Turns of each program before it counts: by then the code that they need is compiled, as in a daemon that has worked for a while. */
+const warmUps = 5
+const rounds = 15
 const prompt = 'Say hello.'
 /** As between two turns of a person: in it the adapter prepares the next start. */
 const restMs = 3_000
@@ -79,11 +81,13 @@ async function ourTurn({ createTask, follow }: DaemonUnderTest, { workspace }: R
   const acceptedMs = wallMs()
   let endedMs = Number.NaN
   let resumed: boolean | undefined
+  let last: Event | undefined
   await follow(task.id, (event, atMs) => {
+    last = event
     if (event.type === 'run.started') resumed = event.data.resumed
     if (event.type === 'task.completed') endedMs = atMs
   })
-  if (Number.isNaN(endedMs)) throw new Error(`The turn of ${program.agent} did not succeed; see task ${task.id}.`)
+  if (Number.isNaN(endedMs)) throw new Error(`The turn of ${program.agent} did not succeed: ${JSON.stringify(last?.data)}`)
   if (resumed !== (session !== undefined)) throw new Error(`${program.agent} was ${resumed ? '' : 'not '}resumed.`)
   return { session: task.session, ms: endedMs - acceptedMs }
 }
