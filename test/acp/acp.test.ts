@@ -37,6 +37,8 @@ beforeAll(async () => {
     join(home.path, 'config.yaml'),
     [
       'defaultAgent: helper',
+      // However slow the machine is, a run that waits for an answer is still there when the next editor has started.
+      'questions: { liveWindow: 5m }',
       'agents:',
       `  helper: { ${helper}, profile: careful }`,
       `  other: { ${helper} }`,
@@ -333,11 +335,34 @@ it('a question is a form where the editor has forms, and else the next prompt an
 })
 
 it(
+  'a permission that was asked while no editor was there is asked of whoever loads the session, and the answer begins the next run',
+  patient,
+  async () => {
+    const editor = await open({ permit: async () => ({ outcome: { outcome: 'selected', optionId: 'Allow once' } }) })
+    const { sessionId } = await editor.newSession(folder)
+    const push = { use: { id: 'p', name: 'Bash', input: { command: 'git push' } } }
+    const play = [{ next: [push, { say: 'it is pushed' }] }, push]
+    expect(await pawl(home.path, ['send', sessionId, JSON.stringify(play)])).toMatchObject({ code: 0 })
+    await until(async () => (await tasksOf(sessionId))[0]?.state === 'blocked')
+    await editor.load(sessionId, folder)
+    await until(() => editor.text(sessionId).includes('it is pushed'))
+    const [task] = await tasksOf(sessionId)
+    const { runs } = json<TaskView>(await pawl(home.path, ['task', 'show', task!.id, '--json']))
+    expect(runs).toMatchObject([{ outcome: 'blocked' }, {}])
+  },
+)
+
+it(
   'neither the end of pawl acp nor that of the daemon loses anything: a session is loaded with all of it, and a prompt goes on',
   patient,
   async () => {
-    const gate = join(folder, 'gate')
-    const first = await openEditor(home.path)
+    const asked = Promise.withResolvers<void>()
+    const first = await openEditor(home.path, {
+      permit() {
+        asked.resolve()
+        return new Promise(() => undefined)
+      },
+    })
     const { sessionId } = await first.newSession(folder)
     await first.prompt(sessionId, [{ say: 'the first answer' }])
     void first
@@ -347,7 +372,8 @@ it(
         { say: 'the second ends' },
       ])
       .catch(() => undefined)
-    await first.seen(sessionId, (update) => update.sessionUpdate === 'tool_call')
+    // Not before: a run that asks while nobody is there ends. And unanswered: an editor that says "cancelled" stops the task.
+    await asked.promise
     await first.kill()
     expect(first.faults()).toEqual([])
 
@@ -361,7 +387,6 @@ it(
     expect(second.text(sessionId).slice(0, 2)).toEqual(['the first answer', 'the second begins'])
     await until(async () => (await tasksOf(sessionId))[0]?.state === 'completed')
 
-    await rm(gate, { force: true })
     const going = second.prompt(sessionId, [{ next: [{ say: 'the third ends' }] }, { say: 'the third begins' }, { hang: true }])
     await until(() => second.text(sessionId).includes('the third begins'))
     daemon.process.kill('SIGKILL')
