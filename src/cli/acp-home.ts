@@ -2,10 +2,9 @@ import { pause } from '../client/follow.ts'
 import { clientSettings } from '../config.ts'
 import { PawlError, unavailable } from '../domain/error.ts'
 import type { Runtime } from '../engine/runtime.ts'
-import { findDaemon } from '../run-file.ts'
 import type { AcpHome } from '../surfaces/acp/home.ts'
 import { Cli } from './cli.ts'
-import { type Connection, type ConnectOptions, connect } from './connect.ts'
+import { type Connection, type ConnectOptions, connect, connectToDaemon } from './connect.ts'
 
 /** How long a daemon may be away before an editor is told that it is. */
 const patienceMs = 120_000
@@ -31,12 +30,11 @@ export async function openAcpHome(cli: Cli): Promise<AcpHome & { close(): Promis
     return looking
   }
   const findAgain = async () => {
-    const { home } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
     const since = performance.now()
     for (;;) {
-      const found = await findDaemon(home)
-      const next = found && (await connect(cli, how))
-      if (next?.isDaemon && (await isThere(next.runtime))) {
+      // A daemon that is killed seems to live for a moment after its connections are cut; what comes of it must not be an engine of our own.
+      const next = await connectToDaemon(cli, how)
+      if (next && (await isThere(next.runtime))) {
         await connection.close()
         connection = next
         return

@@ -53,36 +53,8 @@ export interface ConnectOptions {
 
 /** Without a daemon the engine is opened in this process; it never opens a port. */
 export async function connect(cli: Cli, options: ConnectOptions): Promise<Connection> {
-  const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
-  // Whoever names a database wants that one, whatever a daemon of this home uses.
-  const daemon = cli.globals.databaseUrl === undefined ? await findDaemon(home) : undefined
-  if (daemon) {
-    const { remoteRuntime } = await import('./remote.ts')
-    let listener: ((state: 'live' | 'away') => void) | undefined
-    const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state), ...options })
-    return {
-      runtime,
-      entrance: { ...runtime, createSignInCode: (_, how) => runtime.createSignInCode(how) },
-      secrets: runtime,
-      isDaemon: true,
-      url: daemon.url,
-      async chooseAgent(named, profile) {
-        // Without settings of this folder the daemon knows as much as we do, and knows it already.
-        if (projectFile === undefined) {
-          if (profile !== undefined) await announceProfile(cli, runtime, profile)
-          return { agent: named ?? agent, profile }
-        }
-        const { readSettings, resolveAgent } = await import('./settings.ts')
-        return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named, profile)
-      },
-      adopt: async () => undefined,
-      onDisowned: () => undefined,
-      onDaemon: (listen) => {
-        listener = listen
-      },
-      close: async () => runtime.close(),
-    }
-  }
+  const daemon = await connectToDaemon(cli, options)
+  if (daemon) return daemon
   const { readSettings, readUsableSettings, resolveAgent } = await import('./settings.ts')
   const { config, problem = undefined } = options.isForNewTask
     ? { config: await readSettings(cli, { askTrust: false }) }
@@ -107,6 +79,39 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
     onDisowned: (tell) => void own.stopped.then((reason) => reason === 'disowned' && tell()),
     onDaemon: () => undefined,
     close: () => own.stop(),
+  }
+}
+
+/** The living daemon of the home, whether or not it answers; undefined if there is none. */
+export async function connectToDaemon(cli: Cli, options: ConnectOptions): Promise<Connection | undefined> {
+  const { home, agent, projectFile } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
+  // Whoever names a database wants that one, whatever a daemon of this home uses.
+  const daemon = cli.globals.databaseUrl === undefined ? await findDaemon(home) : undefined
+  if (!daemon) return undefined
+  const { remoteRuntime } = await import('./remote.ts')
+  let listener: ((state: 'live' | 'away') => void) | undefined
+  const runtime = remoteRuntime(daemon, { onState: (state) => listener?.(state), ...options })
+  return {
+    runtime,
+    entrance: { ...runtime, createSignInCode: (_, how) => runtime.createSignInCode(how) },
+    secrets: runtime,
+    isDaemon: true,
+    url: daemon.url,
+    async chooseAgent(named, profile) {
+      // Without settings of this folder the daemon knows as much as we do, and knows it already.
+      if (projectFile === undefined) {
+        if (profile !== undefined) await announceProfile(cli, runtime, profile)
+        return { agent: named ?? agent, profile }
+      }
+      const { readSettings, resolveAgent } = await import('./settings.ts')
+      return resolveAgent(cli, await readSettings(cli, { askTrust: true }), named, profile)
+    },
+    adopt: async () => undefined,
+    onDisowned: () => undefined,
+    onDaemon: (listen) => {
+      listener = listen
+    },
+    close: async () => runtime.close(),
   }
 }
 
