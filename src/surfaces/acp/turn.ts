@@ -45,6 +45,7 @@ export function startTurn(options: TurnOptions): Turn {
     await home.use((runtime) => runtime.cancelTask(task, { ...caller, now }))
   }
   const view = () => home.use((runtime) => runtime.getTask(task))
+  const hasMore = async () => (await home.use((runtime) => runtime.readEvents(task, { after, limit: 1 }))).length > 0
 
   /** Puts a question to the editor's user and brings the answer back, while the turn goes on. */
   const put = async (question: QuestionView, withdrawn: AbortController): Promise<void> => {
@@ -85,7 +86,7 @@ export function startTurn(options: TurnOptions): Turn {
   }
   /** The answer to the prompt, if the task has come to where the turn ends. */
   const restOf = (now: TaskView): PromptResponse | undefined => {
-    if (isEnded(now.state) || now.state === 'review') {
+    if (isOver(now)) {
       if (hasAnswer(now)) teller.result(now.result.text)
       return endingOf(now)
     }
@@ -98,9 +99,9 @@ export function startTurn(options: TurnOptions): Turn {
     return undefined
   }
   const follow = async (): Promise<PromptResponse> => {
-    // What rests already brings no event; what has ended meanwhile does.
     const now = after > 0 ? await view() : undefined
-    const early = now && !isEnded(now.state) && now.state !== 'review' ? restOf(now) : undefined
+    // What rests already brings no event, nor does an end that was told before; what has ended since does.
+    const early = now && !(isOver(now) && (await hasMore())) ? restOf(now) : undefined
     if (early) return early
     for await (const event of home.follow(task, { after, signal: left.signal, onGrowing: (text) => teller.growing(text) })) {
       teller.event(event)
@@ -119,6 +120,8 @@ export function startTurn(options: TurnOptions): Turn {
   done.catch(() => undefined)
   return { task, done, cancel, leave: () => left.abort() }
 }
+
+const isOver = ({ state }: TaskView) => isEnded(state) || state === 'review'
 
 const settledBy = (event: Event) =>
   event.type === 'question.answered' || event.type === 'question.closed' ? event.data.questionId : undefined
