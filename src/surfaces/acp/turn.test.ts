@@ -25,7 +25,7 @@ async function going() {
     runtime.setState(task.id, 'completed')
     return runtime.emit(task.id, { type: 'task.completed', data: { verified: false } }).at(-1)!.seq
   }
-  return { runtime, takeUp, told, end }
+  return { runtime, home, takeUp, told, end }
 }
 
 test('a task that is taken up ends its turn when it ends, also if its end was told before', async () => {
@@ -42,4 +42,14 @@ test('a task that is taken up ends its turn when it ends, also if its end was to
   await expect.poll(() => later.runtime.followers()).toBe(1)
   later.end()
   expect(await turn.done).toMatchObject({ stopReason: 'end_turn' })
+})
+
+test('whoever leaves does not wait for a daemon that is away', async () => {
+  const { takeUp, told, home } = await going()
+  home.follow = async function* () {
+    yield* await new Promise<never[]>(() => undefined)
+  }
+  const turn = takeUp(told)
+  turn.leave()
+  expect(await turn.done).toMatchObject({ stopReason: 'cancelled' })
 })

@@ -111,15 +111,22 @@ export function startTurn(options: TurnOptions): Turn {
       const answer = isRestingEvent(event) || event.type === 'question.asked' ? restOf(await view()) : undefined
       if (answer) return answer
     }
-    return { stopReason: 'cancelled' }
+    return unfinished
   }
   const done = Promise.race([follow(), finish.promise]).finally(() => {
     left.abort()
     for (const question of [...asked.keys()]) withdraw(question)
   })
   done.catch(() => undefined)
-  return { task, done, cancel, leave: () => left.abort() }
+  const leave = () => {
+    left.abort()
+    // Whatever is asked of a daemon that is away waits for it; nobody waits for that.
+    finish.resolve(unfinished)
+  }
+  return { task, done, cancel, leave }
 }
+
+const unfinished: PromptResponse = { stopReason: 'cancelled' }
 
 const isOver = ({ state }: TaskView) => isEnded(state) || state === 'review'
 
