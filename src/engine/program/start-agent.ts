@@ -78,12 +78,14 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     }
     return place.models ? doorAccess(where, place.models.keyVariables) : findAccess(where)
   }
-  const likeness = async (vendorId: string | undefined): Promise<Likeness> => ({
-    ...likenessOf(wanted, taken, parts, place, digest),
-    access: (await entrance()).likeness,
-    secrets: digestOf(await parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name })),
-    conversation: vendorId === undefined ? '' : await conversationState(vendorId),
-  })
+  const likeness = async (vendorId: string | undefined): Promise<Likeness> => {
+    const [{ likeness: access }, secrets, conversation] = await Promise.all([
+      entrance(),
+      parts.secretsFor(place.profile.secrets, { agent: task.agent, user: task.user_name }),
+      vendorId === undefined ? '' : conversationState(vendorId),
+    ])
+    return { ...likenessOf(wanted, taken, parts, place, digest), access, secrets: digestOf(secrets), conversation }
+  }
 
   const earlier = run.fence > 1 ? await earlierRuns(taken, parts) : []
   const care = careAfter(earlier)
