@@ -377,7 +377,9 @@ test('a task whose agent needs a login says so, and goes on when somebody says t
 
 test('a task that is answered for at once is told as whoever asks for it then is told it', async () => {
   const client = await stage.client({ agent: 'fake' })
-  const [first, second] = [request({ text: script({ hang: true }) }), request({ text: script({ speak: 'done' }) })]
+  // Where the program is: one that fails would not be waited for.
+  const first = request({ text: script({ hang: true }), metadata: stage.inWorkspace })
+  const second = request({ text: script({ speak: 'done' }) })
   const configuration = { returnImmediately: true }
   const { id, contextId } = taskIn(await client.sendMessage({ ...first, configuration } as typeof first))
   // In the same conversation it waits for the first: nothing of it changes meanwhile.

@@ -3,6 +3,7 @@ import { readdir, rm } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../files/path-inside.ts'
+import { takingTurns } from '../workspace/turns.ts'
 
 /**
  * A home whose files we read. That of a session belongs to the agent, who may put a link to anything of ours in the place of any file or folder: there no link
@@ -25,7 +26,7 @@ export type Look = (home: Home, pattern: string, which?: Pick<SessionFiles, 'old
 
 /** Undefined if there is no such directory. Up to the home itself the path is ours. */
 export async function openHome(path: string, options: { isOurs?: boolean } = {}): Promise<Home | undefined> {
-  const root = await ifThere(() => openDirectory(realpathSync(path)), isAbsence)
+  const root = await ifThere(() => openDirectory(realpathSync.native(path)), isAbsence)
   return root && { root, isOurs: options.isOurs ?? false }
 }
 
@@ -71,9 +72,11 @@ export const lookFor: Look = async (home, pattern, { oldest = false } = {}) => {
   const isBetter = (path: string, mtimeMs: number, best: FoundFile) => (oldest ? path < best.path : mtimeMs > best.mtimeMs)
   let best: FoundFile | undefined
   let left = mostEntries
+  const turn = takingTurns()
   const walk = async (directory: DirectoryHandle, [name = '', ...rest]: readonly string[], prefix: string): Promise<void> => {
     for (const entry of await namesLike(directory, name)) {
       if (left-- <= 0) return
+      await turn()
       const path = `${prefix}${entry}`
       if (rest.length > 0) await inDirectory(home, directory, entry, (below) => walk(below, rest, `${path}/`))
       else {
@@ -91,10 +94,12 @@ export const lookFor: Look = async (home, pattern, { oldest = false } = {}) => {
 export async function filesBelow(home: Home, folder: string, options: { most: number }): Promise<string[]> {
   const found: string[] = []
   let left = mostEntries
+  const turn = takingTurns()
   const walk = async (directory: DirectoryHandle, prefix: string, depth: number): Promise<void> => {
     for (const name of (await namesIn(directory)).toSorted()) {
       if (found.length >= options.most || left-- <= 0) return
       if (name.startsWith(ownPrefix)) continue
+      await turn()
       const entry = await statIn(home, directory, name)
       if (entry?.isFile()) found.push(`${prefix}${name}`)
       else if (entry?.isDirectory() && depth < 16)
@@ -178,7 +183,9 @@ async function inDirectory<T>(
   name: string,
   use: (directory: DirectoryHandle) => Promise<T>,
 ): Promise<T | undefined> {
-  const directory = await ifThere(async () => (home.isOurs ? openDirectory(realpathSync(parent.at(name))) : openIn(parent, name)))
+  const directory = await ifThere(async () =>
+    home.isOurs ? openDirectory(realpathSync.native(parent.at(name))) : openIn(parent, name),
+  )
   if (!directory) return undefined
   try {
     return await use(directory)
