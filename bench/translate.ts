@@ -125,14 +125,15 @@ export const readClaude: Reader = async (stdout, hear) => {
 
 export const readAppServer: Reader = async (stdout, hear) => {
   const turn = countingTurn(hear)
-  const usage = createUsageMeter()
+  let usage = createUsageMeter()
   let hearing = hearCodex(turn, usage)
   const server = connect(childOf(stdout), {
     async notified(method, params, line) {
       await hearing.notified(method, params, line)
       if (method !== 'turn/completed') return
       await hearing.end()
-      usage.take()
+      // The next one is of another recording, whose program counts from nothing.
+      usage = createUsageMeter()
       hearing = hearCodex(turn, usage)
     },
     requested: (id) => server.refuse(id, 'It is only a recording.'),
