@@ -2,14 +2,12 @@ import { modelPrices, priceOrigin } from '../agents/model-prices.ts'
 import type { Config } from '../config.ts'
 import { createPrices } from '../domain/money/prices.ts'
 import type { SharedCaps } from '../engine/money/caps.ts'
-import { createFirstCalls } from '../engine/money/first-calls.ts'
 import type { Money } from '../engine/money/meter.ts'
 
 /** What the settings say of money. */
 export const moneyOf = (config: Pick<Config, 'prices' | 'budget'>): Money => ({
   prices: createPrices(config.prices, modelPrices, priceOrigin),
   caps: capsOf(config),
-  firstCalls: createFirstCalls(),
 })
 
 /** Read at each use: they may change while everything runs. */

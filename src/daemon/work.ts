@@ -9,6 +9,7 @@ import { createPictureShelf } from '../engine/changes/shelf.ts'
 import { sweepStores } from '../engine/changes/store-folder.ts'
 import { sweepRemovedRuns } from '../engine/delete-task.ts'
 import { createDispatch, type QueueClock } from '../engine/dispatch.ts'
+import { createFirstCalls } from '../engine/money/first-calls.ts'
 import { createRecovery } from '../engine/recovery.ts'
 import type { RunParts } from '../engine/run.ts'
 import { createSettler } from '../engine/settle.ts'
@@ -182,7 +183,7 @@ function runParts(
       tellAsked: () => bus.tell('asked'),
     },
     secretsFor: secrets.resolve,
-    money: moneyOf(config),
+    money: { ...moneyOf(config), firstCalls: createFirstCalls() },
     guardrails: config.guardrails,
     recordings: config.recordings,
     files: { blobs, limits: config.fileLimits },

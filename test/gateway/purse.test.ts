@@ -298,6 +298,19 @@ it('a run whose process died with no call under way is charged nothing more', as
   expect(await booked(run.id)).toEqual({ counted: 0.1, cost: 0.1, lines: 1, unknown: 0 })
 })
 
+it('a run whose process died before the first call that it was expected to make is charged nothing', async () => {
+  const firstCalls = createFirstCalls()
+  const first = await begin({ budget: { usd: 10 }, firstCalls })
+  ;(await first.purse.reserve(worst(0, 1000))).settle(facts(1, 100))
+  await first.end()
+  const { run, purse } = await begin({ budget: { usd: 10 }, firstCalls })
+  purse.expect()
+  await soon(async () => (await held(run.id)) !== undefined)
+  await settler.settleRun(run, { outcome: 'lost', text: '' })
+  expect(await booked(run.id)).toMatchObject({ counted: null, lines: 0 })
+  expect(await held(run.id)).toBeUndefined()
+})
+
 it('a run that was given to others may spend nothing more, and what it says too late is not counted twice', async () => {
   const { run, purse } = await begin({ budget: { usd: 10 } })
   const open = await purse.reserve(worst(0, 500))

@@ -260,8 +260,8 @@ export function createPurse(parts: PurseParts): RunPurse {
       const first = money.firstCalls?.of(caller)
       if (!first || first.units === 0 || expecting || closing || !isFirst) return
       const { units, route } = first
-      // What fails here is told by the call that needs it.
       const wish = { least: 0, most: 0, slack: 0, expected: units + slackFor(units), call: 0, model: route.target }
+      // What fails here is told by the call that needs it.
       expecting = reserve(wish, route).catch(() => undefined)
     },
     async reserve(call) {

@@ -96,7 +96,7 @@ export async function filesBelow(home: Home, folder: string, options: { most: nu
   let left = mostEntries
   const turn = takingTurns()
   const walk = async (directory: DirectoryHandle, prefix: string, depth: number): Promise<void> => {
-    for (const name of (await namesIn(directory)).toSorted()) {
+    for (const name of (await entriesOf(directory)).toSorted()) {
       if (found.length >= options.most || left-- <= 0) return
       if (name.startsWith(ownPrefix)) continue
       await turn()
@@ -143,11 +143,11 @@ const mostEntries = 2_000
 async function namesLike(directory: DirectoryHandle, pattern: string): Promise<string[]> {
   if (!pattern.includes('*')) return [pattern]
   const like = new RegExp(`^${pattern.split('*').map(literally).join('[^]*')}$`)
-  return (await namesIn(directory)).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
+  return (await entriesOf(directory)).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
 }
 
 /** Read at once, which costs less than to ask another thread, unless an agent has put so much there that everybody else would wait for it. */
-async function namesIn(directory: DirectoryHandle): Promise<string[]> {
+async function entriesOf(directory: DirectoryHandle): Promise<string[]> {
   const entries = opendirSync(directory.at('.'))
   const names: string[] = []
   try {

@@ -8,11 +8,11 @@ import { findProgram, realPath } from '../../process/program.ts'
 import type { Walls } from '../../sandbox.ts'
 import { freshEnvironment } from '../environment.ts'
 import { nameDoor, type OpenDoor } from '../open-door.ts'
-import type { Drop } from './drop.ts'
 import { agentIdentity, mayExecute } from './identity.ts'
 import { initSource, isObeyedEarly, keptName } from './init.ts'
 import { limiting } from './limits.ts'
 import type { MemoryWatch } from './memory-watch.ts'
+import type { MountTable } from './mount-table.ts'
 import { isVisible } from './mounts.ts'
 import { interpretersOf } from './programs.ts'
 import { seccompFilter } from './seccomp/filter.ts'
@@ -44,8 +44,8 @@ export interface CommandLine {
   readonly seccomp: Buffer
   /** Folders inside that lie in memory. */
   readonly rooms: readonly string[]
-  /** How the outermost process becomes the user. */
-  readonly drop: Drop
+  /** Must lie there while the walls are built. */
+  readonly table: MountTable | undefined
 }
 
 /** The command line of the outermost process, and what bubblewrap reads from descriptors. A door whose address is not given is opened inside. */
@@ -107,7 +107,7 @@ export async function commandLine(
     options,
     seccomp: seccompFilter({ nestedNamespaces: walls.nestedNamespaces ?? false }),
     rooms: view.rooms,
-    drop: view.drop,
+    table: view.drop.table,
   }
 }
 

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { findProgram } from '../../process/program.ts'
 import { closedAncestor, type Identity } from './identity.ts'
+import { type MountTable, tableIn } from './mount-table.ts'
 import { isWithin } from './mounts.ts'
 
 /** Writable for root alone, so nobody can put a link in our way. Each run lays what it needs over the places in it, seen by that run only. */
@@ -13,12 +13,7 @@ export interface Drop {
   readonly words: readonly string[]
   readonly sourceOf: (path: string) => string
   /** Must lie there while the words are followed; see `withTable`. */
-  readonly table?: Table | undefined
-}
-
-interface Table {
-  readonly path: string
-  readonly text: string
+  readonly table?: MountTable | undefined
 }
 
 /**
@@ -61,8 +56,10 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
   const places = closed.map((path, index) => placeFor(path, index))
   const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
   const mount = await find('mount')
-  const text = closed.map((path, index) => `${inTable(path)} ${inTable(places[index]!)} none rbind\n`).join('')
-  const table = { path: join(stagingDirectory, tableName()), text }
+  const table = tableIn(
+    stagingDirectory,
+    closed.map((path, index) => [path, places[index]!]),
+  )
   return {
     words: [...stage, mount, table.path, ...drop],
     table,
@@ -72,40 +69,6 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
     },
   }
 }
-
-/** Lays the table of a drop where its words look for it, for as long as `follow` takes. */
-export async function withTable<T>({ table }: Pick<Drop, 'table'>, follow: () => Promise<T>): Promise<T> {
-  if (!table) return follow()
-  if (!isSwept) sweepTables(dirname(table.path))
-  isSwept = true
-  writeFileSync(table.path, table.text, { mode: 0o600 })
-  try {
-    return await follow()
-  } finally {
-    rmSync(table.path, { force: true })
-  }
-}
-
-let isSwept = false
-/** Nobody follows one for so long. */
-const leftAfterMs = 600_000
-
-/** Removes the tables of processes that were killed while they built walls. */
-export function sweepTables(folder: string): void {
-  for (const path of readdirSync(folder)
-    .filter(isTable)
-    .map((name) => join(folder, name))) {
-    const left = statSync(path, { throwIfNoEntry: false })
-    if (left && Date.now() - left.mtimeMs > leftAfterMs) rmSync(path, { force: true })
-  }
-}
-
-const tableName = () => `table-${randomUUID()}`
-const isTable = (name: string) => name.startsWith('table-')
-
-/** The table is split at white space, and its first field may begin a comment; ours begin with a slash. */
-const inTable = (path: string) =>
-  path.replaceAll(/[\s\\]/g, (sign) => [...Buffer.from(sign)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''))
 
 /** Each is made once, empty, and stays. */
 function placeFor(path: string, index: number): string {

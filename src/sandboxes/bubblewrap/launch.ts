@@ -10,10 +10,10 @@ import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tr
 import type { Walled, Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
 import { type CommandLine, commandLine, fds, type LaunchTools } from './command-line.ts'
-import { withTable } from './drop.ts'
 import { type Guard, guardLimits } from './guard.ts'
 import { agentIdentity } from './identity.ts'
 import { endedEarly, greeting, listener, stdio, urlOf } from './inside.ts'
+import { withTable } from './mount-table.ts'
 import { assertSamePlaces } from './same-places.ts'
 import { isSpare } from './spare-doors.ts'
 
@@ -40,7 +40,7 @@ async function openedBefore(walls: Walls, { doors }: LaunchTools): Promise<OpenD
 
 async function launchWith(opened: OpenDoor | undefined, command: Command, walls: Walls, tools: LaunchTools): Promise<Walled> {
   const line = await commandLine(command, walls, { ...tools, door: opened })
-  return withTable(line.drop, () => build(line, opened, command, walls, tools))
+  return withTable(line.table, () => build(line, opened, command, walls, tools))
 }
 
 async function build(

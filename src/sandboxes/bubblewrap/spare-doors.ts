@@ -6,10 +6,11 @@ import { childrenOf } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import type { OpenDoor } from '../open-door.ts'
-import { dropTo, findOnce, noDrop, withTable } from './drop.ts'
+import { dropTo, findOnce, noDrop } from './drop.ts'
 import type { Identity } from './identity.ts'
 import { initSource } from './init.ts'
 import { listener, urlOf } from './inside.ts'
+import { withTable } from './mount-table.ts'
 
 /** A door that stands open in a network of its own, where nobody lives yet. */
 export interface SpareDoor extends OpenDoor {
@@ -98,7 +99,7 @@ async function openAhead(user: Identity, { bwrap, searchPath, clock }: SpareTool
   const walls = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--die-with-parent', '--new-session']
   const init = [drop.sourceOf(node), '--no-warnings', '--eval', initSource, '--', 'door']
   const words = [...drop.words, bwrap, ...walls, '--ro-bind', '/', '/', '--', ...init]
-  return withTable(drop, () => openBy(words, nsenter, clock))
+  return withTable(drop.table, () => openBy(words, nsenter, clock))
 }
 
 async function openBy([file, ...args]: readonly string[], nsenter: string, clock: Clock): Promise<SpareDoor> {

@@ -2,19 +2,19 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sweepTables, withTable } from './drop.ts'
+import { sweepTables, withTable } from './mount-table.ts'
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pawl-drop-'))
+  folder = mkdtempSync(join(tmpdir(), 'pawl-tables-'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the table of a drop is there while its words are followed, and gone however that ends', async () => {
+test('a table is there while it is followed, and gone however that ends', async () => {
   const table = { path: join(folder, 'table-1'), text: '/a /b none rbind\n' }
-  expect(await withTable({ table }, async () => readFileSync(table.path, 'utf8'))).toBe(table.text)
+  expect(await withTable(table, async () => readFileSync(table.path, 'utf8'))).toBe(table.text)
   expect(existsSync(table.path)).toBe(false)
-  const failing = withTable({ table }, async () => {
+  const failing = withTable(table, async () => {
     throw new Error('no walls')
   })
   await expect(failing).rejects.toThrow('no walls')
