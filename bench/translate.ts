@@ -99,7 +99,7 @@ function countingTurn(hear?: Turn['emit']): Turn & { events(): number } {
 
 export const readClaude: Reader = async (stdout, hear) => {
   const turn = countingTurn(hear)
-  const program = { send: () => {}, interrupt: () => {}, background: 0 }
+  const program = { send: () => {}, interrupt: () => {}, tools: { answer: async () => ({}) }, background: 0 }
   let isOver = false
   const begin = () => {
     const hearing = hearClaude(turn, program)

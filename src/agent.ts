@@ -213,7 +213,18 @@ export interface DoorGiven {
   readonly token: string
   /** Resolves when the program has been told for the first time which tools of ours there are, or has not asked for a while: for those that begin without them. */
   readonly listed?: (() => Promise<void>) | undefined
+  /** For programs whose own protocol carries messages of MCP: they are answered as those that come to the door are. */
+  readonly exchange?: ToolExchange | undefined
 }
+
+/**
+ * What our tools, or the user's server of that name, answer to one message; undefined to one that wants no answer. What the message asks for winds down when `signal`
+ * aborts. Rejects with a `PawlError` while no run is under way.
+ */
+export type ToolExchange = (
+  message: object,
+  about: { readonly server?: string | undefined; readonly signal: AbortSignal },
+) => Promise<object | undefined>
 
 export interface SkillsGiven {
   /** May the program's own be used as well? */

@@ -308,6 +308,28 @@ describe('the tool server', () => {
     expect(await call).toBe('AbortError')
   })
 
+  it('answers a message that came another way as it would over HTTP, and always under its number', async () => {
+    const { tools, post, calls } = await serving()
+    const { signal } = new AbortController()
+    const send = request('tools/call', { name: 'send_message_to_user', arguments: { message: 'halfway' } })
+    const unknown = request('tools/call', { name: 'send_a_message', arguments: {} })
+    for (const message of [initialize('2025-11-25'), request('tools/list'), send, unknown, request('dance'), request('ping')])
+      expect(await tools.exchange(message, { signal })).toEqual((await post(message)).json)
+    expect(calls).toEqual([
+      ['notify', 'halfway'],
+      ['notify', 'halfway'],
+    ])
+    expect(await tools.exchange({ jsonrpc: '2.0', method: 'notifications/initialized' }, { signal })).toBeUndefined()
+    for (const [message, server, why] of [
+      [{ id: 7 }, undefined, expect.any(String)],
+      [request('tools/list'), 'notes', 'There is no server of tools "notes" in this run.'],
+    ] as const)
+      expect(await tools.exchange(message, { server, signal })).toMatchObject({ id: 7, error: { message: why } })
+    await tools.close()
+    expect(await tools.exchange(send, { signal })).toMatchObject({ id: 7, error: { code: -32000 } })
+    expect(calls).toHaveLength(2)
+  })
+
   it('loads the protocol only when the first message comes', async () => {
     const program = `
       import { registerHooks } from 'node:module'

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { ToolExchange } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
 import { type Log, silentLog } from '../log.ts'
 import type { Answer, Protocol } from './protocol.ts'
@@ -7,6 +8,8 @@ import type { Tool, ToolVerbs } from './tool.ts'
 export interface ToolServer {
   /** Answers one HTTP request whose sender is already known to be the agent. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse, server?: string): Promise<void>
+  /** Answers one message of theirs that came another way. Never rejects. */
+  readonly exchange: ToolExchange
   /** Resolves when all that it offers is known, or will not be soon. Undefined: it is. */
   readonly settled?: Promise<unknown> | undefined
   /** Refuses every message that has not arrived whole, tells what takes long to wind down, and resolves when the calls under way have been answered. Closing twice is fine. */
@@ -47,29 +50,44 @@ export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServ
     if (request.method !== 'POST') return { ...refusal(405, -32000, 'Send messages with POST.'), headers: { allow: 'POST' } }
     const text = await readText(request)
     if (text === undefined) return refusal(413, -32000, `The message is larger than ${maxBodyBytes} bytes.`)
-    if (isClosed) return refusal(409, -32000, 'The run that this tool server belonged to is over.')
     const message = parse(text)
     if (message === undefined) return refusal(400, -32700, 'The message is not JSON.')
     // Batches are no part of the protocol since 2025-06-18, and nobody sends them.
     if (Array.isArray(message)) return refusal(400, -32600, 'Send one message per request.')
+    return exchange(message, request.headers, gone)
+  }
+  async function exchange(message: unknown, headers: IncomingHttpHeaders, gone: AbortSignal): Promise<Answer> {
+    if (isClosed) return refusal(409, -32000, 'The run that this tool server belonged to is over.')
     protocol ??= load()
-    const exchange = protocol.then(({ exchange }) => exchange(message, request.headers, AbortSignal.any([closing.signal, gone])))
-    underWay.add(exchange)
-    return exchange.finally(() => underWay.delete(exchange))
+    const answered = protocol.then(({ exchange }) => exchange(message, headers, AbortSignal.any([closing.signal, gone])))
+    underWay.add(answered)
+    return answered.finally(() => underWay.delete(answered))
+  }
+  function failed(error: unknown): Answer {
+    log.error('a message to the tool server could not be answered', { error: messageOf(error) })
+    return refusal(500, -32603, 'Pawl could not serve this; its log says why.')
   }
 
   return {
     async handle(request, response, server) {
-      if (server !== undefined) return unknownServer(request, response, server)
       const gone = new AbortController()
       response.once('close', () => response.writableEnded || gone.abort())
-      const { status, headers, body } = await answer(request, gone.signal).catch((error: unknown) => {
+      const answered = server === undefined ? answer(request, gone.signal) : readText(request).then(() => unknownServer(server))
+      const { status, headers, body } = await answered.catch((error: unknown) => {
         // A sender that went away in the middle is nothing to worry about.
-        if (request.complete) log.error('a message to the tool server could not be answered', { error: messageOf(error) })
-        return refusal(500, -32603, 'Pawl could not serve this; its log says why.')
+        return request.complete ? failed(error) : refusal(400, -32000, 'The message ended too soon.')
       })
       response.writeHead(status, { 'cache-control': 'no-store', ...(body && { 'content-type': 'application/json' }), ...headers })
       response.end(body)
+    },
+    async exchange(message, { server, signal }) {
+      const id = 'id' in message ? message.id : undefined
+      const { body } =
+        server === undefined
+          ? await exchange(message, { 'content-type': 'application/json' }, signal).catch(failed)
+          : unknownServer(server)
+      // Whoever asked waits for an answer with its number, a refusal too.
+      return id === undefined || body === '' ? undefined : { ...JSON.parse(body), id }
     },
     async close() {
       isClosed = true
@@ -79,12 +97,7 @@ export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServ
   }
 }
 
-/** Nobody of that name is served here. */
-async function unknownServer(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
-  await readText(request)
-  const { status, body } = refusal(404, -32000, `There is no server of tools "${name}" in this run.`)
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
-}
+const unknownServer = (name: string) => refusal(404, -32000, `There is no server of tools "${name}" in this run.`)
 
 function refusal(status: number, code: number, message: string): Answer {
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }) }

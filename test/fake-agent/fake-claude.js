@@ -13,14 +13,13 @@
  *   stderr: text            a line on standard error
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
- *   call: {name,arguments}  calls a tool of Pawl at the door; says what came back
+ *   call: {name,arguments}  calls a tool of Pawl; says what came back
  *   write: {file,text}      writes a file
  *   spend: {usd,usage}      what the turn will have cost and used
  *   fail: text              ends the turn with this failure
  *   next: steps             these are played at the next prompt, whatever it says, also by another process with the same home
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request as send } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -144,24 +143,12 @@ function takeNext() {
   return steps
 }
 
-function call(params) {
-  const { PAWL_DOOR_URL: door, PAWL_DOOR_TOKEN: token } = process.env
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  return new Promise((resolve, reject) => {
-    const asked = send(`${door}/mcp`, { method: 'POST', headers }, (response) => {
-      let body = ''
-      response.on('data', (part) => {
-        body += part
-      })
-      response.on('end', () => {
-        const { result, error } = JSON.parse(body)
-        resolve(error?.message ?? result.content?.[0].text ?? JSON.stringify(result.tools.map((tool) => tool.name)))
-      })
-    })
-    asked.on('error', reject)
-    const method = params.name === undefined ? 'tools/list' : 'tools/call'
-    asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  })
+async function call(params) {
+  const method = params.name === undefined ? 'tools/list' : 'tools/call'
+  const message = { jsonrpc: '2.0', id: waiting.size, method, params }
+  const { error: refused, response } = await request({ subtype: 'mcp_message', server_name: 'pawl', message })
+  const { result, error } = response?.mcp_response ?? { error: { message: refused } }
+  return error?.message ?? result.content?.[0].text ?? JSON.stringify(result.tools.map((tool) => tool.name))
 }
 
 /** As a timer of the program would do it. */

@@ -1,15 +1,14 @@
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { LaunchSpec, Permission, PermissionRequest } from '../../src/agent.ts'
+import type { LaunchSpec, Permission, PermissionRequest, ToolExchange } from '../../src/agent.ts'
 import { claudeCode } from '../../src/agents/claude-code/agent.ts'
 import type { ClaudeCodeOptions } from '../../src/agents/claude-code/options.ts'
 import type { AgentEvent } from '../../src/domain/event.ts'
 import type { QuestionAsked } from '../../src/domain/question/question.ts'
 import type { Utterance } from '../../src/domain/transcript.ts'
+import { createToolServer } from '../../src/tools/serve.ts'
+import type { ToolVerbs } from '../../src/tools/tool.ts'
 import { makePlace } from '../contracts/adapter.ts'
 import { launch, type Place } from '../contracts/launch.ts'
 import { fingerprint } from '../model-server/record.ts'
@@ -124,26 +123,60 @@ test('a question ends the turn as blocked; the answer is the next prompt, for th
   expect(JSON.stringify(model.requestsOf('answer')[0]?.body)).toContain('passed on to the user')
 })
 
-test('our tools at the door need no permission, and the token stands in no file', async () => {
+test('our tools come over its pipe and need no permission, and the token of the door stands in no file', async () => {
   const place = await makePlace()
-  const door = await openDoor()
+  const asked: unknown[] = []
   const { turn, end } = await open({
     scenario: 'mcp-ask',
     place,
     tools: true,
-    env: { PAWL_DOOR_URL: door.url, PAWL_DOOR_TOKEN: 'door-secret' },
+    door: {
+      url: '',
+      token: '',
+      exchange: ownTools({
+        async consult(questions) {
+          asked.push(...questions)
+          return ['green']
+        },
+      }),
+    },
+    env: { PAWL_DOOR_URL: 'http://127.0.0.1:9', PAWL_DOOR_TOKEN: 'door-secret' },
   })
-  const { verdict, events, requests } = await turn('go')
-  expect(verdict).toMatchObject({ outcome: 'succeeded', text: expect.stringContaining('noted') })
-  expect(requests).toEqual([])
-  expect(events.find((event) => event.type === 'agent.tool_called')?.data).toMatchObject({ tool: 'mcp__pawl__ask_user' })
-  expect(new Set(door.seen)).toEqual(new Set(['Bearer door-secret']))
+  for (const prompt of ['go', 'again']) {
+    const { verdict, events, requests } = await turn(prompt)
+    expect(verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: true })
+    expect(requests).toEqual([])
+    if (prompt === 'again') break
+    expect(verdict.text).toContain('green')
+    expect(events.find((event) => event.type === 'agent.tool_called')?.data).toMatchObject({ tool: 'mcp__pawl__ask_user' })
+  }
+  expect(asked).toMatchObject([{ text: 'Which colour?' }])
   await end()
   for (const entry of await readdir(place.home, { recursive: true, withFileTypes: true })) {
     // What it started may still tidy up, and remove a file that was listed.
     const text = entry.isFile() ? await readFile(join(entry.parentPath, entry.name), 'utf8').catch(() => '') : ''
     expect(text).not.toContain('door-secret')
   }
+})
+
+test('a turn that is stopped in the middle of one of our tools takes the call back', async () => {
+  const stopping = new AbortController()
+  const taken = Promise.withResolvers<void>()
+  const exchange: ToolExchange = (message, about) => {
+    const isCall = 'method' in message && message.method === 'tools/call'
+    if (!isCall) return ownTools()(message, about)
+    stopping.abort()
+    return new Promise((_, reject) =>
+      about.signal.addEventListener('abort', () => {
+        taken.resolve()
+        reject(new Error('taken back'))
+      }),
+    )
+  }
+  const { turn } = await open({ scenario: 'mcp-ask', tools: true, door: { url: '', token: '', exchange } })
+  const { verdict } = await turn('go', { signal: stopping.signal })
+  await taken.promise
+  expect(verdict.outcome).not.toBe('succeeded')
 })
 
 test('instructions are told, also when they change in a resumed conversation', async () => {
@@ -334,32 +367,6 @@ async function open({ scenario, key, place, permission = { allow: true }, env, .
   return { turn, end }
 }
 
-/** An MCP server with one tool, as far as a client needs it. */
-async function openDoor() {
-  const seen: (string | undefined)[] = []
-  const server = createServer(async (request, response) => {
-    seen.push(request.headers.authorization)
-    if (request.method !== 'POST') return response.writeHead(405).end()
-    const {
-      id: call,
-      method,
-      params,
-    } = (await json(request)) as { id?: unknown; method: string; params: { protocolVersion: string } }
-    if (call === undefined) return response.writeHead(202).end()
-    const tool = { name: 'ask_user', description: 'Asks the user.', inputSchema: { type: 'object' } }
-    const results: Record<string, object> = {
-      initialize: {
-        protocolVersion: params?.protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo: { name: 'pawl', version: '1' },
-      },
-      'tools/list': { tools: [tool] },
-      'tools/call': { content: [{ type: 'text', text: 'noted' }] },
-    }
-    const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: call, ...answer }))
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => new Promise<void>((done) => void server.close(() => done()).closeAllConnections()))
-  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
+/** Pawl's own tools, as a run has them. */
+const ownTools = (verbs: Partial<ToolVerbs> = {}): ToolExchange =>
+  createToolServer({ consult: async () => undefined, notify: async () => {}, ...verbs }).exchange

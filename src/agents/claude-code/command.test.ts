@@ -74,6 +74,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     maxTurns: 40,
     systemPrompt: '- Be brief.',
     tools: true,
+    servers: ['docs'],
     walled: true,
     baseUrl: 'http://127.0.0.1:1',
     access: { kind: 'script', path: "/home/agent/it's a key" },
@@ -105,7 +106,7 @@ test('everything that can be set comes in its order, the extra arguments last', 
     '--max-turns=30',
     `--settings={"apiKeyHelper":"'/home/agent/it'\\\\''s a key'"}`,
     '--strict-mcp-config',
-    '--mcp-config=/home/agent/.pawl-mcp.json',
+    '--mcp-config={"mcpServers":{"pawl":{"type":"sdk","name":"pawl"},"docs":{"type":"sdk","name":"docs"}}}',
     '--json-schema={"type":"object"}',
     '--effort',
     'high',
@@ -119,15 +120,6 @@ test('everything that can be set comes in its order, the extra arguments last', 
     IS_SANDBOX: '1',
   })
   expect(files?.['.pawl-system-prompt.txt']).toBe('- Be brief.')
-  expect(JSON.parse(String(files?.['.pawl-mcp.json']))).toEqual({
-    mcpServers: {
-      pawl: {
-        type: 'http',
-        url: '${PAWL_DOOR_URL}/mcp',
-        headers: { Authorization: 'Bearer ${PAWL_DOOR_TOKEN}' },
-      },
-    },
-  })
 })
 
 test('what one task says of tools and folders comes after what the agent has, and a resumed conversation has all of it', () => {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { Conversation, LaunchSpec, Permission, PermissionRequest, Turn } from '../../agent.ts'
+import type { Conversation, LaunchSpec, Permission, PermissionRequest, ToolExchange, Turn } from '../../agent.ts'
+import { conflict } from '../../domain/error.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { Child } from '../../process/child.ts'
@@ -183,6 +184,83 @@ test('a program that wants to use a tool between two turns is refused', async ()
     subtype: 'success',
     response: { behavior: 'deny', message: expect.any(String) },
   })
+})
+
+const toServer = (server_name: string, message: object) => ({ subtype: 'mcp_message', server_name, message })
+
+test('messages to servers of tools are answered over the pipe, ours and those of the user, whatever becomes of them', async () => {
+  const seen: unknown[] = []
+  const exchange: ToolExchange = async (message, { server }) => {
+    seen.push([server, message])
+    if (server === 'broken') throw conflict('No run is under way.')
+    return 'id' in message ? { jsonrpc: '2.0', id: message.id, result: { from: server ?? 'pawl' } } : undefined
+  }
+  const { take } = await open({ door: { url: '', token: '', exchange } })
+  const list = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
+  const told = { jsonrpc: '2.0', method: 'notifications/initialized' }
+  const steps = [
+    { ask: toServer('pawl', list) },
+    { ask: toServer('notes', list) },
+    { ask: toServer('pawl', told) },
+    { ask: toServer('broken', list) },
+    { ask: { subtype: 'mcp_message' } },
+  ]
+  const { events } = await take([...steps, { say: 'done' }])
+  const answers = events.flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : [])).slice(0, steps.length)
+  expect(answers.map((text) => JSON.parse(text).response?.mcp_response)).toEqual([
+    { jsonrpc: '2.0', id: 7, result: { from: 'pawl' } },
+    { jsonrpc: '2.0', id: 7, result: { from: 'notes' } },
+    { jsonrpc: '2.0', id: 0, result: {} },
+    { jsonrpc: '2.0', id: 7, error: { code: -32000, message: 'No run is under way.' } },
+    { jsonrpc: '2.0', id: 0, result: {} },
+  ])
+  expect(seen).toEqual([
+    [undefined, list],
+    ['notes', list],
+    ['broken', list],
+  ])
+})
+
+test('a call of a tool that the program takes back is told to end, and no other', async () => {
+  const ended: unknown[] = []
+  const both = Promise.withResolvers<void>()
+  const exchange: ToolExchange = async (message, { server, signal }) => {
+    signal.addEventListener('abort', () => {
+      ended.push(server)
+      both.resolve()
+    })
+    return new Promise(() => {})
+  }
+  const { take } = await open({ door: { url: '', token: '', exchange } })
+  const call = { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'slow' } }
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } }
+  const asked = (request_id: string, request: object) => ({ type: 'control_request', request_id, request })
+  const lines = [
+    asked('a', toServer('pawl', call)),
+    asked('b', toServer('notes', call)),
+    asked('c', toServer('notes', cancelled)),
+  ]
+  await take([...lines.map((line) => ({ line })), { ask: toServer('pawl', cancelled) }, { say: 'done' }])
+  await both.promise
+  expect(ended).toEqual(['notes', undefined])
+})
+
+test('a tool that is called between two turns is refused, and the program is done with; to take a call back is no work', async () => {
+  const seen: unknown[] = []
+  const exchange: ToolExchange = async (message) => void seen.push(message)
+  const { take, unbidden, child, place } = await open({ door: { url: '', token: '', exchange } })
+  const heard = join(place.workspace, 'heard.jsonl')
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } }
+  await take([{ later: [{ ask: toServer('pawl', cancelled) }], heard }, { say: 'done' }])
+  await vi.waitFor(() => readFileSync(heard), { timeout: 20_000 })
+  expect((await take('two')).verdict).toMatchObject({ outcome: 'succeeded', mayGoOn: true })
+  const call = { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'ask_user' } }
+  await take([{ later: [{ ask: toServer('pawl', call) }], heard }, { say: 'done' }])
+  await unbidden
+  await child.exited
+  const answers = readFileSync(heard, 'utf8').trim().split('\n')
+  expect(answers.map((text) => JSON.parse(text).error)).toEqual(Array(2).fill(expect.stringMatching(/^No turn is under way/)))
+  expect(seen).toEqual([])
 })
 
 test('what the program tells of a turn after its end is no work of its own', async () => {

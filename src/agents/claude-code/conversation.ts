@@ -10,6 +10,7 @@ import { type Hearing, hear } from './hearing.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 import { refuseUnbidden } from './requests.ts'
 import { createCostMeter, isGood, type Result } from './result.ts'
+import { createToolPipe, isCall, isForTools } from './tools.ts'
 import { isActivity, translate } from './translate.ts'
 import { judgeEnd, judgeResult } from './verdict.ts'
 
@@ -24,6 +25,7 @@ const partingMs = 1_000
 export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOptions>): Conversation {
   const closed = new AbortController()
   const cost = createCostMeter({ isResumed: spec.resume !== undefined })
+  const tools = createToolPipe(spec.door?.exchange)
   const complaints = createTextKeeper(16_384)
   const stderr = createTextFlow({ keep: complaints, send: (text) => now?.stderr(text) })
   const lines: Line[] = []
@@ -50,7 +52,8 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
     const heard = translate(line)
     if (!isActivity(heard)) return
     if (heard.request) send(refuseUnbidden(heard.request))
-    if (isUnbidden) return
+    // It may take back a call of the turn that was stopped.
+    if (isUnbidden || (heard.request && isForTools(heard.request) && !isCall(heard.request))) return
     isUnbidden = true
     child.stdin.end()
     tellUnbidden()
@@ -76,7 +79,7 @@ export function openConversation(child: Child, spec: LaunchSpec<ClaudeCodeOption
   const interrupt = () => send({ type: 'control_request', request_id: randomUUID(), request: { subtype: 'interrupt' } })
 
   async function takeTurn(turn: Turn): Promise<Verdict> {
-    const hearing = hear(turn, { send, interrupt, background })
+    const hearing = hear(turn, { send, interrupt, tools, background })
     const stopped = Promise.withResolvers<'stopped'>()
     const stop = () => stopped.resolve('stopped')
     turn.signal.addEventListener('abort', stop)

@@ -6,6 +6,7 @@ import { clean, createTextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { answerRequest } from './requests.ts'
 import type { Result } from './result.ts'
+import type { ToolPipe } from './tools.ts'
 import { type ControlRequest, translate } from './translate.ts'
 import { createUsageTeller } from './usage.ts'
 
@@ -30,7 +31,16 @@ export interface Hearing {
   readonly background: number
 }
 
-export function hear(turn: Turn, program: { send(message: object): void; interrupt(): void; background: number }): Hearing {
+/** Whom the hearing listens to. */
+export interface Program {
+  send(message: object): void
+  interrupt(): void
+  readonly tools: ToolPipe
+  /** How many commands the agent had left running before. */
+  readonly background: number
+}
+
+export function hear(turn: Turn, program: Program): Hearing {
   const over = Promise.withResolvers<Result>()
   const spoken = createTextKeeper()
   const questions = new Set<string>()
@@ -56,7 +66,7 @@ export function hear(turn: Turn, program: { send(message: object): void; interru
     if (event.type === 'agent.tool_returned' && questions.delete(event.data.callId)) program.interrupt()
   }
   async function respond(request: ControlRequest): Promise<void> {
-    const { reply, asked: call } = await answerRequest(request, turn)
+    const { reply, asked: call } = await answerRequest(request, turn, program.tools)
     if (isOver) return
     if (call !== undefined) {
       asked = true

@@ -2,6 +2,7 @@ import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import { clean } from '../text.ts'
+import { isForTools, type ToolPipe } from './tools.ts'
 import { type ControlRequest, fieldsOf, textOf } from './translate.ts'
 
 /** The answer to a request of the program, and whether a question was passed on with it. */
@@ -12,7 +13,12 @@ export interface Answered {
 }
 
 /** Answers whatever the program wants to know: what nobody answers would hang the turn. Never rejects. */
-export async function answerRequest(request: ControlRequest, turn: Pick<Turn, 'ask' | 'permit'>): Promise<Answered> {
+export async function answerRequest(
+  request: ControlRequest,
+  turn: Pick<Turn, 'ask' | 'permit'>,
+  tools: ToolPipe,
+): Promise<Answered> {
+  if (isForTools(request)) return { reply: answer(request, { mcp_response: await tools.answer(request) }) }
   if (request.subtype !== 'can_use_tool') return { reply: refused(request, `Pawl does not answer ${request.subtype || 'this'}.`) }
   const { fields } = request
   const tool = clean(textOf(fields.tool_name) ?? 'unknown').slice(0, 1024)

@@ -8,6 +8,7 @@ import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { hear } from './hearing.ts'
 import { createCostMeter } from './result.ts'
+import { createToolPipe } from './tools.ts'
 import { translate } from './translate.ts'
 import { judgeResult } from './verdict.ts'
 
@@ -97,6 +98,10 @@ async function replay(lines: readonly string[], { isResumed = false } = {}): Pro
       {
         send: (message) => void told.push({ sent: message }),
         interrupt: () => void told.push({ sent: 'interrupt' }),
+        tools: createToolPipe(async (message, { server }) => {
+          told.push({ exchanged: { server: server ?? 'pawl', message } })
+          return { jsonrpc: '2.0', ...message, answered: true }
+        }),
         background: 0,
       },
     )

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ToolExchange } from '../../agent.ts'
 import { conflict } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { SubtaskVerbs } from '../../domain/task/subtask.ts'
@@ -31,9 +32,12 @@ export interface HeldVerbs extends Omit<DoorVerbs, 'network' | 'runTools' | 'mod
   readonly fetch?: Fetcher | undefined
 }
 
-/** Serves tools over HTTP: ours, or those of the user's server of that name. `close` resolves when no call of them is under way. */
+/** Serves tools: ours, or those of the user's server of that name. `close` resolves when no call of them is under way. */
 export interface ToolHandler {
+  /** What came over HTTP. */
   handle(request: IncomingMessage, response: ServerResponse, server?: string): Promise<void>
+  /** What came over a pipe of the program. */
+  readonly exchange: ToolExchange
   /** Resolves when all that is offered is known, or will not be soon. Undefined: it is. */
   readonly settled?: Promise<unknown> | undefined
   close(): Promise<void>

@@ -273,6 +273,39 @@ describe('the door', () => {
     expect((await ask('POST /mcp', {}, '')).status).toBe(401)
   })
 
+  it('serves the same tools to messages that come over a pipe of the program, in the run that holds it alone', async () => {
+    const { door, ask } = await opened({ tools: createToolServer })
+    const [first, second] = [run('run_1'), run('run_2')]
+    const about = { signal: new AbortController().signal }
+    const list = { jsonrpc: '2.0', id: 5, method: 'tools/list' }
+    const call = (message: string) =>
+      door.exchange(
+        { jsonrpc: '2.0', id: 6, method: 'tools/call', params: { name: 'send_message_to_user', arguments: { message } } },
+        about,
+      )
+    const early = door.exchange(list, about)
+    expect(await Promise.race([early, 'waits'])).toBe('waits')
+    await door.bind(first)
+    expect(await early).toEqual((await ask('POST /mcp', list)).body)
+    expect(await call('one')).toMatchObject({ id: 6, result: { content: [{ type: 'text', text: 'sent' }] } })
+    await door.bind(undefined)
+    await expect(call('nobody hears this')).rejects.toThrow('No run is under way here now')
+    await door.bind(second)
+    await call('two')
+    expect([first.calls, second.calls]).toEqual([['one'], ['two']])
+    await door.close()
+    await expect(door.exchange(list, about)).rejects.toThrow('No run is under way here now')
+  })
+
+  it('has no tools over a pipe where none are served', async () => {
+    const { door } = await opened()
+    await door.bind(run('run_1'))
+    const list = { jsonrpc: '2.0', id: 5, method: 'tools/list' }
+    await expect(door.exchange(list, { signal: new AbortController().signal })).rejects.toThrow(
+      'No tools are served to this run.',
+    )
+  })
+
   const callers: [headers: string[], status: number][] = [
     [['host: 127.0.0.1:$'], 200],
     [['host: localhost:$'], 200],

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server as NetServer } from 'node:net'
+import type { ToolExchange } from '../../agent.ts'
 import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/error.ts'
 import { createProxy, switchesProtocol } from '../../egress/proxy.ts'
 import { type Log, silentLog } from '../../log.ts'
@@ -21,6 +22,8 @@ export interface Door {
    * Resolves when all that was already being done for that run is done, and the tools of the new one are made. If they cannot be, nobody has the door.
    */
   bind(verbs: DoorVerbs | undefined): Promise<void>
+  /** Serves a message that the program has sent over its own pipe instead of coming here. */
+  readonly exchange: ToolExchange
   /** Resolves when the program has been told for the first time which tools of ours there are. */
   readonly listed: Promise<void>
   /** Ends every connection, then does what `bind(undefined)` does. Closing twice is fine. */
@@ -119,6 +122,12 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
   return {
     bind,
     listed: listed.promise,
+    async exchange(message, about) {
+      const holder = await currentHolder()
+      if (!holder) throw noRun()
+      if (!holder.tools) throw new PawlError('not_found', 'No tools are served to this run.')
+      return (await holder.tools).exchange(message, about)
+    },
     async close() {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
       http.close()

@@ -94,7 +94,7 @@ async function startInside(
   try {
     const door = walled.door && serveDoor(walled.door.server, { token, tools: parts.tools, log: voice.log })
     const listed = () => toolsListed(door, parts.clock, voice)
-    const opened = walled.door && { url: walled.door.url, token, listed }
+    const opened = walled.door && { url: walled.door.url, token, listed, exchange: door?.exchange }
     const recorded = recordChild(walled.child)
     return createLiveAgent({
       walled,

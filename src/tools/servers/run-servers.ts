@@ -29,11 +29,16 @@ export function besideOurs(ours: ToolServer, { servers, place, permit, isOffered
   )
   // Whether it works is told by whoever asks for it, and by `telling`.
   const begun = upstreams.map((upstream) => upstream.get().catch(() => undefined))
+  const doorOf = (name: string | undefined) => (name === undefined ? undefined : doors.get(name))
   return {
     settled: Promise.race([Promise.all(begun), new Promise((late) => setTimeout(late, patienceMs).unref())]),
     async handle(request, response, name) {
-      const door = name === undefined ? undefined : doors.get(name)
+      const door = doorOf(name)
       return door ? door.handle(request, response) : ours.handle(request, response, name)
+    },
+    async exchange(message, { server, signal }) {
+      const door = doorOf(server)
+      return door ? door.exchange(message, { signal }) : ours.exchange(message, { server, signal })
     },
     async close() {
       const ending = [ours, ...doors.values()].map((door) => door.close())
