@@ -63,7 +63,7 @@ async function connect(url: string, token: string): Promise<Client> {
   return client
 }
 
-export async function startBareMcp(place: Place): Promise<string> {
+async function startBareMcp(place: Place): Promise<string> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-mcp.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
   place.onEnd(() => void child.kill())
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string]

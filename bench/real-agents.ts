@@ -8,7 +8,6 @@ import { startModelServer } from '../test/model-server/server.ts'
 import { type InstalledAgents, installedAgents } from '../test/real-agents/install.ts'
 import { type Program as AnyProgram, geminiProgram, opencodeProgram, programs } from '../test/real-agents/peer.ts'
 import type { DaemonSettings } from './daemon.ts'
-import { startBareMcp } from './mcp.ts'
 import type { Place } from './place.ts'
 import { claudeAlone, codexAlone } from './turns-alone.ts'
 
@@ -46,11 +45,6 @@ export async function startRealAgents(
   await writeFile(keyFile, key, { mode: 0o600 })
   const userHome = join(place.folder, 'user')
   await makeUserHome(userHome, (program) => base(program, 'typed'))
-  let serving: Promise<string> | undefined
-  const tools = () => {
-    serving ??= startBareMcp(place)
-    return serving
-  }
   return {
     programs: chosen,
     workspace,
@@ -78,8 +72,7 @@ export async function startRealAgents(
     async alone(program, prompt) {
       const home = join(place.folder, `alone-${program.agent}`)
       const env = { ...typedEnvironment(userHome), ...addresses[program.agent](base(program, 'typed')) }
-      if (program.agent === 'claude')
-        return claudeAlone({ program: installed.claude, home, workspace, env, prompt, tools: await tools() })
+      if (program.agent === 'claude') return claudeAlone({ program: installed.claude, home, workspace, env, prompt })
       if (program.agent !== 'codex') return undefined
       const settings = await readFile(join(userHome, '.codex', 'config.toml'), 'utf8')
       return codexAlone({ program: installed.codex, home, workspace, settings, env, prompt })

@@ -20,12 +20,11 @@ export interface TurnsAlone {
 /** As long as ours has between its turns. */
 const betweenMs = 20
 
-/** A first and a second turn of Claude Code alone, with a server of tools to connect to: as it is driven, without walls, door, database and daemon. */
-export async function claudeAlone(options: Alone & { readonly tools: string }): Promise<TurnsAlone> {
+/** A first and a second turn of Claude Code alone, with a tool over its pipe: as it is driven, without walls, door, database and daemon. */
+export async function claudeAlone(options: Alone): Promise<TurnsAlone> {
   const { program, home, workspace, prompt } = options
   await mkdir(join(home, 'tmp'), { recursive: true })
-  const servers = join(home, 'servers.json')
-  await writeFile(servers, JSON.stringify({ mcpServers: { tools: { type: 'http', url: options.tools } } }))
+  const servers = { mcpServers: { tools: { type: 'sdk', name: 'tools' } } }
   const lines = ['--output-format=stream-json', '--input-format=stream-json', '--verbose', '--permission-prompt-tool=stdio']
   const args = [
     '-p',
@@ -33,7 +32,7 @@ export async function claudeAlone(options: Alone & { readonly tools: string }): 
     '--model=claude-sonnet-4-5',
     '--setting-sources=',
     '--strict-mcp-config',
-    `--mcp-config=${servers}`,
+    `--mcp-config=${JSON.stringify(servers)}`,
   ]
   const since = performance.now()
   const child = spawn(program, [...args, '--allowedTools=mcp__tools'], {
@@ -44,11 +43,14 @@ export async function claudeAlone(options: Alone & { readonly tools: string }): 
   const exited = once(child, 'exit')
   let turn = Promise.withResolvers<number>()
   createInterface({ input: child.stdout }).on('line', (line) => {
-    if ((JSON.parse(line) as { type: string }).type === 'result') turn.resolve(performance.now())
+    const said = JSON.parse(line) as { type: string; request_id: string; request: { message: ToolMessage } }
+    if (said.type === 'control_request') send(toolAnswer(said.request_id, said.request.message))
+    if (said.type === 'result') turn.resolve(performance.now())
   })
+  const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   const take = () => {
     turn = Promise.withResolvers()
-    child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: prompt } })}\n`)
+    send({ type: 'user', message: { role: 'user', content: prompt } })
     return turn.promise
   }
   try {
@@ -60,6 +62,23 @@ export async function claudeAlone(options: Alone & { readonly tools: string }): 
     child.kill('SIGKILL')
     await exited
   }
+}
+
+interface ToolMessage {
+  readonly id?: number
+  readonly method: string
+  readonly params?: { readonly protocolVersion?: string }
+}
+
+/** One tool, which nobody calls. */
+function toolAnswer(request_id: string, { id = 0, method, params }: ToolMessage): object {
+  const { protocolVersion } = params ?? {}
+  const results: Record<string, object> = {
+    initialize: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'tools', version: '1' } },
+    'tools/list': { tools: [{ name: 'nothing', description: 'Does nothing.', inputSchema: { type: 'object' } }] },
+  }
+  const mcp_response = { jsonrpc: '2.0', id, result: results[method] ?? {} }
+  return { type: 'control_response', response: { subtype: 'success', request_id, response: { mcp_response } } }
 }
 
 /** A first and a second turn of `codex app-server` alone, without walls, door, database and daemon: nobody who drives it is faster. */

@@ -224,7 +224,7 @@ test('messages to servers of tools are answered over the pipe, ours and those of
 test('a call of a tool that the program takes back is told to end, and no other', async () => {
   const ended: unknown[] = []
   const both = Promise.withResolvers<void>()
-  const exchange: ToolExchange = async (message, { server, signal }) => {
+  const exchange: ToolExchange = async (_, { server, signal }) => {
     signal.addEventListener('abort', () => {
       ended.push(server)
       both.resolve()
