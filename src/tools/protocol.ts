@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import {
   createMcpHandler,
+  isJSONRPCRequest,
   isLegacyRequest,
+  type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { messageOf, PawlError } from '../domain/error.ts'
@@ -22,9 +25,13 @@ export interface Answer {
 }
 
 export interface Protocol {
-  /** What a tool does for this message winds down when `signal` aborts. */
+  /** For what came over HTTP. What a tool does for this message winds down when `signal` aborts. */
   exchange(message: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<Answer>
+  /** The same for what came another way: answers under the id of the message, whatever that is. */
+  answer(message: Asked, signal: AbortSignal): Promise<object>
 }
+
+export type Asked = object & { readonly id: unknown }
 
 /** Speaks MCP in every revision that the SDK knows: those that begin with `initialize`, and those that describe themselves in each request. */
 export function createProtocol(
@@ -32,16 +39,14 @@ export function createProtocol(
   { log, more, onListed }: { log: Log; more: readonly Tool[]; onListed?: (() => void) | undefined },
 ): Protocol {
   const tools = [...always, ...(verbs.subtasks?.mayCreate ? subtaskTools(verbs.subtasks) : []), ...more]
-  const { exchange } = createExchange(
-    (headers, signal) => createServer(verbs, { log, tools: renamed(tools, headers), signal }),
-    log,
-  )
+  const plain = createExchange((headers, signal) => createServer(verbs, { log, tools: renamed(tools, headers), signal }), log)
+  const told = <T>(message: unknown, answer: T) => {
+    if (methodOf(message) === 'tools/list') onListed?.()
+    return answer
+  }
   return {
-    async exchange(message, headers, signal) {
-      const answer = await exchange(message, headers, signal)
-      if (methodOf(message) === 'tools/list') onListed?.()
-      return answer
-    },
+    exchange: async (message, headers, signal) => told(message, await plain.exchange(message, headers, signal)),
+    answer: async (message, signal) => told(message, await plain.answer(message, signal)),
   }
 }
 
@@ -59,6 +64,10 @@ export function createExchange(serverFor: (headers: IncomingHttpHeaders, signal:
         ? await exchangeOnce(serverOf(), request, message)
         : await createMcpHandler(serverOf, { legacy: 'reject', onerror }).fetch(request, { parsedBody: message })
       return { status: response.status, body: await response.text() }
+    },
+    async answer(message, signal) {
+      if (isJSONRPCRequest(message)) return answerOnce(serverFor({}, signal), message)
+      return { jsonrpc: '2.0', id: message.id, error: { code: ProtocolErrorCode.InvalidRequest, message: 'This is no request.' } }
     },
   }
 }
@@ -109,6 +118,25 @@ async function exchangeOnce(server: Server, request: Request, message: unknown):
   await server.connect(transport)
   try {
     return await transport.handleRequest(request, { parsedBody: message })
+  } finally {
+    await server.close()
+  }
+}
+
+/** By a server that hears of this one request, and of nothing else. */
+async function answerOnce(server: Server, request: JSONRPCRequest): Promise<object> {
+  const answered = Promise.withResolvers<object>()
+  const line: Transport = {
+    start: async () => {},
+    close: async () => {},
+    async send(message) {
+      if ('id' in message && message.id === request.id && !('method' in message)) answered.resolve(message)
+    },
+  }
+  await server.connect(line)
+  try {
+    line.onmessage?.(request)
+    return await answered.promise
   } finally {
     await server.close()
   }

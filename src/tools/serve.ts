@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ToolExchange } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
 import { type Log, silentLog } from '../log.ts'
@@ -42,7 +42,7 @@ export function createToolServer(verbs: ToolVerbs, options: ToolServerOptions = 
 /** The same for whatever else answers messages of MCP one by one. */
 export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServer {
   const closing = new AbortController()
-  const underWay = new Set<Promise<Answer>>()
+  const underWay = new Set<Promise<unknown>>()
   let protocol: Promise<Protocol> | undefined
   let isClosed = false
 
@@ -54,40 +54,44 @@ export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServ
     if (message === undefined) return refusal(400, -32700, 'The message is not JSON.')
     // Batches are no part of the protocol since 2025-06-18, and nobody sends them.
     if (Array.isArray(message)) return refusal(400, -32600, 'Send one message per request.')
-    return exchange(message, request.headers, gone)
+    if (isClosed) return refusal(409, -32000, isOver)
+    return counted(gone, ({ exchange }, signal) => exchange(message, request.headers, signal))
   }
-  async function exchange(message: unknown, headers: IncomingHttpHeaders, gone: AbortSignal): Promise<Answer> {
-    if (isClosed) return refusal(409, -32000, 'The run that this tool server belonged to is over.')
+  function counted<T>(gone: AbortSignal, work: (protocol: Protocol, signal: AbortSignal) => Promise<T>): Promise<T> {
     protocol ??= load()
-    const answered = protocol.then(({ exchange }) => exchange(message, headers, AbortSignal.any([closing.signal, gone])))
+    const answered = protocol.then((loaded) => work(loaded, AbortSignal.any([closing.signal, gone])))
     underWay.add(answered)
     return answered.finally(() => underWay.delete(answered))
   }
-  function failed(error: unknown): Answer {
+  function logged(error: unknown): void {
     log.error('a message to the tool server could not be answered', { error: messageOf(error) })
-    return refusal(500, -32603, 'Pawl could not serve this; its log says why.')
   }
 
   return {
     async handle(request, response, server) {
       const gone = new AbortController()
       response.once('close', () => response.writableEnded || gone.abort())
-      const answered = server === undefined ? answer(request, gone.signal) : readText(request).then(() => unknownServer(server))
+      const answered =
+        server === undefined
+          ? answer(request, gone.signal)
+          : readText(request).then(() => refusal(404, -32000, unknownServer(server)))
       const { status, headers, body } = await answered.catch((error: unknown) => {
         // A sender that went away in the middle is nothing to worry about.
-        return request.complete ? failed(error) : refusal(400, -32000, 'The message ended too soon.')
+        if (request.complete) logged(error)
+        return refusal(500, -32603, failed)
       })
       response.writeHead(status, { 'cache-control': 'no-store', ...(body && { 'content-type': 'application/json' }), ...headers })
       response.end(body)
     },
     async exchange(message, { server, signal }) {
-      const id = 'id' in message ? message.id : undefined
-      const { body } =
-        server === undefined
-          ? await exchange(message, { 'content-type': 'application/json' }, signal).catch(failed)
-          : unknownServer(server)
-      // Whoever asked waits for an answer with its number, a refusal too.
-      return id === undefined || body === '' ? undefined : { ...JSON.parse(body), id }
+      if (!('id' in message)) return undefined
+      const refused = (code: number, text: string) => ({ jsonrpc: '2.0', id: message.id, error: { code, message: text } })
+      if (server !== undefined) return refused(-32000, unknownServer(server))
+      if (isClosed) return refused(-32000, isOver)
+      return counted(signal, ({ answer }, ended) => answer(message, ended)).catch((error: unknown) => {
+        logged(error)
+        return refused(-32603, failed)
+      })
     },
     async close() {
       isClosed = true
@@ -97,7 +101,9 @@ export function serveProtocol(load: () => Promise<Protocol>, log: Log): ToolServ
   }
 }
 
-const unknownServer = (name: string) => refusal(404, -32000, `There is no server of tools "${name}" in this run.`)
+const isOver = 'The run that this tool server belonged to is over.'
+const failed = 'Pawl could not serve this; its log says why.'
+const unknownServer = (name: string) => `There is no server of tools "${name}" in this run.`
 
 function refusal(status: number, code: number, message: string): Answer {
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }) }

@@ -28,18 +28,28 @@ const mostAnswerBytes = 4 * 1024 * 1024
 
 /** Passes on what an agent asks of a server, in whichever revisions the two speak, once the rules allow it. */
 export function createRelay(upstream: Upstream, parts: RelayParts): Protocol {
+  const exchangeWith = (reached: Reached) =>
+    createExchange((_, signal) => serverLike(upstream, reached, parts, signal), parts.log)
   return {
     async exchange(message, headers: IncomingHttpHeaders, signal): Promise<Answer> {
       let reached: Reached
       try {
         reached = await upstream.get()
       } catch (error) {
-        return refusal(message, messageOf(error))
+        const id = (message as { id?: unknown } | null)?.id
+        if (id === undefined) return { status: 202, body: '' }
+        return { status: 200, body: JSON.stringify(refusal(id, error)) }
       }
-      return createExchange(
-        (_, gone) => serverLike(upstream, reached, parts, AbortSignal.any([signal, gone])),
-        parts.log,
-      ).exchange(message, headers, signal)
+      return exchangeWith(reached).exchange(message, headers, signal)
+    },
+    async answer(message, signal) {
+      let reached: Reached
+      try {
+        reached = await upstream.get()
+      } catch (error) {
+        return refusal(message.id, error)
+      }
+      return exchangeWith(reached).answer(message, signal)
     },
   }
 }
@@ -185,8 +195,4 @@ function bounded(result: CallToolResult): CallToolResult {
 }
 
 /** The agent's program is told why, under the id that it waits for. */
-function refusal(message: unknown, why: string): Answer {
-  const id = (message as { id?: unknown } | null)?.id
-  if (id === undefined) return { status: 202, body: '' }
-  return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: why } }) }
-}
+const refusal = (id: unknown, error: unknown) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: messageOf(error) } })
