@@ -13,7 +13,7 @@
  *   stderr: text            a line on standard error
  *   exit: code              ends at once
  *   sayArgs: true           says its arguments as JSON
- *   call: {name,arguments}  calls a tool of Pawl; says what came back
+ *   call: {name,arguments}  calls a tool of Pawl, or of the `server` beside them; says what came back, or the names of all without a name
  *   write: {file,text}      writes a file
  *   spend: {usd,usage}      what the turn will have cost and used
  *   fail: text              ends the turn with this failure
@@ -143,10 +143,10 @@ function takeNext() {
   return steps
 }
 
-async function call(params) {
+async function call({ server = 'pawl', ...params }) {
   const method = params.name === undefined ? 'tools/list' : 'tools/call'
   const message = { jsonrpc: '2.0', id: waiting.size, method, params }
-  const { error: refused, response } = await request({ subtype: 'mcp_message', server_name: 'pawl', message })
+  const { error: refused, response } = await request({ subtype: 'mcp_message', server_name: server, message })
   const { result, error } = response?.mcp_response ?? { error: { message: refused } }
   return error?.message ?? result.content?.[0].text ?? JSON.stringify(result.tools.map((tool) => tool.name))
 }

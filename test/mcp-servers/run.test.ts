@@ -10,6 +10,7 @@ import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from '../
 import { type HttpPeer, startHttpPeer } from './http-server.ts'
 
 const fakeAgent = join(import.meta.dirname, '../fake-agent/fake-agent.js')
+const fakeClaude = join(import.meta.dirname, '../fake-agent/fake-claude.js')
 const program = join(import.meta.dirname, 'stdio-server.js')
 const token = 'library-token-0123456789'
 const secret = 'notes-secret-9876543210'
@@ -163,6 +164,36 @@ test('a server that is silent, broken, missing or shut is told of in the run wit
   expect(all4).toMatch(/server "silent" was started and did not answer within 6 s/)
   expect(text).toContain('silent: error: The server "silent" was started and did not answer')
   expect(all).not.toContain(secret)
+}, 90_000)
+
+test('a program that reaches its servers over its own pipe has the same of them', async () => {
+  const { events, notes, all } = await run(
+    [
+      { call: { server: 'notes' } },
+      { call: { server: 'notes', name: 'echo', arguments: { text: 'hello' } } },
+      { call: { server: 'old-library', name: 'find', arguments: { title: 'Emma' } } },
+      { call: { server: 'missing' } },
+      { call: { server: 'nobody', name: 'echo', arguments: {} } },
+      { call: {} },
+    ],
+    ['notes', 'old-library', 'missing'],
+    {
+      adapter: 'claude-code',
+      options: { command: fakeClaude },
+      env: { pass: [], set: { ANTHROPIC_API_KEY: 'key-0123456789' } },
+    },
+  )
+  const said = events.flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []))
+  expect(said).toEqual([
+    expect.stringContaining('"echo","whoami"'),
+    'you said: hello',
+    expect.stringMatching(/^found: Emma; the token was \[redacted/),
+    expect.stringMatching(/"no-such-program" was not found/),
+    'There is no server of tools "nobody" in this run.',
+    expect.stringContaining('"ask_user","send_message_to_user"'),
+  ])
+  expect(notes).toEqual([expect.stringContaining('no-such-program')])
+  expect(all).not.toContain(token)
 }, 90_000)
 
 test('a call that hangs is given up, one that ends its server is told, and a huge answer is cut', async () => {
