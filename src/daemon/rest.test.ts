@@ -33,29 +33,29 @@ test('memory is given back once after each time of work, and never in the middle
   const collect = Object.assign((how: unknown) => void asked.push(how), {}) as unknown as typeof globalThis.gc
   let isBusy = false
   const rest = createRest({ clock, isBusy: () => isBusy, collect })!
-  clock.pass(4_000)
+  clock.pass(50_000)
   for (let i = 0; i < 20; i++) {
     rest.stir()
-    clock.pass(1_000)
+    clock.pass(10_000)
   }
   expect(asked).toEqual([])
-  clock.pass(10_000)
+  clock.pass(60_000)
   expect(asked).toEqual([expect.objectContaining({ type: 'major' })])
   clock.pass(600_000)
   expect(asked).toHaveLength(1)
   rest.stir()
-  clock.pass(6_000)
+  clock.pass(61_000)
   expect(asked).toHaveLength(2)
   rest.stir()
   isBusy = true
   clock.pass(600_000)
   expect(asked).toHaveLength(2)
   isBusy = false
-  clock.pass(6_000)
+  clock.pass(61_000)
   expect(asked).toHaveLength(3)
   rest.stir()
   rest.stop()
-  clock.pass(6_000)
+  clock.pass(61_000)
   expect(asked).toHaveLength(3)
 })
 

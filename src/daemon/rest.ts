@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 
-/** So long after the last thing that happened, work is over for now. */
-const quietMs = 5_000
+/** So long after the last thing that happened, work is over for now. Whoever reads an answer and asks again does so sooner, and would find us cold: a tenth of a second for a turn. */
+const quietMs = 60_000
 
 /** Gives memory back to the machine when work is over. Left to itself, V8 does so minutes later, or not at all. */
 export interface Rest {
@@ -12,7 +12,7 @@ export interface Rest {
 
 export interface RestParts {
   readonly clock: Clock
-  /** An agent is at work: it may be silent for long, and what it asks for next should not find us cold. */
+  /** An agent is at work, or waits for its next turn: it may be silent for long, and what comes next should not find us cold. */
   isBusy(): boolean
   readonly collect?: typeof globalThis.gc
 }

@@ -106,7 +106,7 @@ export async function startWork(
     await part.start()
     started.add(() => part.stop())
   }
-  const rest = createRest({ clock, isBusy: () => worker.live.size > 0 })
+  const rest = createRest({ clock, isBusy: () => worker.live.size > 0 || warm.list().length > 0 })
   if (rest) {
     const unstir = journal.onStored(rest.stir)
     started.add(async () => {
