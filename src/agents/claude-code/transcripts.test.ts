@@ -99,8 +99,9 @@ async function replay(lines: readonly string[], { isResumed = false } = {}): Pro
         send: (message) => void told.push({ sent: message }),
         interrupt: () => void told.push({ sent: 'interrupt' }),
         tools: createToolPipe(async (message, { server }) => {
-          told.push({ exchanged: { server: server ?? 'pawl', message } })
-          return { jsonrpc: '2.0', ...message, answered: true }
+          const { id, method } = message as { id?: unknown; method?: unknown }
+          told.push({ exchanged: { server: server ?? 'pawl', method } })
+          return { jsonrpc: '2.0', id, result: {} }
         }),
         background: 0,
       },
