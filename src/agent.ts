@@ -7,6 +7,7 @@ import type { WireName } from './domain/models.ts'
 import type { Category, Outcome } from './domain/outcome.ts'
 import type { QuestionAsked } from './domain/question/question.ts'
 import type { ToolAccess } from './domain/rule/access.ts'
+import type { ToolExchange } from './domain/tool-exchange.ts'
 import type { Utterance } from './domain/transcript.ts'
 import type { Usage } from './domain/usage.ts'
 import type { Child } from './process/child.ts'
@@ -216,15 +217,6 @@ export interface DoorGiven {
   /** For programs whose own protocol carries messages of MCP: they are answered as those that come to the door are. */
   readonly exchange?: ToolExchange | undefined
 }
-
-/**
- * What our tools, or the user's server of that name, answer to one message; undefined to one that wants no answer. What the message asks for winds down when `signal`
- * aborts. Rejects with a `PawlError` while no run is under way.
- */
-export type ToolExchange = (
-  message: object,
-  about: { readonly server?: string | undefined; readonly signal: AbortSignal },
-) => Promise<object | undefined>
 
 export interface SkillsGiven {
   /** May the program's own be used as well? */

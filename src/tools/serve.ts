@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ToolExchange } from '../agent.ts'
 import { messageOf } from '../domain/error.ts'
+import type { ToolExchange } from '../domain/tool-exchange.ts'
 import { type Log, silentLog } from '../log.ts'
 import type { Answer, Protocol } from './protocol.ts'
 import type { Tool, ToolVerbs } from './tool.ts'

@@ -1,5 +1,5 @@
-import type { ToolExchange } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import { type ControlRequest, type Fields, fieldsOf, textOf } from './translate.ts'
 
 /** The name of our own server; every other is the user's. */
