@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { type CallToolResult, type Client, SdkHttpError, type Tool } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
 import { messageOf, PawlError } from '../../domain/error.ts'
@@ -6,7 +5,7 @@ import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'
 import type { Log } from '../../log.ts'
 import { mostTools } from '../../mcp-server.ts'
 import { withoutMiddle } from '../answer-text.ts'
-import { type Answer, createExchange, type Protocol } from '../protocol.ts'
+import { createExchange, type Protocol } from '../protocol.ts'
 import type { Permit } from '../strict-parts.ts'
 import { isLate } from './connect.ts'
 import type { Upstream } from './upstream.ts'
@@ -28,29 +27,11 @@ const mostAnswerBytes = 4 * 1024 * 1024
 
 /** Passes on what an agent asks of a server, in whichever revisions the two speak, once the rules allow it. */
 export function createRelay(upstream: Upstream, parts: RelayParts): Protocol {
-  const exchangeWith = (reached: Reached) =>
-    createExchange((_, signal) => serverLike(upstream, reached, parts, signal), parts.log)
+  const passOn = (reached: Reached) => createExchange((_, signal) => serverLike(upstream, reached, parts, signal), parts.log)
+  const reach = () => upstream.get().then(passOn, refuseAll)
   return {
-    async exchange(message, headers: IncomingHttpHeaders, signal): Promise<Answer> {
-      let reached: Reached
-      try {
-        reached = await upstream.get()
-      } catch (error) {
-        const id = (message as { id?: unknown } | null)?.id
-        if (id === undefined) return { status: 202, body: '' }
-        return { status: 200, body: JSON.stringify(refusal(id, error)) }
-      }
-      return exchangeWith(reached).exchange(message, headers, signal)
-    },
-    async answer(message, signal) {
-      let reached: Reached
-      try {
-        reached = await upstream.get()
-      } catch (error) {
-        return refusal(message.id, error)
-      }
-      return exchangeWith(reached).answer(message, signal)
-    },
+    exchange: async (...given) => (await reach()).exchange(...given),
+    answer: async (...given) => (await reach()).answer(...given),
   }
 }
 
@@ -194,5 +175,14 @@ function bounded(result: CallToolResult): CallToolResult {
   return { ...rest, content, ...(fits ? { structuredContent } : {}) }
 }
 
-/** The agent's program is told why, under the id that it waits for. */
-const refusal = (id: unknown, error: unknown) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: messageOf(error) } })
+/** For a server that cannot be reached: the agent's program is told why, under the id that it waits for. */
+function refuseAll(error: unknown): Protocol {
+  const refusal = (id: unknown) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: messageOf(error) } })
+  return {
+    async exchange(message) {
+      const id = (message as { id?: unknown } | null)?.id
+      return id === undefined ? { status: 202, body: '' } : { status: 200, body: JSON.stringify(refusal(id)) }
+    },
+    answer: async ({ id }) => refusal(id),
+  }
+}
