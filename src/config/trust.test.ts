@@ -191,6 +191,7 @@ test('trust can be listed and taken back, also from a file that is gone', async 
   expect(await untrustFile(machine.home, machine.projectFile)).toBe(false)
   expect(await listTrusted(machine.home)).toEqual([])
   await expect(trustFile(machine.home, machine.projectFile)).rejects.toThrow('cannot be read')
+  await expect(trustFile(machine.home, machine.project)).rejects.toThrow('is a folder; name the pawl.yaml in it')
 })
 
 test('the store of trust is readable by its owner only, and nothing else is left beside it', async () => {

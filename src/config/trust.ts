@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { open, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { conflict, PawlError } from '../domain/error.ts'
+import { conflict, invalid, PawlError } from '../domain/error.ts'
 
 export interface TrustedFile {
   readonly file: string
@@ -55,6 +55,7 @@ async function identify(file: string): Promise<{ real: string; hash: string }> {
     const real = await realpath(file)
     return { real, hash: hashOf(await readFile(real)) }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw invalid(`${file} is a folder; name the pawl.yaml in it.`)
     throw new PawlError('not_found', `${file} cannot be read, so it cannot be trusted; check the path and its permissions.`, {
       cause: error,
     })
