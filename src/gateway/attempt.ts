@@ -115,7 +115,7 @@ async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise
   const { response, facts, finish, wire, foreign, hidesUsage, key, route } = opened
   const { clock, limits } = parts
   const { answer } = call
-  const options = { clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: facts.first }
+  const options = { clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, key, onFirst: facts.first }
   try {
     const status = response.status
     if (status < 200 || status >= 300) {
@@ -125,7 +125,6 @@ async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise
         wire,
         provider: route.provider,
         url: opened.url,
-        key,
       })
       finish('release', { refusal, isAbandoned: answer.gone.aborted })
       if (answer.gone.aborted) return undefined
@@ -133,7 +132,7 @@ async function deliver(parts: AttemptParts, call: Call, opened: Opened): Promise
     }
     const delivery = foreign
       ? await translate(response, call, { ...options, wire, foreign, provider: route.provider.name })
-      : await passThrough(response, call, { ...options, hidesUsage, key })
+      : await passThrough(response, call, { ...options, hidesUsage })
     finish(delivery.isUnserved ? 'release' : 'settle', delivery)
     if (!delivery.refusal || answer.hasBegun || delivery.isAbandoned) return undefined
     const canGoElsewhere = delivery.isUnserved === true && mayBeServedElsewhere(delivery.refusal.kind)

@@ -1,4 +1,5 @@
 import type { TraceContext } from '../domain/trace-context.ts'
+import { headersWithoutKey } from './provider/key-redaction.ts'
 
 /** Names and values in turn, as they go on the wire. */
 export type RawHeaders = readonly string[]
@@ -55,11 +56,11 @@ function has(headers: RawHeaders, name: string): boolean {
 }
 
 /** A provider's headers as they go to the client: one that repeats the key by which we asked stays behind. */
-export function returning(raw: RawHeaders, key: string | undefined): string[] {
-  const headers = without(raw, (name) => ofProvider.has(name))
-  if (!key || !headers.some((text) => text.includes(key))) return headers
-  return headers.filter((_, at) => !headers[at - (at % 2)]!.includes(key) && !headers[at - (at % 2) + 1]!.includes(key))
-}
+export const returning = (raw: RawHeaders, key: string | undefined) =>
+  headersWithoutKey(
+    without(raw, (name) => ofProvider.has(name)),
+    key,
+  )
 
 /** By their names in small letters; the first, where one is there several times. */
 export function named(headers: RawHeaders): Record<string, string> {

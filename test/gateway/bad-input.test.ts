@@ -146,7 +146,7 @@ describe.each(formats)('a client of %s', (wire) => {
     )
     const got = await ask(stage.url + path, { body })
     expect(got).toMatchObject({ status: 401 })
-    expect(got.body.toString()).toBe('{"error":{"message":"bad key [key]"}}')
+    expect(got.body.toString()).toBe('{"error":{"message":"bad key [redacted:provider key]"}}')
     expect(JSON.stringify(stage.calls)).not.toContain(providerKey)
   })
 })

@@ -12,7 +12,7 @@ export async function passCount({ upstream, clock, limits }: AttemptParts, call:
   try {
     const { path, headers, body, key } = await outgoingTo(route, call)
     const response = await upstream.send({ method, baseUrl: route.provider.baseUrl, path, headers, body, signal: answer.gone })
-    const options = { answer, clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, onFirst: () => {} }
+    const options = { answer, clock, idleMs: limits.idleMs, maxBytes: limits.maxBodyBytes, key, onFirst: () => {} }
     const { end, bytes } = await collect(response, options)
     if (end !== 'whole' || response.status !== 200) return false
     answer.whole(200, returning(response.headers, key), bytes)

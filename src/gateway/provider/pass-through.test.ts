@@ -209,3 +209,72 @@ describe('a stream of Chat Completions', () => {
     expect(got.body.toString()).toBe(frames)
   })
 })
+
+describe('the key of a provider', () => {
+  const echoed = [
+    ['as it is', providerKey],
+    ['in base64', Buffer.from(`Bearer ${providerKey}`).toString('base64')],
+    ['in hexadecimal', Buffer.from(providerKey).toString('hex')],
+  ] as const
+  const spoken = (text: string) => anthropicStream.replace('日本', text)
+  const leaks = (text: string) => echoed.some(([, form]) => text.includes(form.slice(0, -4)))
+
+  it.each(echoed)('is redacted in a whole answer, %s', async (_, form) => {
+    const body = JSON.stringify({ ...message, content: [{ type: 'text', text: `It is ${form}.` }] })
+    const { stage } = await staged('anthropic', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip', 'x-debug': form })
+      response.end(gzipSync(body))
+    })
+    const got = await ask(`${stage.url}/v1/messages`, { body: '{"model":"fast","max_tokens":9,"messages":[]}' })
+    expect(got.status).toBe(200)
+    expect(JSON.parse(got.body.toString())).toMatchObject({
+      content: [{ text: expect.stringContaining('[redacted:provider key]') }],
+    })
+    expect(leaks(got.body.toString() + JSON.stringify(got.headers))).toBe(false)
+  })
+
+  it.each(echoed)('is redacted in a stream that is cut into single bytes, %s', async (_, form) => {
+    const { stage } = await staged('anthropic', async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const byte of Buffer.from(spoken(form))) {
+        response.write(Buffer.of(byte))
+        await new Promise(setImmediate)
+      }
+      response.end()
+    })
+    const got = await ask(`${stage.url}/v1/messages`, { body: '{"model":"fast","stream":true,"max_tokens":9,"messages":[]}' })
+    expect(got.body.toString()).toContain('[redacted:provider key]')
+    expect(got.body.toString()).toContain('message_stop')
+    expect(leaks(got.body.toString())).toBe(false)
+  })
+
+  it('is redacted in a refusal', async () => {
+    const { stage } = await staged('anthropic', (_request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `bad key ${providerKey}` } }))
+    })
+    const got = await ask(`${stage.url}/v1/messages`, { body: '{"model":"fast","max_tokens":9,"messages":[]}' })
+    expect(got.body.toString()).toContain('[redacted:provider key]')
+    expect(leaks(got.body.toString())).toBe(false)
+  })
+
+  it('holds no event of a stream back', async () => {
+    const { promise: go, resolve } = Promise.withResolvers<void>()
+    const { stage } = await staged('anthropic', async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const [first, ...others] = anthropicStream.split('\n\n')
+      response.write(`${first}\n\n`)
+      await go
+      response.end(others.join('\n\n'))
+    })
+    const asked = await fetch(`${stage.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': token, 'content-type': 'application/json' },
+      body: '{"model":"fast","stream":true,"max_tokens":9,"messages":[]}',
+    })
+    const reader = asked.body!.getReader()
+    expect(Buffer.from((await reader.read()).value!).toString()).toMatch(/message_start.*\n\n$/s)
+    resolve()
+    while (!(await reader.read()).done);
+  })
+})

@@ -7,6 +7,7 @@ import { createFrameSplitter } from '../wires/frames.ts'
 import type { Frame, UsageReader, Wire } from '../wires/wire.ts'
 import { cutOff, type Delivery, silent } from './delivery.ts'
 import type { ProviderAnswer } from './exchange.ts'
+import { withoutKey } from './key-redaction.ts'
 import { pump } from './pump.ts'
 import { unpacked } from './source.ts'
 import { isUsageOnly } from './usage-asking.ts'
@@ -61,7 +62,7 @@ async function passStream(response: ProviderAnswer, { wire, answer }: Call, opti
     return shown.length === 0 || answer.write(shown.length === 1 ? shown[0]! : Buffer.concat(shown))
   }
   answer.head(response.status, returning(response.headers, key))
-  const end = await pump(unpacked(response), { answer, clock, idleMs, take })
+  const end = await pump(withoutKey(unpacked(response), key), { answer, clock, idleMs, take })
   if (end === 'gone') return { ...toldBy(reader), isAbandoned: true }
   if (end !== 'whole') {
     const refusal = end === 'late' ? silent : cutOff

@@ -17,8 +17,6 @@ export interface RefusalReading extends Collecting {
   readonly provider: Provider
   /** What was asked. */
   readonly url: string
-  /** That by which we asked. */
-  readonly key: string | undefined
 }
 
 /** What a provider says that did not serve a request. */
@@ -32,16 +30,15 @@ export async function readRefusal(
     response.destroy()
     return { refusal: redirected(status, headerIn(response.headers, 'location'), provider) }
   }
-  const { end, bytes } = await collect(response, { ...reading, maxBytes: maxRefusalBytes })
+  const { end, bytes } = await collect(response, { ...reading, key, maxBytes: maxRefusalBytes })
   const text = bytes.toString('utf8')
-  const shown = key !== undefined && key !== '' && text.includes(key) ? text.replaceAll(key, '[key]') : undefined
-  const said = wire.refused({ status, headers: named(response.headers), text: shown ?? text }, now)
+  const said = wire.refused({ status, headers: named(returning(response.headers, key)), text }, now)
   // Mostly an address that is set wrong: what the provider says of itself does not show it.
   const refusal = status === 404 ? { ...said, message: `${said.message} (404 at ${url.split('?')[0]})` } : said
   if (end !== 'whole') return { refusal }
   return {
     refusal,
-    own: { status, headers: returning(response.headers, key), body: shown === undefined ? bytes : Buffer.from(shown) },
+    own: { status, headers: returning(response.headers, key), body: bytes },
   }
 }
 

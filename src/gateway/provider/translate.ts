@@ -8,6 +8,7 @@ import type { Part } from '../wires/model-request.ts'
 import type { Frame, Wire } from '../wires/wire.ts'
 import { cutOff, type Delivery, silent } from './delivery.ts'
 import type { ProviderAnswer } from './exchange.ts'
+import { withoutKey } from './key-redaction.ts'
 import { type ForeignRequest, streamTypes } from './outgoing.ts'
 import { namedSeals } from './own-seals.ts'
 import { pump } from './pump.ts'
@@ -24,6 +25,8 @@ export interface TranslatingOptions {
   /** Its name. */
   readonly provider: string
   readonly foreign: ForeignRequest
+  /** The key by which we asked. It is redacted. */
+  readonly key: string | undefined
   onFirst(): void
 }
 
@@ -34,7 +37,7 @@ export function translate(response: ProviderAnswer, call: Call, options: Transla
 
 async function translateStream(response: ProviderAnswer, call: Call, options: TranslatingOptions): Promise<Delivery> {
   const { answer } = call
-  const { clock, idleMs, wire, provider, foreign, onFirst } = options
+  const { clock, idleMs, wire, provider, foreign, key, onFirst } = options
   const { request, clientName } = foreign
   const splitter = createFrameSplitter(wire.framing)
   const reader = wire.answerReader()
@@ -78,7 +81,7 @@ async function translateStream(response: ProviderAnswer, call: Call, options: Tr
     // The head of an answer that was refused at once is not sent: a refusal of its own says more.
     return refusal && !hasAnswered ? true : send(text)
   }
-  const source = unpacked(response)
+  const source = withoutKey(unpacked(response), key)
   const take = (chunk: Buffer) => {
     if (isFirst) {
       isFirst = false

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../wires/model-request.ts'
 import type { ProviderAnswer } from './exchange.ts'
+import { withoutKey } from './key-redaction.ts'
 import { type End, type Pumping, pump } from './pump.ts'
 import { unpacked } from './source.ts'
 
@@ -13,17 +14,19 @@ export interface Collected {
 
 export interface Collecting extends Omit<Pumping, 'take'> {
   readonly maxBytes: number
+  /** The key by which we asked. It is redacted. */
+  readonly key: string | undefined
   onFirst(): void
 }
 
 /** A provider's whole body. */
 export async function collect(
   response: ProviderAnswer,
-  { answer, clock, idleMs, maxBytes, onFirst }: Collecting,
+  { answer, clock, idleMs, maxBytes, key, onFirst }: Collecting,
 ): Promise<Collected> {
   const chunks: Buffer[] = []
   let size = 0
-  const source = unpacked(response)
+  const source = withoutKey(unpacked(response), key)
   const take = (chunk: Buffer) => {
     if (size === 0) onFirst()
     size += chunk.length
