@@ -1,22 +1,24 @@
 import { invalid, PawlError } from '../domain/error.ts'
 import type { AnswerGiven } from '../domain/question/question.ts'
 import type { QuestionView } from '../domain/view.ts'
+import { visibleExactly } from '../domain/visible.ts'
 import type { Cli } from './cli.ts'
-import { oneLine, plain, wrap } from './plain.ts'
+import { wrap } from './plain.ts'
+import { print } from './terminal.ts'
 
 /** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
 export async function askPerson(cli: Cli, question: QuestionView): Promise<AnswerGiven | undefined> {
   const title = question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:'
   const lines = [
     title,
-    ...plain(question.text)
+    ...visibleExactly(question.text)
       .split('\n')
       .map((line) => `  ${line}`),
   ]
   lines.push(...optionLines(question))
   const columns = process.stderr.isTTY ? process.stderr.columns : 0
   const text = lines.join('\n')
-  process.stderr.write(`${cli.style('ask', columns > 0 ? wrap(text, columns) : text)}\n`)
+  print(process.stderr, `${cli.style('ask', columns > 0 ? wrap(text, columns) : text)}\n`)
   const how =
     question.options.length === 0 ? 'Answer' : question.multiSelect ? 'Numbers, such as 1,3, or answer' : 'Number or answer'
   const prompt = `${how} (Ctrl-C leaves it open): `
@@ -34,7 +36,7 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<Answe
       // Where q is the key that leaves, it is seldom meant as an answer, and an answer cannot be taken back.
       if (typed === 'q' && cli.onAsking && !isSure && !question.options.includes('q')) {
         isSure = true
-        process.stderr.write('Ctrl-C leaves the question open. To send "q" as the answer, write it once more.\n')
+        print(process.stderr, 'Ctrl-C leaves the question open. To send "q" as the answer, write it once more.\n')
         continue
       }
       isSure = false
@@ -42,12 +44,12 @@ export async function askPerson(cli: Cli, question: QuestionView): Promise<Answe
         return chosen(question, typed)
       } catch (error) {
         if (!(error instanceof PawlError)) throw error
-        process.stderr.write(`${error.message}\n`)
+        print(process.stderr, `${error.message}\n`)
       }
     }
   } catch (error) {
     if (!left.signal.aborted) throw error
-    process.stderr.write('\n')
+    print(process.stderr, '\n')
     return undefined
   } finally {
     terminal.close()
@@ -67,4 +69,5 @@ export function chosen(question: Pick<QuestionView, 'options' | 'multiSelect'>, 
   return { options: numbers }
 }
 
-const optionLines = ({ options }: Pick<QuestionView, 'options'>) => options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`)
+const optionLines = ({ options }: Pick<QuestionView, 'options'>) =>
+  options.map((option, i) => `  ${i + 1}. ${visibleExactly(option).replaceAll('\n', ' ')}`)

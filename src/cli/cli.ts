@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { jsonLine, wrap } from './plain.ts'
 import type { Tone } from './render.ts'
+import { print, printData } from './terminal.ts'
 
 /** Options that every command takes. */
 export interface Globals {
@@ -34,19 +35,19 @@ export class Cli {
 
   /** A line of the result. */
   out(line: string): void {
-    process.stdout.write(`${line}\n`)
+    print(process.stdout, `${line}\n`)
   }
 
   /** The result as JSON on one line. */
   json(value: unknown): void {
-    this.out(jsonLine(value))
+    printData(`${jsonLine(value)}\n`)
   }
 
   /** Progress and hints; nobody's input. */
   say(line: string, { isWrapped = true } = {}): void {
     if (this.globals.quiet) return
     const columns = isWrapped && process.stderr.isTTY ? process.stderr.columns : 0
-    process.stderr.write(`${columns > 0 ? wrap(line, columns) : line}\n`)
+    print(process.stderr, `${columns > 0 ? wrap(line, columns) : line}\n`)
   }
 
   /** Colours and cursor movements only where a terminal shows them and nobody objects; the stream itself looks at NO_COLOR and TERM. */

@@ -1,6 +1,7 @@
 import { type ErrorCode, messageOf, PawlError } from '../domain/error.ts'
 import { jsonLine, plain } from './plain.ts'
 import { nameSources } from './source-places.ts'
+import { print, printData } from './terminal.ts'
 
 const exitCodes = {
   invalid: 2,
@@ -18,8 +19,8 @@ export function reportFailure(thrown: unknown, options: { json: boolean }): numb
   const known = thrown instanceof PawlError
   const code = known ? thrown.code : 'internal'
   const message = known ? thrown.message : `Pawl made a mistake: ${messageOf(thrown)}`
-  if (options.json) process.stdout.write(`${jsonLine({ error: { code, message } })}\n`)
-  process.stderr.write(`pawl: ${plain(message)}\n`)
-  if (!known && thrown instanceof Error && thrown.stack) process.stderr.write(`${plain(nameSources(thrown.stack))}\n`)
+  if (options.json) printData(`${jsonLine({ error: { code, message } })}\n`)
+  print(process.stderr, `pawl: ${plain(message)}\n`)
+  if (!known && thrown instanceof Error && thrown.stack) print(process.stderr, `${plain(nameSources(thrown.stack))}\n`)
   return exitCodes[code]
 }

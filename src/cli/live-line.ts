@@ -1,6 +1,7 @@
 import type { Cli } from './cli.ts'
 import { formatElapsed, formatUntil } from './format.ts'
 import { oneLine } from './plain.ts'
+import { print, steer } from './terminal.ts'
 
 const shortestGapMs = 100
 /** What stands before an action, and a little more. */
@@ -60,7 +61,7 @@ export class LiveLine {
   }
 
   clear(): void {
-    if (this.#isShown) process.stderr.write('\r\x1b[2K')
+    if (this.#isShown) steer(process.stderr, '\r\x1b[2K')
     this.#isShown = false
   }
 
@@ -90,7 +91,8 @@ export class LiveLine {
     const text = [formatElapsed(Math.floor((performance.now() - this.#startedAt) / 1000) * 1000), this.#countdown, this.#action]
       .filter(Boolean)
       .join(' · ')
-    process.stderr.write(`\r\x1b[2K${this.#cli.style('faint', oneLine(text, (process.stderr.columns || 80) - 1))}`)
+    steer(process.stderr, '\r\x1b[2K')
+    print(process.stderr, this.#cli.style('faint', oneLine(text, (process.stderr.columns || 80) - 1)))
     this.#isShown = true
   }
 }

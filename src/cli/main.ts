@@ -5,6 +5,7 @@ import { Cli } from './cli.ts'
 import { type Commands, commands } from './commands/index.ts'
 import { reportFailure } from './failure.ts'
 import { groupHelp, mainHelp, unknownCommand } from './help.ts'
+import { print } from './terminal.ts'
 
 void start()
 
@@ -36,7 +37,7 @@ async function main(argv: string[]): Promise<number> {
 async function completeWords(words: string[]): Promise<number> {
   const { complete } = await import('./completion/complete.ts')
   const { words: found, paths } = await complete(new Cli(currentFolder()), words)
-  process.stdout.write([paths, ...found.map(({ word, says }) => `${word}\t${says}`)].join('\n').concat('\n'))
+  print(process.stdout, [paths, ...found.map(({ word, says }) => `${word}\t${says}`)].join('\n').concat('\n'))
   return 0
 }
 
@@ -93,7 +94,7 @@ async function withoutCommand(options: string[], cli: Cli, at: { path: string[];
   }
   // Whoever only says "pawl" at a terminal wants to know how things are.
   if (at.path.length === 1 && cli.isInteractive && process.stdout.isTTY === true) return dispatch([...options, 'top'], cli, at)
-  process.stderr.write(`${help}\n`)
+  print(process.stderr, `${help}\n`)
   return 2
 }
 

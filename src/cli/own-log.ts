@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { createLog, type Log } from '../log.ts'
 import type { Cli } from './cli.ts'
 import { nameSources } from './source-places.ts'
+import { print } from './terminal.ts'
 
 /** The log of an engine that lives in a command: on stderr, and only what went wrong, unless more was asked for. */
 export function ownLog(cli: Cli, config: Config): Log {
@@ -9,7 +10,7 @@ export function ownLog(cli: Cli, config: Config): Log {
   return createLog({
     level: asked ? config.log.level : 'error',
     format: config.log.format === 'json' ? 'json' : 'text',
-    write: (line) => void process.stderr.write(`${cli.style('faint', nameSources(line))}\n`),
+    write: (line) => print(process.stderr, `${cli.style('faint', nameSources(line))}\n`),
     now: () => Date.now(),
   })
 }

@@ -1,33 +1,20 @@
 import { expect, test } from 'vitest'
 import { jsonLine, oneLine, plain, widthOf } from './plain.ts'
 
-test('a clipboard write by OSC 52 leaves nothing behind, whichever way it is ended', () => {
-  expect(plain('a\x1b]52;c;aGVsbG8=\x07b')).toBe('ab')
-  expect(plain('a\x1b]52;c;aGVsbG8=\x1b\\b')).toBe('ab')
-  expect(plain('a\x9d52;c;aGVsbG8=\x9cb')).toBe('ab')
-})
-
-test('a link by OSC 8 keeps its text and loses its target', () => {
-  expect(plain('see \x1b]8;;https://evil.example\x1b\\the docs\x1b]8;;\x1b\\ now')).toBe('see the docs now')
-})
-
-test('colours, cursor movements and other sequences disappear whole', () => {
-  expect(plain('\x1b[31mred\x1b[0m \x1b[2J\x1b[1;1Htop \x9b2Kend \x1b(B\x1bc\x1b7!')).toBe('red top end !')
-  expect(plain('\x1bPq#0;2;0;0;0\x1b\\after \x1b_secret\x1b\\apc')).toBe('after apc')
-})
-
-test('an unfinished sequence hides nothing that follows it', () => {
-  expect(plain('a\x1b]0;title without an end\nnext line')).toBe('a]0;title without an end\nnext line')
-  expect(plain('\x1b[')).toBe('[')
+test('escape sequences are shown, so that nothing that a shell would run hides in one', () => {
+  expect(plain('a\x1b]52;c;aGVsbG8=\x07b')).toBe('a<U+001B>]52;c;aGVsbG8=<U+0007>b')
+  expect(plain('echo ok \x1b]0;; rm -rf ~ #\x1b\\')).toBe('echo ok <U+001B>]0;; rm -rf ~ #<U+001B>\\')
+  expect(plain('see \x1b]8;;https://evil.example\x1b\\docs')).toBe('see <U+001B>]8;;https://evil.example<U+001B>\\docs')
+  expect(plain('\x1b[8mhidden\x9b0m \x9d52;c;eA==\x9c')).toBe('<U+001B>[8mhidden<U+009B>0m <U+009D>52;c;eA==<U+009C>')
 })
 
 test('only tab and newline are left of the control characters', () => {
   const all = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).join('|')
-  expect(plain(all).replace(/[\x20-\x7e]/g, '')).toBe('\t\n\n')
+  expect(plain(all).replace(/[\x20-\x7e]/g, '')).toBe('\t\n')
 })
 
-test('a carriage return begins a new line instead of writing over one', () => {
-  expect(plain('10%\r20%\r\nok')).toBe('10%\n20%\nok')
+test('carriage return, backspace and delete are shown instead of writing over a line', () => {
+  expect(plain('rm -rf ~\rls\b\b\x7f\r\nok')).toBe('rm -rf ~<U+000D>ls<U+0008><U+0008><U+007F>\nok')
 })
 
 test('bidi controls, line separators and tag characters are shown by their numbers', () => {

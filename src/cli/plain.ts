@@ -1,13 +1,9 @@
+import { replaceHidden, visible } from '../domain/visible.ts'
+
 // Text from outside (agents, tools, other people's files) is data: nothing in it may steer the terminal (PROMISES R18).
 
-/** Text for a terminal or a text log: no control characters but tab and newline, and what would hide or reorder text is shown. */
-export function plain(text: string): string {
-  return text
-    .replace(escapeSequences, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(controls, '')
-    .replace(deceivers, (char) => `<U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`)
-}
+/** Text from outside for a terminal or a text log: only tab and newline are left of the controls; everything else that is not seen is shown by its number. */
+export const plain = visible
 
 /** The same on one line, at most `columns` wide. */
 export function oneLine(text: string, columns = Number.POSITIVE_INFINITY): string {
@@ -18,7 +14,7 @@ export function oneLine(text: string, columns = Number.POSITIVE_INFINITY): strin
 
 /** One line of JSON that is safe to look at: what JSON leaves as it is but a terminal or an eye would follow is escaped. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(jsonEscaped, (char) =>
+  return replaceHidden(JSON.stringify(value), (char) =>
     [...Array(char.length).keys()].map((i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
   )
 }
@@ -43,29 +39,13 @@ function wrapLine(line: string, columns: number): string {
   let [done, current] = ['', '']
   for (const word of line.split(/(?<=\S) /)) {
     const longer = current === '' ? word : `${current} ${word}`
-    if (current !== '' && widthOf(plain(longer)) > columns) {
+    if (current !== '' && widthOf(longer.replace(/\x1b\[[0-9;]*m/g, '')) > columns) {
       done += `${current}\n`
       current = `${indent}${word}`
     } else current = longer
   }
   return done + current
 }
-
-// Whole sequences go with their contents: a window title, a link's target or clipboard contents were never meant to be read.
-// Bounded and within one line, so that an unfinished one hides nothing that follows; its introducer is then stripped as a control.
-const escapeSequences = new RegExp(
-  [
-    '(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x90\\x98\\x9c-\\x9f\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)', // OSC, DCS, SOS, PM, APC
-    '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]', // CSI
-    '\\x1b[ -/]{1,4}[0-~]', // character sets and the like
-    '\\x1b[0-Z\\\\^-~]', // two-character sequences
-  ].join('|'),
-  'g',
-)
-const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
-// What nobody sees (soft hyphen, zero width; not the joiners, which scripts and emoji need), bidi controls, line and paragraph separators, tag characters.
-const deceivers = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
-const jsonEscaped = /[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
 
 function cut(text: string, columns: number, alreadyCut: boolean): string {
   if (!alreadyCut && widthOf(text) <= columns) return text

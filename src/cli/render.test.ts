@@ -183,5 +183,5 @@ test('an agent cannot forge a line of Pawl: what it says is indented on every li
     time: false,
     stream: process.stdout,
   })
-  expect(lines).toBe('  fine\n  • completed\n  • completed')
+  expect(lines).toBe('  fine\n  • completed<U+000D>• completed')
 })

@@ -1,6 +1,7 @@
 import type { Event, EventType } from '../domain/event.ts'
 import { tokensOf } from '../domain/money/cost.ts'
 import type { Totals } from '../domain/money/totals.ts'
+import { visibleExactly } from '../domain/visible.ts'
 import { formatBytes, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 
@@ -123,7 +124,7 @@ const lines = {
     `${oneLine(data.name)} ran${data.failure === undefined ? '' : ` and failed: ${oneLine(data.failure)}`}${data.output === '' ? '' : `\n${plain(data.output)}`}`,
   'question.asked': ({ data, ...event }) =>
     [
-      `${data.kind === 'permission' ? 'asks for permission' : 'asks'} (${data.questionId ?? event.seq}): ${plain(data.text)}`,
+      `${data.kind === 'permission' ? 'asks for permission' : 'asks'} (${data.questionId ?? event.seq}): ${visibleExactly(data.text)}`,
       ...data.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
     ].join('\n'),
   'question.answered': ({ data }) => `answered by ${oneLine(data.by)}: ${plain(data.answer)}`,

@@ -82,6 +82,20 @@ test('cancel asks once more, retry queues again, and both are told', { timeout: 
   await ask('cancel', id)
 })
 
+test('a prompt of Trojan Source is shown as it is, and a word from right to left stays in its place', {
+  timeout: 120_000,
+}, async () => {
+  const name = 'a\u202eb\u2066c\u200b \u001b]52;c;aGk=\u0007 \rover שלום 5'
+  const id = await ask('run', '--detach', '--agent', 'asking', '--name', name, 'rm\u202e -rf \u001b[8mhidden\u001b[0m')
+  const terminal = at({ columns: 160 })
+  terminal.pawl('show', id)
+  const seen = await terminal.shows('ended 0')
+  expect(seen).toContain('a<U+202E>b<U+2066>c<U+200B> <U+001B>]52;c;aGk=<U+0007> <U+000D>over')
+  expect(seen).toMatch(/\u2068?שלום\u2069? 5/)
+  expect(seen).toContain('rm<U+202E> -rf <U+001B>[8mhidden<U+001B>[0m')
+  await ask('cancel', id)
+})
+
 test('forty columns are enough, and wide characters and escapes of agents disturb nothing', { timeout: 120_000 }, async () => {
   await ask('run', '--detach', '--agent', 'asking', '--name', '漢字かな交じり文の長い題名と絵文字🎉🎉🎉', 'x')
   await ask('run', '--detach', '--agent', 'asking', '--name', 'evil \u001b[2J\u001b]0;title\u0007 \u202e gone', 'y')

@@ -2,6 +2,7 @@ import { Readable, Writable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import type { Cli } from '../cli.ts'
 import { nameSources } from '../source-places.ts'
+import { print } from '../terminal.ts'
 
 interface Options {
   agent?: string
@@ -38,7 +39,7 @@ async function serve(cli: Cli, { agent, whenGone }: Options): Promise<void> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',
     format: cli.globals.json ? 'json' : 'text',
-    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
+    write: (line) => print(process.stderr, `${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   try {

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { type Shell, scripts, shells } from '../completion/scripts.ts'
+import { printData } from '../terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -19,6 +20,6 @@ fish ~/.config/fish/completions/pawl.fish.`,
     )
     .action((shell: Shell) => {
       if (cli.globals.json) cli.json({ shell, script: scripts[shell] })
-      else process.stdout.write(scripts[shell])
+      else printData(scripts[shell])
     })
 }

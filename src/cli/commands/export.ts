@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { findTask, taskArgument } from '../find-task.ts'
-import { writeOut } from '../write-out.ts'
+import { writeOut } from '../terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

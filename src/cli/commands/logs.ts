@@ -11,10 +11,10 @@ import { Interruption } from '../interrupt.ts'
 import { LiveLine, lastWords } from '../live-line.ts'
 import { logsOfAll } from '../logs-of-all.ts'
 import { parseCount } from '../pages.ts'
-import { plain } from '../plain.ts'
 import { runOfTask } from '../run-of-task.ts'
 import { eventLines } from '../show-events.ts'
 import { parseStates } from '../task-states.ts'
+import { printData } from '../terminal.ts'
 import { watchTask } from '../watch.ts'
 
 interface LogOptions {
@@ -121,13 +121,11 @@ async function printRaw(cli: Cli, { runtime }: Connection, id: string, options: 
   const run = options.run === undefined ? task.runs.at(-1)?.id : runOfTask(task, options.run)
   if (run === undefined) throw notFound(`Task ${id} has not run yet, so there is no raw output.`)
   const stream = options.stderr ? 'stderr' : 'stdout'
-  // On a terminal even raw output may not steer it; a pipe gets every sign.
-  const show = process.stdout.isTTY ? plain : (text: string) => text
   let start = 0
   for (;;) {
     const part = await runtime.readRunLog(id, run, { stream, start, length: pieceBytes })
     if (cli.globals.json) cli.json(part)
-    else process.stdout.write(show(part.text))
+    else printData(part.text)
     if (part.end >= part.size || part.end <= start) return
     start = part.end
   }

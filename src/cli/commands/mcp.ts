@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { nameSources } from '../source-places.ts'
+import { print } from '../terminal.ts'
 
 interface Options {
   workspace?: string
@@ -41,7 +42,7 @@ async function serve(cli: Cli, workspace: string | undefined): Promise<number> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',
     format: 'text',
-    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
+    write: (line) => print(process.stderr, `${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   return withConnection(cli, { work: 'own' }, async ({ runtime, isDaemon, adopt }) => {

@@ -7,6 +7,7 @@ import type { Cli } from '../cli.ts'
 import { echoFilter } from '../interrupt.ts'
 import { oneLine } from '../plain.ts'
 import { nameSources } from '../source-places.ts'
+import { print } from '../terminal.ts'
 
 interface ServeOptions {
   port?: number
@@ -52,7 +53,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : config.log.level,
     format,
-    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
+    write: (line) => print(process.stderr, `${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   closeLeaking()

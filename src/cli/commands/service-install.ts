@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 import { carryOut, serviceOf, writeService } from '../service/service.ts'
+import { printData } from '../terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -12,8 +13,7 @@ export function define(command: Command, cli: Cli): void {
     .addHelpText('after', '\nExamples\n  pawl service install --print\n  pawl service install')
     .action(async ({ print }: { print?: boolean }) => {
       const service = await serviceOf(cli)
-      if (print)
-        return cli.globals.json ? cli.json({ file: service.file, text: service.text }) : void process.stdout.write(service.text)
+      if (print) return cli.globals.json ? cli.json({ file: service.file, text: service.text }) : printData(service.text)
       const done = await writeService(service)
       const { failed, said } = await carryOut(service.start)
       if (cli.globals.json) cli.json({ file: service.file, done, started: failed === undefined })

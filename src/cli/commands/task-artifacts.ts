@@ -10,7 +10,7 @@ import { findTask } from '../find-task.ts'
 import { formatAge, formatBytes } from '../format.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
-import { writeOut } from '../write-out.ts'
+import { writeOut } from '../terminal.ts'
 
 interface ArtifactOptions {
   get?: string

@@ -8,6 +8,7 @@ import { oneLine, plain } from '../plain.ts'
 import type { Tone } from '../render.ts'
 import { runOfTask } from '../run-of-task.ts'
 import { table } from '../table.ts'
+import { print, printData } from '../terminal.ts'
 
 interface DiffOptions {
   run?: string
@@ -59,11 +60,12 @@ async function diff(cli: Cli, named: string, options: DiffOptions): Promise<void
 /** Another program gets every sign as it is; a terminal is not steered by any of them. */
 function printPatch(patch: string, cli: Cli): void {
   if (!process.stdout.isTTY) {
-    process.stdout.write(patch)
+    printData(patch)
     return
   }
-  const lines = plain(patch).replace(/\n$/, '').split('\n')
-  process.stdout.write(`${lines.map((line) => cli.style(toneOf(line), line, process.stdout)).join('\n')}\n`)
+  // Line by line, so that a carriage return at the end of one is seen.
+  const lines = patch.replace(/\n$/, '').split('\n').map(plain)
+  print(process.stdout, `${lines.map((line) => cli.style(toneOf(line), line, process.stdout)).join('\n')}\n`)
 }
 
 function toneOf(line: string): Tone {

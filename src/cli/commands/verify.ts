@@ -6,7 +6,8 @@ import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'
 import { formatTime } from '../format.ts'
-import { oneLine, plain } from '../plain.ts'
+import { oneLine } from '../plain.ts'
+import { printData } from '../terminal.ts'
 
 interface VerifyOptions {
   again?: boolean
@@ -62,8 +63,7 @@ async function printOutput(cli: Cli, runtime: Runtime, id: string, asked: string
   }
   if (printed.output === null) throw notFound(`What check ${number} of task ${id} printed is not kept here any more.`)
   if (printed.leftOut > 0) cli.say(`The ${printed.leftOut} characters before this are left out.`)
-  // On a terminal it may not steer it; a pipe gets every sign.
-  process.stdout.write(process.stdout.isTTY ? plain(printed.output) : printed.output)
+  printData(printed.output)
 }
 
 /** Begun by whoever has the engine; we look until they have ended. */

@@ -4,6 +4,7 @@ import type { Cli } from '../cli.ts'
 import { echoFilter } from '../interrupt.ts'
 import { oneLine } from '../plain.ts'
 import { nameSources } from '../source-places.ts'
+import { print } from '../terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -35,7 +36,7 @@ async function work(cli: Cli): Promise<number> {
   const log = createLog({
     level: cli.globals.quiet ? 'error' : config.log.level,
     format: config.log.format === 'auto' ? (process.stderr.isTTY ? 'text' : 'json') : config.log.format,
-    write: (line) => void process.stderr.write(`${nameSources(line)}\n`),
+    write: (line) => print(process.stderr, `${nameSources(line)}\n`),
     now: () => Date.now(),
   })
   let worker: Awaited<ReturnType<typeof startDaemon>> | undefined

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { drawable, steer } from '../terminal.ts'
 
 /**
  * The whole terminal, drawn line by line: only lines that differ are written, in one piece, so nothing flickers. What was on the
@@ -29,7 +30,7 @@ export class FullScreen {
     process.stdout.on('resize', this.#onResize)
     process.on('SIGCONT', this.#onResize)
     // Lines that are too wide after all are cut by the terminal and break nothing.
-    process.stdout.write(`${esc}[?1049h${esc}[?25l${esc}[?7l${esc}[2J`)
+    steer(process.stdout, `${esc}[?1049h${esc}[?25l${esc}[?7l${esc}[2J`)
     this.forget()
   }
 
@@ -53,10 +54,10 @@ export class FullScreen {
     const isFirst = this.#shown.length === 0
     const changed = Array.from({ length: rows }, (_, row) => ({ row, text: lines[row] ?? '' }))
       .filter(({ row, text }) => isFirst || text !== (this.#shown[row] ?? ''))
-      .map(({ row, text }) => `${esc}[${row + 1};1H${esc}[2K${text}${esc}[0m`)
+      .map(({ row, text }) => `${esc}[${row + 1};1H${esc}[2K${drawable(process.stdout, text)}${esc}[0m`)
     const place = cursor ? `${esc}[${cursor.row + 1};${cursor.column + 1}H${esc}[?25h` : `${esc}[?25l`
     this.#shown = lines.slice(0, rows)
-    process.stdout.write(`${esc}[?2026h${changed.join('')}${place}${esc}[?2026l`)
+    steer(process.stdout, `${esc}[?2026h${changed.join('')}${place}${esc}[?2026l`)
   }
 
   readonly #restore = () => {

@@ -1,6 +1,7 @@
 import type { QuestionView, TaskSummary } from '../../domain/view.ts'
+import { visibleExactly } from '../../domain/visible.ts'
 import { formatAge, formatMoney, formatState, formatUntil, shortId } from '../format.ts'
-import { oneLine, plain, widthOf, wrap } from '../plain.ts'
+import { oneLine, widthOf, wrap } from '../plain.ts'
 import type { Tone } from '../render.ts'
 import type { Overview } from './overview.ts'
 
@@ -137,11 +138,11 @@ function panelLines(
     case 'confirm':
       return { lines: [{ text: oneLine(mode.text, columns), tone: 'ask' }] }
     case 'answer': {
-      const text = wrap(plain(mode.text), columns - 2)
+      const text = wrap(visibleExactly(mode.text), columns - 2)
         .split('\n')
         .map((line) => ({ text: `  ${oneLine(line, columns - 2)}`, tone: 'normal' as const }))
       const options = mode.options.map((option, i) => ({
-        text: `  ${i + 1}. ${oneLine(option, columns - 6)}`,
+        text: `  ${i + 1}. ${oneLine(visibleExactly(option), columns - 6)}`,
         tone: 'normal' as const,
       }))
       const most = Math.max(1, Math.floor(rows / 2) - options.length)

@@ -6,6 +6,7 @@ import { attachTo } from '../attach-screen.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, connect } from '../connect.ts'
 import { type Key, Keys } from '../keys.ts'
+import { print } from '../terminal.ts'
 import { answerFor, cancelIt, cancelText, giveAnswer, tryAgain } from './actions.ts'
 import { FullScreen } from './full-screen.ts'
 import { type Item, type Line, listLines, type Mode, screenLines } from './lines.ts'
@@ -286,7 +287,7 @@ class Top {
   }
 
   async #anyKey(): Promise<void> {
-    process.stderr.write('Press any key to go back.\n')
+    print(process.stderr, 'Press any key to go back.\n')
     const pressed = Promise.withResolvers<void>()
     const keys = new Keys(() => pressed.resolve())
     await Promise.race([pressed.promise, this.#over.promise])
