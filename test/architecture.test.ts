@@ -17,8 +17,8 @@ const allowed: Record<string, readonly string[]> = {
   sandbox: ['agent', 'process/child'],
   'mcp-server': ['process/child'],
   process: [],
-  agents: ['agent', 'process', 'tools/bridge', 'egress/address-class'],
-  sandboxes: ['sandbox', 'agent', 'process'],
+  agents: ['agent', 'process', 'tools/bridge', 'egress/address-class', 'files/remove-tree'],
+  sandboxes: ['sandbox', 'agent', 'process', 'files/remove-tree'],
   config: ['agent', 'egress/host-rule', 'gateway/provider/kinds'],
   egress: [],
   gateway: [],
@@ -54,6 +54,66 @@ const allowed: Record<string, readonly string[]> = {
   walls: ['engine', 'sandboxes', 'process/identity', 'version'],
   index: ['*'],
   library: ['*'],
+}
+/** Modules that may import `rm` or `cp`, and why no agent can put a folder or a link in the place of what they remove. */
+const mayUseRm: Record<string, string> = {
+  'run-file.ts': 'a file in the home of Pawl',
+  config: "the user's configuration, and probes in the home of Pawl",
+  secrets: 'key files in the home of Pawl',
+  store: 'the database, the backups and the home of Pawl',
+  'cli/service/service.ts': "the unit file of the user's service manager",
+  'surfaces/http/access-log.ts': 'logs in the home of Pawl',
+  'sandboxes/bubblewrap/mount-table.ts': 'mount tables in a folder of the daemon',
+  'agents/demo/program.js': 'runs inside the sandbox, with the rights of the agent',
+  'agents/ollama/program/files.ts': 'runs inside the sandbox, with the rights of the agent',
+  'files/made-once.ts': 'drafts in the home of Pawl',
+  'engine/access/leftovers.ts': 'its own records in the home of Pawl',
+  'engine/backups': 'the backup folder',
+  'engine/changes/shelf.ts': 'records beside the store folders, in a folder of ours',
+  'engine/changes/store-folder.ts': 'records beside the store folders, in a folder of ours',
+  'engine/files/blobs.ts': 'the blobs, which agents never see',
+  'engine/files/lay-attachments.ts': 'laid out files, which agents see read-only',
+  'engine/recordings/folder.ts': 'the recordings, which agents never see',
+  'engine/recordings/keep-file.ts': 'the recordings, which agents never see',
+  'engine/workspace/quarantine.ts': 'the list, beside the quarantine',
+}
+/** Where entries are changed by their path, and why no agent can put a link there. */
+const onlyOurs: Record<string, string> = {
+  'run-file.ts': 'the home of Pawl',
+  config: "the user's configuration, and probes in the home of Pawl",
+  secrets: 'the home of Pawl',
+  store: 'the database, the backups and the home of Pawl',
+  cli: "the user's own folders, at the user's own word",
+  'surfaces/http/access-log.ts': 'logs in the home of Pawl',
+  'sandboxes/bubblewrap': 'folders of the daemon, and control groups',
+  'agents/demo/program.js': 'runs inside the sandbox, with the rights of the agent',
+  'agents/ollama/program/files.ts': 'runs inside the sandbox, with the rights of the agent',
+  'files/remove-tree.ts': 'the way by handles: its paths come from an open folder',
+  'files/made-once.ts': 'the home of Pawl',
+  'engine/access': 'the home of Pawl, and logins in the home of the user',
+  'engine/backups': 'the backup folder',
+  'engine/changes/shelf.ts': 'the names of store folders, in a folder of ours',
+  'engine/changes/store-folder.ts': 'the names of store folders, in a folder of ours',
+  'engine/checks/prove.ts': 'a home that was just made, in a folder of ours',
+  'engine/files': 'the blobs and laid out files, which agents see read-only',
+  'engine/mcp-servers/look.ts': 'folders that were just made, before anything is started in them',
+  'engine/outbox/changes.ts': 'a folder that was just made, before anything is started in it',
+  'engine/program/prepare.ts': 'the homes of sessions, whose parent is ours',
+  'engine/recall.ts': 'folders that were just made, before anything is started in them',
+  'engine/recordings': 'the recordings, and a copy that no agent has yet',
+  'engine/run-tools.ts': 'a folder in the records of the run',
+  'engine/self-test/bait.ts': 'the bait, before anything is started in it',
+  'engine/session/adopt.ts': 'a home that was just made',
+  'engine/skills/show-skills.ts': 'the skills, which agents see read-only',
+  'engine/workspace/bring-back.ts': 'its paths come from an open folder',
+  'engine/workspace/put-entry.ts': 'its paths come from an open folder',
+  'engine/workspace/find-code.ts': 'its paths come from an open folder',
+  'engine/workspace/capture.ts': 'its paths come from an open folder',
+  'engine/workspace/guard-record.ts': 'the record, beside the workspace',
+  'engine/workspace/quarantine.ts': 'the list, beside the quarantine',
+  'engine/workspace/clone.ts': 'the names of clones, in a folder of ours',
+  'engine/workspace/copy.ts': 'the names of copies, in a folder of ours',
+  'engine/workspace/copy-tree.ts': 'a copy that no agent has yet',
 }
 const everybody = ['domain', 'clock', 'log', 'failpoint', 'gate']
 
@@ -147,6 +207,43 @@ describe('the architecture', () => {
     )
   })
 
+  it('follows no path in a folder that an agent can write: what changes an entry there goes by handle', () => {
+    const call = /(?<![.\w])(rm|cp|rename|chmod|chown|lchown|rmdir|unlink|copyFile|symlink|link)(Sync)?\(/
+    // `folder.at(name)` is a name in a folder that is held open.
+    const byHandle = /\.at\(|\/proc\/self\/fd\//
+    const isDeclared = /function \w+\(|^import |^\w+\(.*\): Promise/
+    const found = sources.flatMap((file) =>
+      textOf(file)
+        .split('\n')
+        .filter((line) => call.test(line) && !byHandle.test(line) && !isDeclared.test(line.trim()))
+        .map(() => file),
+    )
+    const isOurs = (file: string) => Object.keys(onlyOurs).some((place) => file === place || file.startsWith(`${place}/`))
+    expect([...new Set(found)].filter((file) => !isOurs(file))).toEqual([])
+    expect(
+      Object.keys(onlyOurs).filter((place) => !found.some((file) => file === place || file.startsWith(`${place}/`))),
+    ).toEqual([])
+  })
+
+  it('imports no rm or cp where agents write: both recurse by path once a folder has taken the place of a file', () => {
+    // Also through a handle, also without `recursive`, and under whatever name the module gives them.
+    const imported = /import (?:\{[^}]*\b(?:rm|rmSync|cp|cpSync)\b[^}]*\}|(?:\* as )?\w+) from 'node:fs(?:\/promises)?'/
+    const offenders = sources.filter((file) => imported.test(textOf(file)))
+    expect(
+      offenders.filter((file) => !Object.keys(mayUseRm).some((place) => file === place || file.startsWith(`${place}/`))),
+    ).toEqual([])
+    expect(
+      Object.keys(mayUseRm).filter((place) => !offenders.some((file) => file === place || file.startsWith(`${place}/`))),
+    ).toEqual([])
+  })
+
+  it('removes whole trees in one place: a path-based recursion would follow a link that takes the place of a folder midway', () => {
+    const recursive = /\b(rm|rmSync|cp|cpSync)\([^\n]*recursive: true/
+    expect(
+      sources.filter((file) => recursive.test(textOf(file)) && !/^store\/embedded\/|^engine\/recordings\/folder\.ts$/.test(file)),
+    ).toEqual([])
+  })
+
   it('lets no test replace what it tests: nothing is mocked', () => {
     const root = resolve(src, '..')
     const tests = ['src', 'test'].flatMap((part) =>
@@ -156,6 +253,13 @@ describe('the architecture', () => {
     )
     const doubles = new RegExp(['vi', '(mock|spyOn|fn|stubGlobal|doMock)'].join('\\.'))
     expect(tests.filter((file) => doubles.test(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
+  it('lets commands write to the terminal through one file', () => {
+    const writes = /\b(?:stdout|stderr)\.write\((?!'',)|\bconsole\./
+    expect(sources.filter((file) => file.startsWith('cli/') && file !== 'cli/terminal.ts' && writes.test(textOf(file)))).toEqual(
+      [],
+    )
   })
 
   it('uses no words that say nothing in file names', () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { Found } from '../domain/doctor.ts'
 import { messageOf } from '../domain/error.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
+import { removeTree } from '../files/remove-tree.ts'
 import { embeddedStatus } from '../store/embedded/server.ts'
 import { createMachineWalls } from '../walls.ts'
 
@@ -84,6 +85,6 @@ export async function walls(config: Config): Promise<Found> {
       detail: `${sandbox.name}: ${health.detail}; ways out tried and refused, by profile: ${held.join(', ')}`,
     }
   } finally {
-    await rm(home, { recursive: true, force: true })
+    await removeTree(home)
   }
 }

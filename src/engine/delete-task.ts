@@ -1,8 +1,8 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict, denied } from '../domain/error.ts'
 import { localUser } from '../domain/role.ts'
 import { isEnded } from '../domain/task/task.ts'
+import { removeTree } from '../files/remove-tree.ts'
 import { insertAudit } from '../store/audit.ts'
 import type { Db, Tx } from '../store/database.ts'
 import { deleteTasks, forgetRemovedRuns, lockSubtree, removedRuns } from '../store/task-removal.ts'
@@ -34,7 +34,7 @@ export async function deleteTree(
 
 /** Removes the files of runs that are deleted for certain. */
 export async function removeRunFiles(db: Db, home: string, runs: readonly string[]): Promise<void> {
-  for (const run of runs) await rm(join(home, 'runs', run), { recursive: true, force: true })
+  for (const run of runs) await removeTree(join(home, 'runs', run))
   removeRecordingFiles(home, runs)
   if (runs.length > 0) await forgetRemovedRuns(db, runs)
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, rm } from 'node:fs/promises'
+import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, Recalled } from '../agent.ts'
 import { messageOf, unsupported } from '../domain/error.ts'
@@ -9,6 +9,7 @@ import type { Secret } from '../domain/redact/names.ts'
 import { isEnded } from '../domain/task/task.ts'
 import { networkAccess } from '../egress/access.ts'
 import { writeHomeFiles } from '../files/home-files.ts'
+import { removeTree } from '../files/remove-tree.ts'
 import { lastSessionsOf } from '../store/sessions.ts'
 import type { OutboxRow, TaskRow } from '../store/tables.ts'
 import { findTask } from '../store/tasks.ts'
@@ -93,7 +94,7 @@ async function recallInside(
   const [workspace, home] = [join(root, 'workspace'), join(root, 'home')]
   try {
     // A try before this one may have died with its Pawl.
-    await rm(root, { recursive: true, force: true })
+    await removeTree(root)
     for (const folder of [workspace, home]) await mkdir(folder, { recursive: true, mode: 0o700 })
     if (user) for (const folder of [root, workspace, home]) await chown(folder, user.uid, user.gid)
     const walls = wallsOf(profile, {
@@ -157,7 +158,7 @@ async function recallInside(
     }
   } finally {
     for (const reveal of hidden) reveal()
-    await rm(root, { recursive: true, force: true })
+    await removeTree(root)
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chown, mkdir, rm } from 'node:fs/promises'
+import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Permission, PermissionRequest } from '../agent.ts'
 import type { Profile } from '../domain/profile/profile.ts'
@@ -8,6 +8,7 @@ import type { ScriptSkill } from '../domain/skill.ts'
 import { proxyEnvironment } from '../egress/environment.ts'
 import type { NetworkAccess } from '../egress/network.ts'
 import { readHomeFile, writeHomeFile } from '../files/home-files.ts'
+import { removeTree } from '../files/remove-tree.ts'
 import type { Child } from '../process/child.ts'
 import { findProgram } from '../process/program.ts'
 import type { Walls } from '../sandbox.ts'
@@ -101,7 +102,7 @@ export async function toolsOfRun(
 export const endTools = async (parts: RunParts, place: Place): Promise<void> => {
   const { records, profile } = place
   if (profile.ssh) await parts.leftovers.forget(records)
-  if (existsSync(toolHome(place))) await rm(toolHome(place), { recursive: true, force: true })
+  if (existsSync(toolHome(place))) await removeTree(toolHome(place))
 }
 
 const keysFolder = 'ssh'

@@ -1,11 +1,12 @@
-import { constants, lstatSync, unlinkSync } from 'node:fs'
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { constants, lstatSync } from 'node:fs'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
 import type { AgentUser } from '../process/agent-user.ts'
 import { isAbsence, noFollow, openDirectory } from './directory-handle.ts'
 import { ownPrefix } from './path-inside.ts'
 import { putFile, temporarySuffix } from './put-file.ts'
+import { removeEntry } from './remove-tree.ts'
 
 /** Files of ours in a session home, by relative path. The home belongs to the agent, who may have left a link anywhere in it: none is ever followed. */
 export interface HomeFile {
@@ -104,8 +105,7 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
   if (!folder) return
   try {
     for (const name of await readdir(folder.at('.')))
-      if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix))
-        await rm(folder.at(name), { force: true, recursive: true })
+      if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix)) await removeEntry(folder, name)
   } finally {
     await folder.close()
   }
@@ -115,11 +115,8 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
 export async function removeHomeFile({ home, path }: HomeFile): Promise<void> {
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return
-  const place = folder.at(posix.basename(path))
   try {
-    if (lstatSync(place, { throwIfNoEntry: false })) unlinkSync(place)
-  } catch (error) {
-    if (!isAbsence(error)) await rm(place, { force: true, recursive: true })
+    await removeEntry(folder, posix.basename(path))
   } finally {
     await folder.close()
   }

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   openSync,
   renameSync,
-  rmSync,
   write,
   writeFileSync,
 } from 'node:fs'
@@ -16,6 +15,7 @@ import { promisify } from 'node:util'
 import type { AgentUser } from '../process/agent-user.ts'
 import { type DirectoryHandle, noFollow, openIn } from './directory-handle.ts'
 import { ownPrefix, partsOf } from './path-inside.ts'
+import { removeEntry } from './remove-tree.ts'
 
 export interface HowToPut {
   readonly mode?: number
@@ -61,7 +61,7 @@ async function realDirectory(
 ): Promise<DirectoryHandle> {
   const there = await openIn(parent, name)
   if (there) return there
-  rmSync(parent.at(name), { force: true })
+  await removeEntry(parent, name)
   mkdirSync(parent.at(name), { mode: 0o700 })
   const made = await openIn(parent, name)
   if (!made) throw new Error(`the folder ${name} did not stay where it was made`)
@@ -77,7 +77,8 @@ async function writeIn(
   owner: AgentUser | undefined,
   { mode = 0o600, durably = true }: HowToPut,
 ): Promise<number> {
-  const temporary = parent.at(`${ownPrefix}${randomUUID()}${temporarySuffix}`)
+  const temporaryName = `${ownPrefix}${randomUUID()}${temporarySuffix}`
+  const temporary = parent.at(temporaryName)
   let size = 0
   try {
     const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
@@ -94,7 +95,7 @@ async function writeIn(
     }
     takePlace(parent, temporary, name)
   } catch (error) {
-    rmSync(temporary, { force: true })
+    await removeEntry(parent, temporaryName)
     throw error
   }
   if (durably) await syncDirectory(parent)

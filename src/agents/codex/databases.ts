@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeTree } from '../../files/remove-tree.ts'
 import { systemPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import { signal } from '../../process/tree.ts'
@@ -38,7 +39,7 @@ export async function makeDatabases(program: Program): Promise<void> {
   } catch {
     // What went wrong here goes wrong again, and is told, when the program is started for a run.
   } finally {
-    await rm(home, { recursive: true, force: true }).catch(() => undefined)
+    await removeTree(home).catch(() => undefined)
   }
 }
 

@@ -39,8 +39,7 @@ export function createLeftovers(options: { home: string; worker: string }): Left
   const locks = join(options.home, 'login.lock')
   const fileOf = (sessionHome: string) => join(folder, `${basename(sessionHome)}.json`)
   const remove = async (entry: Entry) => {
-    for (const path of entry.paths) await removeHomeFile({ home: entry.home, path })
-    for (const path of entry.folders) await rm(join(entry.home, path), { recursive: true, force: true })
+    for (const path of [...entry.paths, ...entry.folders]) await removeHomeFile({ home: entry.home, path })
     await rm(fileOf(entry.home), { force: true })
   }
   const entries = async (): Promise<Entry[]> => {

@@ -1,6 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
-import { chown, rm, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Child } from '../../process/child.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 import { gitScript } from '../workspace/git.ts'
@@ -87,9 +88,14 @@ export async function takePicture(place: PicturePlace, base: Picture | undefined
 
 /** Only whoever runs git may read it. */
 async function handOver(file: string, names: readonly Buffer[], user: Walls['user']): Promise<void> {
-  await rm(file, { force: true })
-  await writeFile(file, nulled(names), { mode: 0o600 })
-  if (user) await chown(file, user.uid, user.gid)
+  await removeTree(file)
+  const made = await open(file, 'wx', 0o600)
+  try {
+    await made.writeFile(nulled(names))
+    if (user) await made.chown(user.uid, user.gid)
+  } finally {
+    await made.close()
+  }
 }
 
 /** Large files are never shown line by line, names are written as they are, and nothing of the user's own index is written anew for speed. */

@@ -1,6 +1,7 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Picture } from './picture.ts'
 import { removeStore, shelfName } from './store-folder.ts'
 
@@ -31,7 +32,7 @@ export function createPictureShelf(home: string): PictureShelf {
   const drop = async (workspace: string) => {
     const found = kept.get(workspace)
     kept.delete(workspace)
-    if (found) await rm(found.folder, { recursive: true, force: true })
+    if (found) await removeTree(found.folder)
   }
   return {
     offer(folder, offered) {
@@ -56,7 +57,6 @@ export function createPictureShelf(home: string): PictureShelf {
         return undefined
       }
       kept.delete(workspace)
-      rmSync(folder, { recursive: true, force: true })
       renameSync(found.folder, folder)
       return found.picture
     },

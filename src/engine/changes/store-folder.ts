@@ -1,9 +1,9 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isAbsence } from '../../files/directory-handle.ts'
 import { namesIn } from '../../files/names-in.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Picture } from './picture.ts'
 
@@ -38,11 +38,12 @@ export async function openStoreFolder(
   const folder = join(home, 'changes')
   const path = storeFolderOf(home, run)
   const left = run.fence > 1 ? await takeOver(folder, run, path, options.isOpen) : undefined
+  // A run that was killed may have left one of the same name.
+  if (!left && existsSync(path)) await removeTree(path)
   let isMade = left !== undefined
   const make = () => {
     if (isMade) return
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    rmSync(path, { recursive: true, force: true })
     mkdirSync(path, { mode: 0o700 })
     if (options.user) chownSync(path, options.user.uid, options.user.gid)
     isMade = true
@@ -103,7 +104,7 @@ function readBase(file: string): Base | undefined {
 /** The record first: without it the rest is nothing. */
 export async function removeStore(path: string): Promise<void> {
   rmSync(`${path}.json`, { force: true })
-  if (existsSync(path)) await rm(path, { recursive: true, force: true })
+  if (existsSync(path)) await removeTree(path)
 }
 
 export const storeFolderOf = (home: string, run: { readonly task: string; readonly fence: number }) =>
@@ -120,7 +121,7 @@ export async function sweepStores(home: string, open: (tasks: readonly string[])
   const taskOf = (name: string) => name.split('.')[0] ?? ''
   const going = await open([...new Set(names.map(taskOf))])
   const isWanted = (name: string) => going.has(taskOf(name)) || isAlive(Number(shelfForm.exec(name)?.[1]))
-  for (const name of names) if (!isWanted(name)) await rm(join(home, 'changes', name), { recursive: true, force: true })
+  for (const name of names) if (!isWanted(name)) await removeTree(join(home, 'changes', name))
 }
 
 function isAlive(pid: number): boolean {

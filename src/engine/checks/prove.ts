@@ -1,4 +1,4 @@
-import { chown, mkdir, rm } from 'node:fs/promises'
+import { chown, mkdir } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { NewEvent } from '../../domain/event.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -6,6 +6,7 @@ import { mergeEnvironments } from '../../domain/profile/resolve.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import type { Checks } from '../../domain/task/spec.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { findProgram } from '../../process/program.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 import type { TaskRow } from '../../store/tables.ts'
@@ -114,7 +115,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     throw error
   } finally {
     stopWatchingDisk?.()
-    if (home !== site.home) await rm(home, { recursive: true, force: true })
+    if (home !== site.home) await removeTree(home)
   }
 }
 
@@ -125,7 +126,7 @@ function boundTo(tree: TreeHash, result: ChecksResult): ChecksResult {
 
 /** What the agent left in the session's home would be obeyed there: settings of its package manager, say, that make every test pass. */
 async function makeHome(home: string, { userHome }: ProveParts, { user, workspace }: Site): Promise<void> {
-  await rm(home, { recursive: true, force: true })
+  await removeTree(home)
   await mkdir(home, { recursive: true, mode: 0o700 })
   if (user) await chown(home, user.uid, user.gid)
   await writeHomeFile({ home, path: '.gitconfig' }, await sessionGitConfig(userHome, workspace.path), { user })

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError, unavailable } from '../../domain/error.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
@@ -66,7 +67,7 @@ export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): P
     const walls = wallsOf(site.profile, { ...place, workspace: { source: folder, path: folder } })
     return await treeHash(folder, { git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
   } finally {
-    await rm(ownHome, { recursive: true, force: true })
+    await removeTree(ownHome)
   }
 }
 

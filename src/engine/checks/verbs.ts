@@ -1,10 +1,10 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { conflict, invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { newId } from '../../domain/id.ts'
 import { type CheckOutput, judgeProof, type ProofView, type VerifyView } from '../../domain/task/check.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { createGate } from '../../gate.ts'
 import { type CheckRow, checksOfTask } from '../../store/checks.ts'
 import { runsOfTask } from '../../store/runs.ts'
@@ -123,7 +123,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
     let full: string | undefined
     try {
       // One that was left by a crash is no work of anybody.
-      await rm(join(site.records, 'copies'), { recursive: true, force: true })
+      await removeTree(join(site.records, 'copies'))
       const copy = await copyWorkspace({
         original: folder,
         folder: join(site.records, 'copies'),
@@ -169,7 +169,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
       throw full === undefined ? error : new Error(full)
     } finally {
       for (const reveal of reveals) reveal()
-      await rm(join(site.records, 'copies'), { recursive: true, force: true })
+      await removeTree(join(site.records, 'copies'))
     }
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
 import { nameFault } from '../../domain/files/file-name.ts'
@@ -8,6 +8,7 @@ import { megabyte } from '../../domain/files/limits.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
 import { newId } from '../../domain/id.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
 import { type ArtifactRow, artifactsOfTask, holdRun, putArtifact } from '../../store/files.ts'
@@ -44,7 +45,7 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
       there = undefined
     }
     if (!there) {
-      await makeAnew(root.at(folderName))
+      await makeAnew(root)
       there = user && (await openIn(root, folderName))
       if (user) await there?.chown(user.uid, user.gid)
     }
@@ -56,12 +57,13 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
   return [{ source: folder, path: folder, mode: 'rw' }]
 }
 
-async function makeAnew(path: string): Promise<void> {
+async function makeAnew(root: DirectoryHandle): Promise<void> {
+  const path = root.at(folderName)
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
-    await rm(path, { recursive: true, force: true })
+    await removeEntry(root, folderName)
     await mkdir(path, { mode: 0o700 })
   }
 }

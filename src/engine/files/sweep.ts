@@ -1,8 +1,9 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../domain/error.ts'
 import { uploadKeptMs } from '../../domain/files/limits.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { tasksThere } from '../../store/files.ts'
@@ -32,8 +33,8 @@ async function removeLaid(db: Db, home: string): Promise<void> {
     const folder = laidFolder(home, session)
     const tasks = await namesIn(folder)
     const there = await tasksThere(db, tasks)
-    for (const task of tasks) if (!there.has(task)) await rm(join(folder, task), { recursive: true, force: true })
-    if (there.size === 0) await rm(folder, { recursive: true, force: true })
+    for (const task of tasks) if (!there.has(task)) await removeTree(join(folder, task))
+    if (there.size === 0) await removeTree(folder)
   }
 }
 

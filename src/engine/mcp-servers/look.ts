@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { messageOf, PawlError, unsupported } from '../../domain/error.ts'
@@ -7,6 +7,7 @@ import type { McpServer } from '../../domain/mcp-server.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import { networkAccess } from '../../egress/access.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { type Log, silentLog } from '../../log.ts'
 import { type LookAtServer, type ServerPlace, signInReason, type TokenKeeper } from '../../mcp-server.ts'
 import type { DoorVerbs } from '../program/door.ts'
@@ -97,7 +98,7 @@ export async function inPlace<T>(profile: Profile, parts: LookParts, work: (plac
       workspace,
     })
   } finally {
-    await rm(root, { recursive: true, force: true })
+    await removeTree(root)
     for (const forget of shown) forget()
   }
 }

@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs'
-import { chown, mkdir, rm, stat } from 'node:fs/promises'
+import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import { defaultProfile, resolveProfile, rightsOf } from '../../domain/profile/resolve.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Sandbox, SandboxHealth } from '../../sandbox.ts'
 import type { Db } from '../../store/database.ts'
 import { findTask } from '../../store/tasks.ts'
@@ -51,7 +52,7 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
     )
     if (!isRepository) return { workspace, why: 'The workspace is no git repository.' }
     const scratch = `${diffFile}.git`
-    await rm(scratch, { recursive: true, force: true })
+    await removeTree(scratch)
     await mkdir(scratch, { mode: 0o700 })
     try {
       const { sandbox, health } = await parts.wallsFor()
@@ -78,7 +79,7 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
       const named = branch !== undefined && plainBranch.test(branch) ? { branch } : {}
       return { workspace, ...named, ...(found.why === undefined ? { diff: diffFile } : { why: found.why }) }
     } finally {
-      await rm(scratch, { recursive: true, force: true })
+      await removeTree(scratch)
     }
   }
 }

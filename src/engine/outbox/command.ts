@@ -1,8 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { CommandWay } from '../../domain/notification.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { Exit, KillUnit } from '../../process/child.ts'
 import { findProgram } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
@@ -93,7 +94,7 @@ export async function runCommand(way: CommandWay, name: string, message: Message
     if (!(error instanceof PawlError)) throw error
     return { delivered: false, detail: error.message, ran: { exitCode: null, output: '', durationMs: tookMs() } }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
   }
 }
 

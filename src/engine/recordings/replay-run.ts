@@ -1,7 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { ReplayOf } from '../../domain/task/spec.ts'
+import { emptyTree } from '../../files/remove-tree.ts'
 import type { Replay } from '../../gateway/recordings/recording.ts'
 import { createReplay } from '../../gateway/recordings/replay.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
@@ -46,7 +46,7 @@ export async function beginReplay(
     throw new RunFailure('bad_config', `Run ${of.run} cannot be replayed: ${tree?.leftOut ?? 'its agent was never started'}.`)
   const { files } = recordingFolder(parts.home, of.run)
   // An earlier run of the task may have worked in it.
-  for (const name of readdirSync(prepared.source)) rmSync(join(prepared.source, name), { recursive: true, force: true })
+  await emptyTree(prepared.source)
   await layTree(tree.entries, { files, to: prepared.source, user }).catch((error: unknown) => {
     throw new RunFailure('workspace_error', `The workspace of run ${of.run} could not be laid out again: ${messageOf(error)}.`)
   })

@@ -1,7 +1,8 @@
-import { chown, mkdir, realpath, stat } from 'node:fs/promises'
+import { mkdir, realpath, stat } from 'node:fs/promises'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
+import { openDirectory } from '../../files/directory-handle.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'
@@ -92,7 +93,13 @@ const isInside = (source: string, { workspace }: MountPlace) => workspace !== un
 async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | undefined): Promise<string | undefined> {
   // One that is there belongs to somebody; only what we made ourselves is given to the agent's user.
   const made = persistent ? await mkdir(source, { recursive: true }) : undefined
-  if (made !== undefined && user) await chown(source, user.uid, user.gid)
+  if (made !== undefined && user) {
+    // By its handle: an agent that works in the folder above it could have put a link in its place.
+    const folder = await openDirectory(source)
+    if (!folder) return undefined
+    await folder.chown(user.uid, user.gid)
+    await folder.close()
+  }
   try {
     const real = await realpath(source)
     await stat(real)

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { removeTree } from '../../files/remove-tree.ts'
 import { systemPath } from '../../process/program.ts'
 
 type User = { readonly uid: number; readonly gid: number }
@@ -68,7 +69,7 @@ export async function layBait(folder: string, user: User | undefined): Promise<B
     // Whoever got in must not keep us waiting.
     for (const socket of sockets) socket.destroy()
     await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
   }
   try {
     // There is no room for a longer path; where the folder lies so deep, the one without a path stands for both.
@@ -119,7 +120,7 @@ export async function removeLeftBaits(home: string, now: number): Promise<void> 
   const names = await readdir(baitFolder(home)).catch(ifMissing)
   for (const path of (names ?? []).map((name) => join(baitFolder(home), name))) {
     const laid = await stat(path).catch(ifMissing)
-    if (laid && now - laid.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true })
+    if (laid && now - laid.mtimeMs > abandonedMs) await removeTree(path)
   }
 }
 

@@ -1,9 +1,10 @@
-import { chown, mkdir, rm } from 'node:fs/promises'
+import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, SessionFiles } from '../../agent.ts'
 import { invalid, notFound, PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import { putFile } from '../../files/put-file.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Db } from '../../store/database.ts'
 import { insertSession } from '../../store/sessions.ts'
@@ -64,7 +65,7 @@ export async function adoptSession(options: {
       await home.root.close()
     }
   } catch (error) {
-    await rm(path, { recursive: true, force: true })
+    await removeTree(path)
     throw error
   } finally {
     await source.root.close()

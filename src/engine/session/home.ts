@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, realpathSync, statSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../files/path-inside.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import { takingTurns } from '../workspace/turns.ts'
 
 /**
@@ -131,10 +132,10 @@ export async function withFile<T>(
   })
 }
 
-/** Removes a file, or a link of that name, if it is there. */
+/** Removes whatever has that name, if it is there: the agent may have put a link or a folder in the place of the file. */
 export async function removeFile(home: Home, path: string): Promise<void> {
   const parts = partsOf(path)
-  await inFolder(home, parts.slice(0, -1), (directory) => rm(directory.at(parts.at(-1)!), { force: true }))
+  await inFolder(home, parts.slice(0, -1), (directory) => removeEntry(directory, parts.at(-1)!))
 }
 
 /** More than a program has reason to keep. An agent that makes a hundred thousand folders to keep us busy loses its conversation, not our time. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { FoundSkill } from './find-skills.ts'
 
 export interface ShownSkills {
@@ -33,7 +34,7 @@ export async function showSkills(home: string, skills: readonly FoundSkill[], no
     await utimes(making, now, now)
     await rename(making, join(all, digest))
   } catch (error) {
-    await rm(making, { recursive: true, force: true })
+    await removeTree(making)
     // Somebody else was quicker with the same.
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
@@ -66,7 +67,7 @@ const oldMs = 30 * 24 * 3_600_000
 async function removeOld(all: string, nowMs: number): Promise<void> {
   for (const name of await readdir(all)) {
     const found = await stat(join(all, name)).catch(() => undefined)
-    if (found && nowMs - found.mtimeMs > oldMs) await rm(join(all, name), { recursive: true, force: true })
+    if (found && nowMs - found.mtimeMs > oldMs) await removeTree(join(all, name))
   }
 }
 

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { systemPath } from '../../process/program.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
@@ -74,8 +75,8 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
         `The workspace ${original} is no git repository, so it cannot be cloned; use --workspace-mode copy.`,
       )
     const half = `${directory}.half`
-    await rm(half, { recursive: true, force: true })
-    await rm(directory, { recursive: true, force: true })
+    await removeTree(half)
+    await removeTree(directory)
     await mkdir(half, { recursive: true, mode: 0o700 })
     const target = join(half, 'clone')
     const settings = await settingsFile()

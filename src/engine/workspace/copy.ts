@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
 import { copyTree, env, type TreeToCopy } from './copy-tree.ts'
@@ -130,9 +131,6 @@ async function makeCopy(original: string, directory: string, path: string, plan:
     )
   }
 }
-
-/** A `cp` that was told to end may still be writing for a moment. */
-const removeTree = (directory: string) => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 
 async function readBase(file: string): Promise<Tree | undefined> {
   try {

@@ -3,7 +3,7 @@ import { closeSync, constants, type Dirent, lstatSync, openSync, readdirSync, re
 import { join } from 'node:path'
 import { type CodePath, codePathMatcher, type Treatment } from '../../domain/code-paths.ts'
 import { isAbsence } from '../../files/directory-handle.ts'
-import { letIn } from './let-in.ts'
+import { letIn } from '../../files/let-in.ts'
 import { takingTurns } from './turns.ts'
 
 /** One path of a workspace that is code, as it was found. A folder stands for all that is in it. */

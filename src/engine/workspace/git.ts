@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Child } from '../../process/child.ts'
 import { systemPath } from '../../process/program.ts'
@@ -222,7 +223,7 @@ export async function indexGit(
     const out = await neutralGit({ folder: env.GIT_WORK_TREE, verb, args, env, timeoutMs: 10_000 })
     return { out, bytes: await readFile(join(folder, 'git/index')) }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
   }
 }
 

@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict, notFound } from '../../domain/error.ts'
 import type { KeptWorkspaceView } from '../../domain/workspace-view.ts'
 import { isAbsence } from '../../files/directory-handle.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { takingTurns } from './turns.ts'
 
 /** Has this task ended, so that nothing goes on in its workspace? True also for a task that nobody knows any more. */
@@ -38,7 +39,7 @@ export async function removeKept(home: string, name: string, hasEnded: HasEnded)
   const found = (await listKept(home, hasEnded)).find((one) => one.name === name)
   if (!found) throw notFound(`There is no workspace ${name}; "pawl workspace ls" lists those there are.`)
   if (!found.removable) throw conflict(`The task ${found.task} has not ended and needs its workspace; cancel it first.`)
-  await rm(found.path, { recursive: true, force: true, maxRetries: 3 })
+  await removeTree(found.path)
   return found
 }
 

@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
-import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { letIn } from './let-in.ts'
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { letIn } from '../../files/let-in.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import { putEntry } from './put-entry.ts'
 import { entryAt } from './tree.ts'
 
@@ -24,7 +25,7 @@ export async function moveEntry(from: Place, to: Place): Promise<void> {
     }
     if (code !== 'EXDEV') throw error
     await copyAcross(from, to)
-    await removeEntry(from)
+    await removeEntry(from.parent, from.name)
   }
 }
 
@@ -52,24 +53,6 @@ async function inBoth(
     await source?.close()
     await target?.close()
   }
-}
-
-/** Removes a file, a link or a folder with all that is in it, from open folder to open folder. */
-export async function removeEntry({ parent, name }: Place): Promise<void> {
-  const path = parent.at(name)
-  letIn(path, 'write')
-  const folder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? await openIn(parent, name) : undefined
-  if (!folder) {
-    ifThere(() => unlinkSync(path))
-    return
-  }
-  try {
-    await folder.chmod(0o700)
-    for (const below of readdirSync(folder.at('.'))) await removeEntry({ parent: folder, name: below })
-  } finally {
-    await folder.close()
-  }
-  ifThere(() => rmdirSync(path))
 }
 
 /** The folder of that path below an open root, made where it is missing; never through a link. */
@@ -102,13 +85,5 @@ function makeFolder(path: string): boolean {
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST') return false
     throw error
-  }
-}
-
-function ifThere(remove: () => void): void {
-  try {
-    remove()
-  } catch (error) {
-    if (!isAbsence(error)) throw error
   }
 }

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { lstat, open, realpath, rename, rm } from 'node:fs/promises'
+import { lstat, open, realpath, rename } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type DirectoryHandle, noFollow, openDirectory } from '../../files/directory-handle.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import { readRegular } from './capture.ts'
 import type { FoundAll } from './find-code.ts'
 import { indexGit } from './git.ts'
@@ -124,7 +125,7 @@ async function replaceIndex(gitdir: DirectoryHandle, bytes: Buffer): Promise<voi
     await lock.utimes(old.atime, new Date(Math.floor(old.mtimeMs)))
     await rename(gitdir.at('index.lock'), gitdir.at('index'))
   } catch (error) {
-    await rm(gitdir.at('index.lock'), { force: true })
+    await removeEntry(gitdir, 'index.lock')
     throw error
   } finally {
     await lock.close()

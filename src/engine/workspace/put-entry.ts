@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, rename, rm, symlink, unlink } from 'node:fs/promises'
-import { type DirectoryHandle, noFollow } from '../../files/directory-handle.ts'
+import { type FileHandle, lstat, mkdir, open, rename, symlink, unlink } from 'node:fs/promises'
+import { type DirectoryHandle, isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { Entry } from './tree.ts'
 
 /** Puts one entry of the copy into a directory of the original, in the place of `there`, and gives it to whom the old one or the directory belongs. */
@@ -23,7 +23,10 @@ export async function putEntry(
     return
   }
   const temporary = parent.at(`.pawl-${process.pid}.tmp`)
-  await rm(temporary, { force: true })
+  // Not `rm`, which would remove a folder of that name by its path.
+  await unlink(temporary).catch((error: unknown) => {
+    if (!isAbsence(error)) throw error
+  })
   // A link stays ours: it can be given away only by its name, which somebody else may have put on another file by then.
   if (entry.kind === 'link') await symlink(entry.target ?? '', temporary)
   else await copyRegularFile(from, temporary, entry.mode, await ownerOf(to, parent))

@@ -4,11 +4,12 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { messageOf, notFound } from '../../domain/error.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { putBack, writeNew } from './capture.ts'
 import type { Planted } from './find-planted.ts'
 import { gathered, mostSingly } from './gather.ts'
-import { makeFolders, moveEntry, removeEntry } from './move-entry.ts'
+import { makeFolders, moveEntry } from './move-entry.ts'
 import { entryIfAny } from './tree.ts'
 import { takingTurns } from './turns.ts'
 
@@ -125,12 +126,12 @@ async function moveOut(root: string, path: string, to: string | undefined): Prom
   try {
     if ((mode & 0o200) === 0) await parent.chmod(mode | 0o200)
     const from = { parent, name: basename(path) }
-    if (to === undefined) return await removeEntry(from)
+    if (to === undefined) return await removeEntry(from.parent, from.name)
     if (!(await entryIfAny(parent.at(from.name)))) return
     mkdirSync(to, { recursive: true, mode: 0o700 })
     const folder = await makeFolders(to, dirname(path))
     try {
-      await removeEntry({ parent: folder, name: from.name })
+      await removeEntry(folder, from.name)
       await moveEntry(from, { parent: folder, name: from.name })
     } finally {
       await folder.close()

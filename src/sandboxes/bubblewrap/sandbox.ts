@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../../clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { agentUser } from '../../process/agent-user.ts'
 import { findProgram, systemPath } from '../../process/program.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../../sandbox.ts'
@@ -133,7 +134,7 @@ async function tryWalls(sandbox: Sandbox, user: Identity | undefined, clock: Clo
     await child.stop({ graceMs: 0 })
     if (code !== 0) throw new PawlError('unavailable', `A program inside the walls ended with code ${code}.`)
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    await removeTree(directory)
   }
 }
 

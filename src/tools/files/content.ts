@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, rename } from 'node:fs/promises'
 import { denied, invalid, PawlError } from '../../domain/error.ts'
 import { type DirectoryHandle, noFollow, openIn } from '../../files/directory-handle.ts'
+import { removeEntry } from '../../files/remove-tree.ts'
 import type { Files, Place } from './files.ts'
 import { changedMeanwhile, noRight, told } from './refusals.ts'
 
@@ -61,13 +62,14 @@ export async function writeWhole(files: Files, place: Place, bytes: Uint8Array, 
       if (!files.may(await folder.stat(), 'write')) throw noRight(place.path)
       const there = await existing(files, folder, name, place)
       if (before && !isSame(before, there)) throw changedMeanwhile(place.path)
-      const temporary = folder.at(`.pawl-${randomBytes(8).toString('hex')}.tmp`)
+      const temporaryName = `.pawl-${randomBytes(8).toString('hex')}.tmp`
+      const temporary = folder.at(temporaryName)
       try {
         await writeNew(files, folder, temporary, bytes, there)
         if (!isSame(there, await statIfAny(folder.at(name)))) throw changedMeanwhile(place.path)
         await rename(temporary, folder.at(name))
       } catch (error) {
-        await rm(temporary, { force: true })
+        await removeEntry(folder, temporaryName)
         throw error
       }
     },

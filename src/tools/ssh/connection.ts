@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type Clock, systemClock } from '../../clock.ts'
 import { invalid } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { findProgram, systemPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import { signal as kill } from '../../process/tree.ts'
@@ -72,7 +73,7 @@ export async function runOver(
       started.stderr.destroy()
     }
   } finally {
-    await rm(own, { recursive: true, force: true })
+    await removeTree(own)
   }
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { isAbsence } from './directory-handle.ts'
 
 /** Names a file without opening it, for which no permission is needed. Node has no name for it. */
 const path = 0o10000000
