@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   sandbox: ['agent', 'process/child'],
   'mcp-server': ['process/child'],
   process: [],
-  agents: ['agent', 'process', 'tools/bridge', 'egress/address-class', 'files/remove-tree'],
+  agents: ['agent', 'process', 'tools/bridge', 'egress/address-class', 'files/remove-tree', 'files/directory-handle'],
   sandboxes: ['sandbox', 'agent', 'process', 'files/remove-tree'],
   config: ['agent', 'egress/host-rule', 'gateway/provider/kinds'],
   egress: [],

@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import { Usage } from '../../domain/usage.ts'
+import { noFollow, openDirectory } from '../../files/directory-handle.ts'
 import { count, fields, text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { cut } from '../text.ts'
@@ -48,16 +49,20 @@ export function createTally(home: string): Tally {
   }
 }
 
-async function openChat(folder: string, vendorId: string): Promise<FileHandle | undefined> {
+async function openChat(path: string, vendorId: string): Promise<FileHandle | undefined> {
+  // The program is alive and owns the folder: no link of its is followed.
+  const folder = await openDirectory(path)
   try {
-    const names = (await readdir(folder)).filter((name) => name.endsWith(`${vendorId.slice(0, 8)}.jsonl`))
-    const [oldest] = names.toSorted()
-    if (oldest === undefined) return undefined
-    const file = await open(posix.join(folder, oldest), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const names = folder ? await readdir(folder.at('.')) : []
+    const [oldest] = names.filter((name) => name.endsWith(`${vendorId.slice(0, 8)}.jsonl`)).toSorted()
+    if (!folder || oldest === undefined) return undefined
+    const file = await open(folder.at(oldest), constants.O_RDONLY | noFollow | constants.O_NONBLOCK)
     if ((await file.stat()).isFile()) return file
     await file.close()
   } catch {
     // What cannot be read is not counted: the program's own figure stays.
+  } finally {
+    await folder?.close()
   }
   return undefined
 }

@@ -1,8 +1,8 @@
-import { type Dirent, existsSync, statfsSync } from 'node:fs'
+import { existsSync, realpathSync, statfsSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 
 /** How often the file system is asked for its free space, which costs next to nothing. */
 const lookMs = 1_000
@@ -86,19 +86,32 @@ function roomOf(folder: string): Room | undefined {
 /** What the files that were changed since then take on the disk, links not followed. A sparse file takes what it holds, not what it claims. */
 async function writtenSince(folders: readonly string[], startedAtMs: number, clock: Clock): Promise<Room> {
   const deadline = clock.monotonic() + walkMs
-  const left = [...folders]
+  const left = folders.map((folder) => realOf(folder))
   let [bytes, files] = [0, 0]
-  for (let folder = left.pop(); folder !== undefined && clock.monotonic() < deadline; folder = left.pop())
-    for (const entry of await entriesOf(folder)) {
-      const path = join(folder, entry.name)
-      if (entry.isDirectory()) left.push(path)
-      const found = await lstat(path).catch(() => undefined)
-      if (!found || found.ctimeMs < startedAtMs) continue
-      files++
-      bytes += found.blocks * 512
+  for (let path = left.pop(); path !== undefined && clock.monotonic() < deadline; path = left.pop()) {
+    // The agent removes folders meanwhile, or swaps them for links: neither counts.
+    const folder = await openDirectory(path).catch(() => undefined)
+    if (!folder) continue
+    try {
+      for (const entry of await readdir(folder.at('.'), { withFileTypes: true })) {
+        if (entry.isDirectory()) left.push(join(path, entry.name))
+        const found = await lstat(folder.at(entry.name)).catch(() => undefined)
+        if (!found || found.ctimeMs < startedAtMs) continue
+        files++
+        bytes += found.blocks * 512
+      }
+    } finally {
+      await folder.close()
     }
+  }
   return { bytes, files }
 }
 
-/** What the agent removes meanwhile takes no room any more. */
-const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => [])
+/** The folders themselves are named by us; only what is in them belongs to the agent. */
+function realOf(folder: string): string {
+  try {
+    return realpathSync.native(folder)
+  } catch {
+    return folder
+  }
+}

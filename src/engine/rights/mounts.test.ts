@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -129,4 +129,20 @@ test('a mount with an alias is seen at both places, and without walls at its own
   expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: false })).mounts).toEqual([
     { source, path: source, mode: 'rw' },
   ])
+})
+
+test('a mount inside the workspace leads nowhere else: an agent may have put a link in its place', async () => {
+  const { root, mount } = place()
+  const workspace = join(root, 'data')
+  const ready = (one: ProfileMount) =>
+    readyMounts({ name: 'mine', mounts: [one] }, { ours: [join(root, 'home')], enforced: true, workspace })
+  mkdirSync(join(root, 'private'))
+  symlinkSync(join(root, 'private'), join(workspace, 'cache'))
+  const inside = (path: string) =>
+    mount('cache', { source: join(workspace, path), path: join(workspace, path), persistent: true })
+  await expect(ready(inside('cache'))).rejects.toThrow('is a link, or lies behind one')
+  await expect(ready(inside('cache/deeper'))).rejects.toThrow('does not exist')
+  expect(readdirSync(join(root, 'private'))).toEqual([])
+  expect((await ready(inside('new/cache'))).there).toHaveLength(1)
+  expect(statSync(join(workspace, 'new/cache')).isDirectory()).toBe(true)
 })

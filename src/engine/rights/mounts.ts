@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs'
 import { mkdir, realpath, stat } from 'node:fs/promises'
+import { relative } from 'node:path'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
@@ -6,6 +8,7 @@ import { openDirectory } from '../../files/directory-handle.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'
+import { makeFolders } from '../workspace/move-entry.ts'
 import { placeAt } from '../workspace/same-place.ts'
 
 export interface ReadyMounts {
@@ -39,7 +42,7 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
   if (mounts.length === 0) return { mounts: found, there, leftOut }
   const hidden = await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))
   for (const mount of mounts) {
-    const source = await sourceOf(mount, place.user)
+    const source = await sourceOf(mount, place)
     const fault = faultOf(mount, source, { ...place, ours: hidden })
     if (fault || source === undefined) {
       const { category, why } = fault ?? missing
@@ -71,6 +74,8 @@ function faultOf(mount: ProfileMount, source: string | undefined, place: MountPl
   if (source === undefined) return missing
   const wrong = (why: string): MountFault => ({ category: 'workspace_error', why })
   const { ours, workspace } = place
+  if (workspace !== undefined && isWithin(mount.source, workspace) && source !== mount.source)
+    return wrong('is a link, or lies behind one, in a workspace that agents can write; name the folder itself')
   if (isOfTask(mount) && source !== mount.source)
     return wrong(
       'was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew',
@@ -90,9 +95,9 @@ function faultOf(mount: ProfileMount, source: string | undefined, place: MountPl
 
 const isInside = (source: string, { workspace }: MountPlace) => workspace !== undefined && isWithin(source, workspace)
 
-async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | undefined): Promise<string | undefined> {
+async function sourceOf({ source, persistent }: ProfileMount, { user, workspace }: MountPlace): Promise<string | undefined> {
   // One that is there belongs to somebody; only what we made ourselves is given to the agent's user.
-  const made = persistent ? await mkdir(source, { recursive: true }) : undefined
+  const made = persistent ? await makeSource(source, workspace) : undefined
   if (made !== undefined && user) {
     // By its handle: an agent that works in the folder above it could have put a link in its place.
     const folder = await openDirectory(source)
@@ -109,6 +114,16 @@ async function sourceOf({ source, persistent }: ProfileMount, user: AgentUser | 
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined
     throw error
   }
+}
+
+/** The first folder that had to be made, if any. */
+async function makeSource(source: string, workspace: string | undefined): Promise<string | undefined> {
+  if (workspace === undefined || !isWithin(source, workspace)) return mkdir(source, { recursive: true })
+  if (lstatSync(source, { throwIfNoEntry: false })) return undefined
+  // An agent may have put a link anywhere in there.
+  const folder = await makeFolders(workspace, relative(workspace, source)).catch(() => undefined)
+  await folder?.close()
+  return folder && source
 }
 
 const described = ({ name, source, from }: ProfileMount, profile: string) =>
