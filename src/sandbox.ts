@@ -14,6 +14,11 @@ export interface Sandbox {
    * Must be called from the main thread: parent-death signals belong to the thread that forked.
    */
   launch(command: Command, walls: Walls): Promise<Walled>
+  /**
+   * Wraps a command of our own so that it sees the system's programs and these folders and nothing else, with the rights that we have. For commands that walk by
+   * path where another run's agent may write: a link that is swapped in midway leads nowhere. Left out where that cannot be done.
+   */
+  confine?(command: readonly string[], folders: { readonly read: string; readonly write: string }): Promise<readonly string[]>
   /** Gets ready ahead what the next launch would have to wait for, for whoever stays long enough. Rejects if that cannot be done here; then every launch does it for itself, as it does without. */
   readonly ahead?: { start(): Promise<void>; stop(): void } | undefined
 }

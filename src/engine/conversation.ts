@@ -67,6 +67,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       // Checks run in the same copy, and may need what the program does not.
       unread: task.spec.checks === undefined ? adapter.unread : undefined,
       signal: voice.watch.signal,
+      confine: enforced ? sandbox.confine : undefined,
       onCopy: () => void voice.note('workspace_copy', whyCopied(task)),
       onProgress: (entries) => void voice.note('workspace_copy', `Copied ${entries} files and folders so far.`),
     }),

@@ -133,6 +133,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
         without: home,
         paths: proving.codePaths,
         signal,
+        confine: site.enforced ? site.sandbox.confine : undefined,
       })
       const workspace = { ...site.workspace, source: copy.path, guardFile: copy.guardFile }
       const { ran, passed } = await proveWork(

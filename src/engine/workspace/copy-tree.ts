@@ -4,6 +4,8 @@ import { realpathSync } from 'node:fs'
 import { lstat, mkdir, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { systemPath } from '../../process/program.ts'
+import type { Sandbox } from '../../sandbox.ts'
+import { placeAt } from './same-place.ts'
 
 // Our own search path may lead into a workspace: npm puts a project's packages first.
 export const env = { PATH: systemPath }
@@ -19,14 +21,24 @@ export interface TreeToCopy {
   readonly onProgress?: ((entries: number) => void) | undefined
   /** 5 s if left out. */
   readonly toldEveryMs?: number | undefined
+  readonly confine?: Sandbox['confine']
 }
 
 /**
- * By paths: nothing but `cp` keeps times to the nanosecond and shares blocks. That is safe as long as no agent can write in the original meanwhile, because `cp`
- * may enter a link that is swapped in for a folder. The agent that the copy is for never has the original, and one workspace has one run at a time. That does not
- * cover a run whose workspace, or a writable mount of which, lies inside of this one or around it.
+ * By paths: nothing but `cp` keeps times to the nanosecond and shares blocks. `cp` may enter a link that is swapped in for a folder, by the agent of a run whose
+ * workspace lies inside of this one or around it. So it sees no folder but this one.
  */
 export async function copyTree(from: string, to: string, plan: TreeToCopy): Promise<void> {
+  const place = await placeAt(from)
+  const cp = async (args: readonly string[]) => {
+    const command = ['cp', '-a', '--verbose', '--reflink=auto', ...args]
+    // The folder itself may be exchanged while it is mounted.
+    const checked = ['sh', '-c', onlyAt, 'cp', from, place ?? '', ...command]
+    const [file, ...rest] = plan.confine
+      ? await plan.confine(place ? checked : command, { read: from, write: dirname(to) })
+      : command
+    await runCp(file!, rest, plan.signal, count)
+  }
   const unread = plan.unread?.length ? await foldersNamed(plan.unread, from, plan.signal) : []
   const apart = [plan.without, ...unread]
   const node = dirname(realpathSync(process.execPath))
@@ -46,17 +58,27 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
       else whole.push(path)
     }
     for (let at = 0; at < whole.length; at += argumentsAtOnce)
-      await cp(['--target-directory', target, '--', ...whole.slice(at, at + argumentsAtOnce)], plan.signal, count)
+      await cp(['--target-directory', target, '--', ...whole.slice(at, at + argumentsAtOnce)])
   }
 
   if (from === plan.without) await mkdir(to, { mode: 0o755 })
   else if (apart.some((left) => left.startsWith(`${from}/`))) await copyFolder(from, to)
-  else await cp(['--', from, to], plan.signal, count)
+  else await cp(['--', from, to])
 }
 
+const onlyAt = `
+[ "$(stat -c %d:%i -- "$1")" = "$2" ] || { echo "$1 was exchanged while it was copied" >&2; exit 1; }
+shift 2
+exec "$@"`
+
 /** A line for each that is there says how far it has come. */
-async function cp(args: readonly string[], signal: AbortSignal, onLines: (lines: number) => void): Promise<void> {
-  const child = spawn('cp', ['-a', '--verbose', '--reflink=auto', ...args], { signal, env, stdio: ['ignore', 'pipe', 'pipe'] })
+async function runCp(
+  file: string,
+  args: readonly string[],
+  signal: AbortSignal,
+  onLines: (lines: number) => void,
+): Promise<void> {
+  const child = spawn(file, args, { signal, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 2_000) said += text

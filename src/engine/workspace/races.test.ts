@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeTree } from '../../files/remove-tree.ts'
+import { createBubblewrap } from '../../sandboxes/bubblewrap/sandbox.ts'
 import { bringBack } from './bring-back.ts'
 import { capture, putBack } from './capture.ts'
+import { copyTree } from './copy-tree.ts'
 import { findCode } from './find-code.ts'
 import { quarantine } from './quarantine.ts'
 import { put, testPaths } from './testing.ts'
@@ -95,5 +98,24 @@ describe.runIf(process.platform === 'linux')('a folder that is swapped for a lin
     }
     expect(moved).toBeGreaterThan(0)
     await expectUntouched()
+  })
+
+  it('leads no copy to the outside', async () => {
+    for (let i = 0; i < 30; i++) await put(root, { [`d/deep${i}/a.txt`]: String(i) })
+    await put(outside, Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`deep${i}/private`, 'theirs'])))
+    await swap(join(root, 'd'))
+    const { confine } = createBubblewrap()
+    const signal = new AbortController().signal
+    const end = performance.now() + 2_000
+    let copies = 0
+    while (performance.now() < end) {
+      const to = join(base, 'copies', String(++copies))
+      await mkdir(join(base, 'copies'), { recursive: true })
+      // A file that went away is an error; what counts is what was copied.
+      await copyTree(root, to, { without: join(base, 'home'), signal, confine }).catch(() => undefined)
+      expect(execFileSync('find', [join(base, 'copies'), '-name', 'private'], { encoding: 'utf8' })).toBe('')
+      await removeTree(to)
+    }
+    expect(copies).toBeGreaterThan(5)
   })
 })

@@ -19,6 +19,8 @@ import { createSpareDoors } from './spare-doors.ts'
 
 const run = promisify(execFile)
 const oldest = [0, 8] as const
+/** Where programs and their libraries lie. */
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/nix/store']
 
 export interface BubblewrapOptions {
   /** Where `bwrap` and, for root, `unshare`, `mount` and `setpriv` are looked for. */
@@ -63,6 +65,26 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
       }
       return launch(command, walls, await foundTools())
     },
+    confine: async (command, { read, write }) => [
+      (await foundTools()).bwrap,
+      ...systemFolders.flatMap((folder) => ['--ro-bind-try', folder, folder]),
+      ...[
+        '--ro-bind',
+        read,
+        read,
+        '--bind',
+        write,
+        write,
+        '--unshare-net',
+        '--unshare-pid',
+        '--unshare-ipc',
+        '--die-with-parent',
+      ],
+      // Root copies other people's files as they are; anybody else has no rights beyond their own.
+      ...(process.getuid?.() === 0 ? ['--cap-add', 'ALL'] : []),
+      '--',
+      ...command,
+    ],
     ahead: {
       async start() {
         const { enforced, user: agents } = await sandbox.probe()
