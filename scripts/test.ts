@@ -27,6 +27,7 @@ const tests = (outputFile: string, args: readonly string[]) =>
     bin('vitest'),
     'run',
     '--reporter=default',
+    '--reporter=./scripts/progress.ts',
     '--reporter=json',
     `--outputFile.json=${outputFile}`,
     ...args,
