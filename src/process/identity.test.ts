@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { childrenOf, descendantsOf, isAlive, processIdentity } from './identity.ts'
@@ -47,4 +48,15 @@ test('every process below one is found, also one that a thread has started, and 
   const sleeping = descendantsOf(shell)
   expect(started().toSorted()).toEqual([shell, ...sleeping].toSorted())
   expect(sleeping).toHaveLength(2)
+})
+
+test('a process whose first thread has ended lives for as long as another of its threads does', async () => {
+  // The C library would end all threads; the system call of this number ends one.
+  const exit = { x64: 60, arm64: 93 }[process.arch as 'x64' | 'arm64']
+  const says = 'select(undef, undef, undef, 0.2); syswrite(STDOUT, "on"); sleep 60'
+  const child = spawn('perl', ['-Mthreads', '-e', `threads->create(sub { ${says} }); syscall(${exit}, 0)`])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  expect(readFileSync(`/proc/${child.pid}/stat`, 'latin1')).toContain(') Z ')
+  expect(descendantsOf(process.pid)).toContain(child.pid)
 })

@@ -50,12 +50,20 @@ export function descendantsOf(pid: number): number[] {
   return below
 }
 
-const isLiving = (pid: number) => !/^$|[ZXx]/.test(stat(pid)?.state ?? '')
+/** A process whose first thread has ended looks like a zombie while its other threads go on. */
+const isLiving = (pid: number, found = stat(pid)) =>
+  found !== undefined && (!isOver(found.state) || threadsOf(pid).some((thread) => !isOver(stateOf(pid, thread))))
+
+const isOver = (state = 'X') => state === '' || /[ZXx]/.test(state)
+
+/** Empty if the process is gone. */
+export const threadsOf = (pid: number): number[] => (orUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? []).map(Number)
+
+const stateOf = (pid: number, thread: number) => statAt(`/proc/${pid}/task/${thread}/stat`)?.state
 
 /** Those of all its threads: any of them may start a program. Undefined if the kernel was built without such lists. */
 function listedChildren(pid: number): number[] | undefined {
-  const threads = orUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? []
-  const lists = threads.map((thread) => orUndefined(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')))
+  const lists = threadsOf(pid).map((thread) => orUndefined(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')))
   if (lists.length > 0 && lists.every((list) => list === undefined)) return isLiving(pid) ? undefined : []
   return lists.flatMap((list = '') => list.split(' ').filter(Boolean).map(Number))
 }
@@ -66,7 +74,7 @@ function descendantsAmongAll(pid: number): number[] {
   for (const name of orUndefined(() => readdirSync('/proc')) ?? []) {
     if (!/^\d+$/.test(name)) continue
     const found = stat(Number(name))
-    if (found && !/[ZXx]/.test(found.state)) parents.set(Number(name), found.parent)
+    if (found && isLiving(Number(name), found)) parents.set(Number(name), found.parent)
   }
   const below = new Set<number>([pid])
   // A parent may have a larger number than its child, so it is gone through until nothing is added.
@@ -88,8 +96,10 @@ function bootId(): string {
   return knownBootId ?? ''
 }
 
-function stat(pid: number): { state: string; parent: number; startTime: number } | undefined {
-  const text = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+const stat = (pid: number) => statAt(`/proc/${pid}/stat`)
+
+function statAt(file: string): { state: string; parent: number; startTime: number } | undefined {
+  const text = orUndefined(() => readFileSync(file, 'latin1'))
   if (text === undefined) return undefined
   // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
