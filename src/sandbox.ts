@@ -91,10 +91,22 @@ export interface Walled {
   readonly child: Child
   /** Does nothing but the agent itself live inside, nothing that it started? False also where nobody can tell. */
   isAlone(): boolean
+  /** Stops what lives inside. Left out where nobody can tell that all of it is stopped. */
+  readonly freezer?: Freezer | undefined
   /** What holds each limit of this run. */
   readonly held?: Readonly<Record<'processes' | 'openFiles' | 'memory' | 'file', LimitHolder>>
   /** Tells, once and before the end is seen, that all inside is ended because it took more than a limit. */
   onLimit?(tell: (limit: 'memory') => void): void
   /** Listening inside the walls, accepting here: whoever connects is this run. Undefined if none was asked for. */
   readonly door?: { readonly server: Server; readonly url: string } | undefined
+}
+
+/** Stops everything inside a sandbox between two turns, so that nobody there writes or runs anything. */
+export interface Freezer {
+  /** True when nothing inside runs any more. False: that could not be done, and some of it may be stopped; end it. */
+  freeze(): Promise<boolean>
+  /** Lets all go on; resolves when what was due meanwhile has been done, or after a moment. */
+  thaw(): Promise<void>
+  /** Does what was mounted and masked at the start still lie where it was laid? */
+  isCovered(): boolean
 }

@@ -44,7 +44,22 @@ export function descendantsOf(pid: number): number[] {
   for (let parents = [pid]; parents.length > 0; ) {
     const listed = parents.map(listedChildren)
     if (listed.includes(undefined)) return descendantsAmongAll(pid)
-    parents = listed.flatMap((children) => children ?? []).filter(isLiving)
+    parents = listed.flatMap((children) => children ?? []).filter((child) => isLiving(child))
+    below.push(...parents)
+  }
+  return below
+}
+
+/**
+ * Every process that is listed as a child on the way down from this one, also what has ended by then: who looks for what starts others and ends sees by that that it has
+ * missed something. Undefined if the kernel was built without such lists.
+ */
+export function listedBelow(pid: number): number[] | undefined {
+  const below: number[] = []
+  for (let parents = [pid]; parents.length > 0; ) {
+    const listed = parents.map(listedChildren)
+    if (listed.includes(undefined)) return undefined
+    parents = listed.flatMap((children) => children ?? [])
     below.push(...parents)
   }
   return below
@@ -52,14 +67,16 @@ export function descendantsOf(pid: number): number[] {
 
 /** A process whose first thread has ended looks like a zombie while its other threads go on. */
 const isLiving = (pid: number, found = stat(pid)) =>
-  found !== undefined && (!isOver(found.state) || threadsOf(pid).some((thread) => !isOver(stateOf(pid, thread))))
+  found !== undefined && (!isOver(found.state) || livingThreadsOf(pid).length > 0)
 
 const isOver = (state = 'X') => state === '' || /[ZXx]/.test(state)
 
 /** Empty if the process is gone. */
 export const threadsOf = (pid: number): number[] => (orUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? []).map(Number)
 
-const stateOf = (pid: number, thread: number) => statAt(`/proc/${pid}/task/${thread}/stat`)?.state
+/** The first one stays in the list when it has ended. */
+export const livingThreadsOf = (pid: number): number[] =>
+  threadsOf(pid).filter((thread) => !isOver(statAt(`/proc/${pid}/task/${thread}/stat`)?.state))
 
 /** Those of all its threads: any of them may start a program. Undefined if the kernel was built without such lists. */
 function listedChildren(pid: number): number[] | undefined {

@@ -21,14 +21,28 @@ export interface TreeAccount {
   close(): void
 }
 
+/** A group of processes that the kernel stops and lets go on as one: what it stops no signal wakes but SIGKILL. */
+export interface FreezeGroup {
+  add(pid: number): void
+  /** All threads in it. What one of them starts is in it from the first moment. */
+  threads(): number[]
+  freeze(): void
+  isFrozen(): boolean
+  thaw(): void
+  /** May be called twice; to be called when nothing of it lives any more. */
+  close(): void
+}
+
 const prefix = 'pawl-'
+
+const folderFor = (parent: string, name: string) => join(parent, `${prefix}${name.replaceAll(/[^\w.-]/g, '_')}`)
 
 /**
  * Opens an account below `parent`, the control group that was handed to us (`ownGroup`). Undefined where the kernel refuses: then the
  * limits are held in other ways, and the run says so.
  */
 export function openTreeAccount(parent: string, name: string, limits: WallLimits): TreeAccount | undefined {
-  const folder = join(parent, `${prefix}${name.replaceAll(/[^\w.-]/g, '_')}`)
+  const folder = folderFor(parent, name)
   const write = (file: string, value: string | number) => writeFileSync(join(folder, file), String(value))
   try {
     mkdirSync(folder, { recursive: true })
@@ -57,6 +71,54 @@ export function openTreeAccount(parent: string, name: string, limits: WallLimits
   }
 }
 
+/**
+ * Opens a group to freeze below `parent` (`freezableGroup`): the same as the account of that name, if there is one. Undefined where the kernel refuses, as
+ * one before 5.2 does.
+ */
+export function openFreezeGroup(parent: string, name: string): FreezeGroup | undefined {
+  const folder = folderFor(parent, name)
+  const write = (file: string, value: string | number) => writeFileSync(join(folder, file), String(value))
+  for (const one of unremoved) if (remove(one)) unremoved.delete(one)
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return undefined
+  }
+  if (!existsSync(join(folder, 'cgroup.freeze'))) {
+    remove(folder)
+    return undefined
+  }
+  return {
+    add: (pid) => write('cgroup.procs', pid),
+    threads: () => orEmpty(join(folder, 'cgroup.threads')).split('\n').filter(Boolean).map(Number),
+    freeze: () => write('cgroup.freeze', 1),
+    isFrozen: () => /^frozen 1$/m.test(orEmpty(join(folder, 'cgroup.events'))),
+    thaw: () => write('cgroup.freeze', 0),
+    close() {
+      if (!remove(folder)) unremoved.add(folder)
+    },
+  }
+}
+
+/** Those whose last process was still on its way out. */
+const unremoved = new Set<string>()
+
+let freezable: { readonly group: string | undefined } | undefined
+
+/** The control group of version 2 below which we may make groups to freeze. That takes no controllers, so also one that is not ours to divide will do. Looked for once. */
+export function freezableGroup(): string | undefined {
+  freezable ??= { group: ownGroup() ?? writableGroup() }
+  return freezable.group
+}
+
+function writableGroup(): string | undefined {
+  const group = groupOfOurs()
+  if (group === undefined || !mayWrite(group)) return undefined
+  removeLeft(group)
+  return group
+}
+
 let known: { readonly group: string | undefined } | undefined
 
 /** The control group below which we may open accounts, of version 2; undefined if none was handed to us. Looked for once, and to be called before there is an agent. */
@@ -66,13 +128,19 @@ export function ownGroup(): string | undefined {
 }
 
 function findGroup(): string | undefined {
+  const group = groupOfOurs()
+  return group === undefined ? undefined : prepareGroup(group)
+}
+
+/** The folder of the control group of version 2 that this process is in. */
+function groupOfOurs(): string | undefined {
   const mounted = orEmpty('/proc/self/mountinfo')
     .split('\n')
     .map((line) => line.split(' '))
     .find((fields) => fields[fields.indexOf('-') + 1] === 'cgroup2')
   const path = /^0::(\/.*)$/m.exec(orEmpty('/proc/self/cgroup'))?.[1]
   const point = mounted?.[4]
-  return point === undefined || path === undefined || path.startsWith('/..') ? undefined : prepareGroup(join(point, path))
+  return point === undefined || path === undefined || path.startsWith('/..') ? undefined : join(point, path)
 }
 
 /** Makes ready the group that this process is in, if it is ours to divide. */
@@ -92,13 +160,17 @@ export function prepareGroup(group: string, self = process.pid): string | undefi
       for (const pid of members) writeFileSync(join(down, 'cgroup.procs'), String(pid))
       writeFileSync(join(group, 'cgroup.subtree_control'), '+memory +pids')
     }
-    // What a killed Pawl left; one with processes in it cannot be removed.
-    for (const name of readdirSync(group)) if (name.startsWith(prefix)) remove(join(group, name))
+    removeLeft(group)
     return group
   } catch (error) {
     if (!isRefusal(error)) throw error
     return undefined
   }
+}
+
+/** What a killed Pawl left; one with processes in it cannot be removed. */
+function removeLeft(group: string): void {
+  for (const name of readdirSync(group)) if (name.startsWith(prefix)) remove(join(group, name))
 }
 
 const ownerOf = (pid: number) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
@@ -113,12 +185,14 @@ function mayWrite(group: string): boolean {
   }
 }
 
-function remove(folder: string): void {
+/** False: what was just killed is still on its way out; it is removed when we look for our group the next time. */
+function remove(folder: string): boolean {
   try {
     rmdirSync(folder)
+    return true
   } catch (error) {
-    // What was just killed is still on its way out; it is removed when we look for our group the next time.
     if (!isRefusal(error)) throw error
+    return !existsSync(folder)
   }
 }
 

@@ -27,6 +27,8 @@ export interface LaunchTools {
   readonly memory: MemoryWatch
   /** The control group below which the kernel keeps accounts for us, if there is one. */
   readonly group: string | undefined
+  /** The one below which we may make groups to freeze. */
+  readonly freezable: string | undefined
   readonly doors: Pick<SpareDoors, 'take'>
 }
 

@@ -44,6 +44,7 @@ describe.each(starters)('behind walls that %s built', (starter) => {
       call('open_by_handle_at', 0, 0, 0),
       call('syslog', 2, 0, 0),
       call('ioctl', 0, 0x5412, 0),
+      call('fcntl', 0, 10, 18),
     ]
     const refused = { io_uring_setup: 'ENOSYS', clone3: 'ENOSYS' } as Record<string, string>
     const answers = answersOf((await world.run(script.join('\n'))).out)

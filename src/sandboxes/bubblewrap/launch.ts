@@ -10,6 +10,7 @@ import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tr
 import type { Walled, Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
 import { type CommandLine, commandLine, fds, type LaunchTools } from './command-line.ts'
+import { createFreezer } from './freezer.ts'
 import { type Guard, guardLimits } from './guard.ts'
 import { agentIdentity } from './identity.ts'
 import { endedEarly, greeting, listener, stdio, urlOf } from './inside.ts'
@@ -60,6 +61,7 @@ async function build(
 
   let inner: ProcessIdentity | undefined
   let guard: Guard | undefined
+  let freezer: ReturnType<typeof createFreezer> | undefined
   let running = true
   started.process.once('exit', () => {
     running = false
@@ -75,6 +77,7 @@ async function build(
       kill: () => void started.process.kill('SIGKILL'),
       sweep: async () => {
         await sweep(inner, walls, clock)
+        freezer?.close()
         guard?.close()
       },
     },
@@ -108,13 +111,14 @@ async function build(
       kill: () => void started.process.kill('SIGKILL'),
     })
     if (!running) guard.ended()
+    freezer = createFreezer({ first: inner, group: tools.freezable, name: walls.unit.marker, clock })
     const { held, onLimit } = guard
     // From here on the agent starts; nothing is awaited any more, so whoever launched it can serve the door before it knocks.
     inside.go()
     const first = inner
     // Below the first process of the walls there is the agent, and nobody else if it left nothing behind. What loses its parent while we look moves to where we have looked already: a second look finds it.
     const holdsOne = () => descendantsOf(first.pid).length <= 1
-    return { child, door, held, onLimit, isAlone: () => isAlive(first) === true && holdsOne() && holdsOne() }
+    return { child, door, held, onLimit, freezer, isAlone: () => isAlive(first) === true && holdsOne() && holdsOne() }
   } catch (error) {
     await stop({ graceMs: 0 })
     const said = (await text(started.stderr)).trim().slice(0, 2000)

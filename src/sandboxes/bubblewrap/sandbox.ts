@@ -10,7 +10,7 @@ import { removeTree } from '../../files/remove-tree.ts'
 import { agentUser } from '../../process/agent-user.ts'
 import { findProgram, systemPath } from '../../process/program.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../../sandbox.ts'
-import { ownGroup } from './cgroup.ts'
+import { freezableGroup, ownGroup } from './cgroup.ts'
 import type { LaunchTools } from './command-line.ts'
 import { agentIdentity, type Identity } from './identity.ts'
 import { launch } from './launch.ts'
@@ -42,6 +42,7 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
     clock,
     memory,
     group: ownGroup(),
+    freezable: freezableGroup(),
     doors,
   })
   const foundTools = () => {

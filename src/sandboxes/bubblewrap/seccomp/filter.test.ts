@@ -119,6 +119,14 @@ describe.each(Object.keys(machines))('the filter of system calls on %s', (arch) 
     expect([ask('io_uring_setup'), ask('io_uring_enter'), ask('io_uring_register')]).toEqual(['enosys', 'enosys', 'enosys'])
   })
 
+  test('no descriptor can be made to wake a stopped process, and all else is asked of descriptors as ever', () => {
+    expect(ask('fcntl', [5, 10, 18])).toBe('eperm')
+    expect(ask('fcntl', [5, 10, 0x7_0000_0012])).toBe('eperm')
+    expect(ask('fcntl', [5, 10, 18], filters.nested)).toBe('eperm')
+    expect(ask('fcntl', [5, 10, 29])).toBe('allow')
+    expect(ask('fcntl', [5, 4, 18])).toBe('allow')
+  })
+
   test('nothing can be typed into a terminal, and other requests to a terminal are made as ever', () => {
     expect(ask('ioctl', [0, 0x5412])).toBe('eperm')
     expect(ask('ioctl', [0, 0x541c])).toBe('eperm')

@@ -35,6 +35,9 @@ const unshareNamespaces = cloneNamespaces | 0x80
 /** Pushing characters into a terminal as if they were typed there. */
 const tiocsti = 0x5412
 const tioclinux = 0x541c
+/** Names the signal by which a process hears of a descriptor or a folder. SIGCONT would wake it between two turns, while it is stopped. */
+const setSignal = 10
+const sigcont = 18
 
 /** What nothing inside the walls may ask of the kernel. What is not named is allowed. */
 export function rulesFor({ nestedNamespaces }: { readonly nestedNamespaces: boolean }): readonly Rule[] {
@@ -71,6 +74,19 @@ const always: readonly Rule[] = [
     cases: [
       { when: [{ argument: 1, equals: tiocsti }], verdict: 'eperm' },
       { when: [{ argument: 1, equals: tioclinux }], verdict: 'eperm' },
+    ],
+    otherwise: 'allow',
+  },
+  {
+    call: 'fcntl',
+    cases: [
+      {
+        when: [
+          { argument: 1, equals: setSignal },
+          { argument: 2, equals: sigcont },
+        ],
+        verdict: 'eperm',
+      },
     ],
     otherwise: 'allow',
   },

@@ -12,6 +12,7 @@ export type Syscall = (typeof syscalls)[number][0]
 /** Name, number on x64, number on arm64. Those that a machine does not have are undefined there. */
 const syscalls = [
   ['socket', 41, 198],
+  ['fcntl', 72, 25],
   ['ioctl', 16, 29],
   ['clone', 56, 220],
   ['clone3', 435, 435],
