@@ -17,6 +17,8 @@ export interface Proxy {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** Ends every connection. */
   cut(): void
+  /** Ends those on which something waits to be read by the client. */
+  cutUnread(): void
 }
 
 export interface ProxyOptions {
@@ -89,6 +91,9 @@ export function createProxy(http: HttpServer, currentNetwork: () => Promise<Netw
     serve,
     cut() {
       for (const client of [...clients]) client.destroy()
+    },
+    cutUnread() {
+      for (const client of [...clients]) if (client.writableLength > 0) client.destroy()
     },
   }
 }

@@ -97,6 +97,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     failingAs('workspace_error', () =>
       guardWorkspace({
         run: run.id,
+        session: task.session_id,
         home: parts.home,
         workspace,
         paths: parts.codePaths,
@@ -150,7 +151,14 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   let left: string | undefined
   /** Under way as soon as the agent rests: the workspace and the conversation are put in order side by side. */
   let ordering: Promise<string | undefined> | undefined
-  const putInOrder = () => (ordering ??= settleGuard(() => guard.settle(), voice))
+  let keeps = false
+  let areParked = false
+  const settle = async () => {
+    const settled = await guard.settle({ keeps })
+    areParked = settled.areParked
+    return settled
+  }
+  const putInOrder = () => (ordering ??= settleGuard(settle, voice))
   try {
     result = await haveTurn(taken, parts, {
       voice,
@@ -172,7 +180,12 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       replayed,
       isPictured: changes.isPictured,
       // What is recorded or compared is the workspace as the agent left it.
-      onRest: recording || replayed ? undefined : () => void putInOrder(),
+      async onRest(kept) {
+        keeps = kept
+        if (recording || replayed) return true
+        await putInOrder().catch(() => undefined)
+        return areParked
+      },
     })
   } finally {
     await recording?.end()

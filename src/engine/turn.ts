@@ -80,8 +80,11 @@ export interface Place {
   readonly replayed?: RunReplayed | undefined
   /** Nothing may be started, or be told to work, before: then nobody could tell what it changed. */
   readonly isPictured?: Promise<void> | undefined
-  /** Called when the agent is dead, or idle and to be kept, while its conversation is still to be archived. Not if the run is lost. */
-  readonly onRest?: (() => void) | undefined
+  /**
+   * Called when the agent is dead, or frozen and to be kept, while its conversation is still to be archived. Not if the run is lost. Resolves when the workspace is in order: false
+   * if the program cannot be kept, because what was covered for it is not.
+   */
+  readonly onRest: (keeps: boolean) => Promise<boolean>
 }
 
 /** One turn with the agent of this run, from its start to what is left of it. */
@@ -180,14 +183,15 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
       !isLost(watch) && (await whenDatabaseIsBack(parts, voice, () => takeQuestionFile(place.walls.home, verbs, voice)))
     const verdict: Verdict = isAsking ? asking(said) : checkAnswer(task.output_schema, said)
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
-    stays = verdict.mayGoOn === true && !watch.reason && mayStay(taken, place) && agent.isAlone()
+    // Frozen before anything is looked at: what it could do later would be seen by nobody.
+    stays = verdict.mayGoOn === true && !watch.reason && mayStay(taken, place) && agent.isAlone() && (await agent.freeze())
     const exit = stays ? undefined : await leave(agent)
-    if (!isLost(watch)) place.onRest?.()
+    const ordered = isLost(watch) ? false : place.onRest(stays)
     // What a crash left behind may be what it crashed of: the archive keeps the last state that was good.
     if (!isLost(watch) && vendorId !== undefined && verdict.category !== 'crashed' && verdict.category !== 'session_missing')
       await archive(taken, parts, place, vendorId)
     // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
-    if (stays && !watch.reason) stays = await keep(agent, found, vendorId)
+    if (stays && !watch.reason) stays = (await ordered) && (await keep(agent, found, vendorId))
     const didNothing = verdict.outcome === 'empty' && !usedTools && place.adapter.ownTools !== undefined
     return { verdict, exit, canResume: found.canResume, didNothing }
   } catch (error) {
@@ -197,7 +201,10 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     meter.close()
     stopWatchingDisk?.()
     growth?.end()
-    if (!stays || watch.reason) await leave(agent)
+    if (!stays || watch.reason) {
+      await leave(agent)
+      await place.guard.dropParked().catch((error: unknown) => trouble('not_ended_cleanly', error))
+    }
     await models?.close()
     await endTools(parts, place).catch((error: unknown) => trouble('not_ended_cleanly', error))
   }
@@ -220,7 +227,10 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     try {
       await agent.returnLogin()
       const likeness = await found.likeness(vendorId)
-      parts.warm.keep({ session: task.session_id, agentName: task.agent, agent, likeness })
+      parts.warm.keep({
+        ...{ session: task.session_id, agentName: task.agent, agent, likeness },
+        onEnd: () => place.guard.dropParked(),
+      })
       return true
     } catch (error) {
       await trouble('login_not_returned', error)

@@ -15,12 +15,15 @@
  *   sayArgs: true           says its arguments as JSON
  *   call: {name,arguments}  calls a tool of Pawl, or of the `server` beside them; says what came back, or the names of all without a name
  *   write: {file,text}      writes a file
+ *   plant: {afterMs,files}  from then on tries again and again to write these files, whatever else it does; says nothing of it
+ *   sleep: ms               waits for so long
+ *   tries: [file]           says for each what came of writing it
  *   spend: {usd,usage}      what the turn will have cost and used
  *   fail: text              ends the turn with this failure
  *   next: steps             these are played at the next prompt, whatever it says, also by another process with the same home
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 if (process.argv.includes('--version')) {
@@ -88,6 +91,9 @@ async function turn(prompt) {
     if (name === 'sayArgs') say(JSON.stringify(process.argv.slice(2)))
     if (name === 'call') say(await call(given))
     if (name === 'write') writeFileSync(given.file, given.text)
+    if (name === 'plant') setTimeout(() => setInterval(() => Object.entries(given.files).map(plant), 20), given.afterMs)
+    if (name === 'sleep') await new Promise((done) => setTimeout(done, given))
+    if (name === 'tries') say(given.map((file) => `${file} ${plant([file, 'x'])}`).join(', '))
     if (name === 'spend') spent = given
     if (name === 'fail') failure = given
     if (name === 'next') writeFileSync(nextFile, JSON.stringify(given))
@@ -127,6 +133,16 @@ async function turn(prompt) {
   function say(text) {
     said = text
     print({ type: 'assistant', message: { content: [{ type: 'text', text }] } })
+  }
+}
+
+function plant([file, text]) {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    return 'written'
+  } catch (error) {
+    return error.code
   }
 }
 

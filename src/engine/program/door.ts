@@ -26,6 +26,8 @@ export interface Door {
   readonly exchange: ToolExchange
   /** Resolves when the program has been told for the first time which tools of ours there are. */
   readonly listed: Promise<void>
+  /** Ends every connection whose client has not read what it was sent: while it is frozen it reads nothing, and what is meant for it is ours to keep. */
+  letGo(): void
   /** Ends every connection, then does what `bind(undefined)` does. Closing twice is fine. */
   close(): Promise<void>
 }
@@ -128,6 +130,7 @@ export function serveDoor(listener: NetServer, options: DoorOptions): Door {
       if (!holder.tools) throw new PawlError('not_found', 'No tools are served to this run.')
       return (await holder.tools).exchange(message, about)
     },
+    letGo: proxy.cutUnread,
     async close() {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
       http.close()

@@ -8,7 +8,7 @@ import type { StopReason, Watch } from '../watch.ts'
 import type { Door, DoorVerbs } from './door.ts'
 import type { RecordedChild, RecordOptions } from './raw-log.ts'
 
-/** A started agent program inside its walls, with its conversation and its door. It serves one run at a time, and belongs to nobody between two. */
+/** A started agent program inside its sandbox, with its conversation and its run endpoint. It serves one run at a time, and belongs to nobody, frozen, between two. */
 export interface LiveAgent {
   readonly pid: number
   readonly unit: KillUnit
@@ -18,8 +18,12 @@ export interface LiveAgent {
   secrets(): Secret[]
   /** One turn for one run: while it lasts, the door is that run's and what the program prints is kept there. */
   serve(run: Service): Promise<Verdict>
-  /** Does nothing but the program itself live inside its walls? */
+  /** Does nothing but the program itself live inside its sandbox? */
   isAlone(): boolean
+  /** Stops it until it serves the next run. False: it could not be stopped, or is not alone; it is to be ended. */
+  freeze(): Promise<boolean>
+  /** Is what was covered for it at its start still, or again, covered? */
+  isCovered(): boolean
   hasEnded(): boolean
   onEnd(tell: () => void): void
   /** A login that the program refreshed goes back to where it came from. */
@@ -62,6 +66,7 @@ export function createLiveAgent(parts: {
   let ending: Promise<Exit> | undefined
   let isServing = false
   let isUnbidden = false
+  let isFrozen = false
   let watching: Watch | undefined
   walled.onLimit?.(() => watching?.stop(overMemory))
   void child.exited.then((exit) => {
@@ -86,7 +91,9 @@ export function createLiveAgent(parts: {
     }
   }
 
-  const endOnce = (graceMs: number): Promise<Exit> => {
+  const endOnce = (wantedMs: number): Promise<Exit> => {
+    // What is frozen can only be killed: it answers nothing, and was let go of when its turn ended.
+    const graceMs = isFrozen ? 0 : wantedMs
     // A harder end cuts short the grace of one that is under way.
     if (ending && graceMs === 0) void child.stop({ graceMs }).catch(() => undefined)
     ending ??= end(graceMs)
@@ -104,6 +111,15 @@ export function createLiveAgent(parts: {
     held: walled.held,
     secrets: () => [...secretsIn(parts.environment), ...access.secrets()],
     isAlone: walled.isAlone,
+    async freeze() {
+      if (!walled.freezer) return false
+      isFrozen = true
+      // Looked at once more: until it was frozen it may have started something.
+      if (!(await walled.freezer.freeze()) || !walled.isAlone()) return false
+      door?.letGo()
+      return true
+    },
+    isCovered: () => walled.freezer?.isCovered() ?? false,
     returnLogin: access.returnLogin,
     hasEnded: () => ended !== undefined || ending !== undefined,
     onEnd: (tell) => void child.exited.then(tell),
@@ -111,6 +127,12 @@ export function createLiveAgent(parts: {
       isServing = true
       await recorded.into(records)
       await door?.bind(verbs)
+      if (isFrozen) {
+        isFrozen = false
+        await walled.freezer?.thaw()
+        // What it did at once, being due, has been read before it is told anything.
+        await nextTurn()
+      }
       const done = Promise.withResolvers<void>()
       const stop = async () => {
         const grace = watch.graceMs(graceMs)
@@ -135,6 +157,11 @@ export function createLiveAgent(parts: {
     },
     end: (graceMs = 2_000) => endOnce(graceMs),
   }
+}
+
+/** All that has come in is read before this resolves. */
+async function nextTurn(): Promise<void> {
+  for (let times = 0; times < 2; times++) await new Promise(setImmediate)
 }
 
 /** One that fails does not keep the others from their part; the first failure is told when all are done. */

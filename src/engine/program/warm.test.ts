@@ -14,11 +14,13 @@ import { createWarm, type Likeness } from './warm.ts'
 describe('programs that wait', () => {
   let folder: string
   const started: LiveAgent[] = []
+  let isCovered = true
   const logged: Record<string, unknown>[] = []
   const log = createLog({ level: 'debug', format: 'json', now: Date.now, write: (line) => logged.push(JSON.parse(line)) })
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'pawl-warm-'))
     logged.length = 0
+    isCovered = true
   })
   afterEach(async () => {
     await Promise.all(started.splice(0).map((agent) => agent.end(0)))
@@ -41,12 +43,14 @@ describe('programs that wait', () => {
         limits: { processes: 64, openFiles: 64 },
       },
     )
+    // Whether it is covered is asked of what stops it; these are not.
+    const freezer = { freeze: async () => true, thaw: async () => {}, isCovered: () => isCovered }
     const recorded = recordChild(walled.child)
     await recorded.into(undefined)
     recorded.child.stdout.resume()
     recorded.child.stderr.resume()
     const agent = createLiveAgent({
-      walled,
+      walled: { ...walled, freezer },
       recorded,
       conversation: {
         turn: async () => ({ outcome: 'succeeded', text: '' }),
@@ -86,6 +90,18 @@ describe('programs that wait', () => {
     expect(isAlive(agent)).toBe(false)
     expect(logged).toMatchObject([{ session: 's_1', reason: 'model' }])
     expect(JSON.stringify(logged)).not.toContain('secret-model')
+  })
+
+  test('are ended when what was covered for them is not covered any more', async () => {
+    const warm = make()
+    const agent = await waitingProgram()
+    let ends = 0
+    warm.keep({ ...entry('s_1', agent), onEnd: async () => void ends++ })
+    isCovered = false
+    expect(await warm.take('s_1', { ...alike })).toBeUndefined()
+    expect(isAlive(agent)).toBe(false)
+    expect(logged).toMatchObject([{ session: 's_1', reason: 'masks' }])
+    expect(ends).toBe(1)
   })
 
   test('are ended when only one side knows a thing', async () => {

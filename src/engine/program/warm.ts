@@ -6,14 +6,17 @@ import type { Log } from '../../log.ts'
 import type { LiveAgent } from './live-agent.ts'
 
 /**
- * Agent programs that wait for the next turn of their session, so that it costs no start. They belong to the session and to this process; whoever finds none
+ * Agent programs that wait, frozen, for the next turn of their session, so that it costs no start. They belong to the session and to this process; whoever finds none
  * starts one, and correctness never depends on them.
  */
 export interface Warm {
-  /** The program of this session, if it still lives and everything about it is as the next run wants it. Any other of that session is ended. */
+  /**
+   * The program of this session, still frozen, if it lives and everything about it is as the next run wants it. Any other of that session is ended. To be called when
+   * everything that the next run covers has been put in its place.
+   */
   take(session: string, wanted: Likeness): Promise<LiveAgent | undefined>
-  /** Keeps a program whose turn has ended, or ends it if there is no room. */
-  keep(entry: { session: string; agentName: string; agent: LiveAgent; likeness: Likeness }): void
+  /** Keeps a frozen program whose turn has ended, or ends it if there is no room. */
+  keep(entry: Kept): void
   /** Ends the program of a session, for one whose conversation is not gone on with. */
   drop(session: string): Promise<void>
   /** Ends all that wait now; others may be kept later. */
@@ -25,6 +28,15 @@ export interface Warm {
 
 /** What must be equal for a program to serve another run, by name: whoever differs is told, and not what it was. */
 export type Likeness = Readonly<Record<string, string>>
+
+export interface Kept {
+  readonly session: string
+  readonly agentName: string
+  readonly agent: LiveAgent
+  readonly likeness: Likeness
+  /** Called when it has ended without having served another run. */
+  readonly onEnd?: (() => Promise<void>) | undefined
+}
 
 export interface WarmOptions {
   readonly clock: Clock
@@ -46,11 +58,7 @@ function shareOfFreeMemory(): number {
 const leastFreeMemory = 0.1
 const lookEveryMs = 5_000
 
-interface Waiting {
-  readonly session: string
-  readonly agentName: string
-  readonly agent: LiveAgent
-  readonly likeness: Likeness
+interface Waiting extends Kept {
   readonly sinceMs: number
   readonly cancel: () => void
 }
@@ -70,7 +78,7 @@ export function createWarm(options: WarmOptions): Warm {
     log.debug('a warm agent program is ended', { session: one.session, reason })
     const earlier = ending.get(one.session)
     const done: Promise<void> = Promise.all([one.agent.end(), earlier])
-      .then(() => undefined)
+      .then(() => one.onEnd?.())
       .catch((error: unknown) => log.warn('a warm agent program did not end cleanly', { error: messageOf(error) }))
       .finally(() => {
         if (ending.get(one.session) === done) ending.delete(one.session)
@@ -89,7 +97,9 @@ export function createWarm(options: WarmOptions): Warm {
       await ending.get(session)
       const one = waiting.get(session)
       if (!one) return undefined
-      const why = one.agent.hasEnded() ? 'gone' : difference(one.likeness, wanted)
+      const why = one.agent.hasEnded()
+        ? 'gone'
+        : (difference(one.likeness, wanted) ?? (one.agent.isCovered() ? undefined : 'masks'))
       if (why !== undefined) {
         await end(one, why)
         return undefined
@@ -98,9 +108,10 @@ export function createWarm(options: WarmOptions): Warm {
       waiting.delete(session)
       return one.agent
     },
-    keep({ session, agentName, agent, likeness }) {
+    keep(kept) {
+      const { session, agent } = kept
       const cancel = clock.after(idleMs, () => void end(one, 'idle'))
-      const one: Waiting = { session, agentName, agent, likeness, sinceMs: clock.now(), cancel }
+      const one: Waiting = { ...kept, sinceMs: clock.now(), cancel }
       const earlier = waiting.get(session)
       if (earlier) void end(earlier, 'replaced')
       waiting.set(session, one)

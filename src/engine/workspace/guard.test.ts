@@ -36,7 +36,7 @@ describe('while a run lasts', () => {
     )
     expect(out).not.toContain('settings.json')
     const settled = await guarded.settle()
-    expect(settled).toEqual({ quarantined: [], keptAt: undefined, flagged: [], sentence: undefined })
+    expect(settled).toMatchObject({ quarantined: [], keptAt: undefined, flagged: [], sentence: undefined })
     expect(await text('.agent/settings.json')).toBe('{"hooks":1}')
     expect(await names()).toEqual(['.agent', 'a.txt', 'b.txt', 'deep'])
   })
@@ -476,16 +476,46 @@ describe('two runs in one workspace', () => {
     expect(await names()).toEqual([])
   })
 
-  it('leave nothing of ours for a program that waits, and want the same of the next run', async () => {
+  it('leave nothing of ours for a program that waits, and cover for it in the next run what they covered before', async () => {
     const first = await guard(home, root)
+    const ids = () => Promise.all(['.vscode', '.husky'].map(async (name) => (await lstat(join(root, name))).ino))
+    const before = await ids()
     await put(root, { 'sub/.envrc': 'evil' })
-    expect((await first.settle()).quarantined).toEqual(['sub/.envrc'])
+    expect(await first.settle({ keeps: true })).toMatchObject({ quarantined: ['sub/.envrc'], areParked: true })
     expect(await names()).toEqual(['sub'])
     const second = await guard(home, root, { run: 'run_2', records: join(home, 'runs/run_2') })
     expect(second.likeness).toBe(first.likeness)
-    // For a program that was there before, the reserved place is an open folder now.
-    await put(root, { '.vscode/tasks.json': 'evil' })
-    expect((await second.settle()).quarantined).toEqual(['.vscode'])
+    // What is mounted on a folder goes with it, wherever it is moved.
+    expect(await ids()).toEqual(before)
+    expect(await second.settle({ keeps: true })).toMatchObject({ quarantined: [], areParked: true })
     expect(await names()).toEqual(['sub'])
+    await second.dropParked()
+    expect(await readdir(join(home, 'parked'))).toEqual([])
+  })
+
+  it('put nothing aside that is not theirs, and say so', async () => {
+    const first = await guard(home, root)
+    await put(root, { '.vscode/tasks.json': 'of the user' })
+    expect(await first.settle({ keeps: true })).toMatchObject({ quarantined: ['.vscode'], areParked: false })
+    const second = await guard(home, root, { run: 'run_2', records: join(home, 'runs/run_2') })
+    expect(await second.settle({ keeps: true })).toMatchObject({ quarantined: [], areParked: true })
+    // What the user made where one was reserved is not taken away, though a folder can be moved over an empty one.
+    await mkdir(join(root, '.vscode'))
+    const { ino } = await lstat(join(root, '.vscode'))
+    const third = await guard(home, root, { run: 'run_3', records: join(home, 'runs/run_3') })
+    expect(third.likeness).not.toBe(first.likeness)
+    expect((await lstat(join(root, '.vscode'))).ino).toBe(ino)
+    await third.settle()
+    expect(await names()).toEqual(['.vscode'])
+    expect(await readdir(join(home, 'parked'))).toEqual([])
+  })
+
+  it('put aside for a process that is gone are removed by whoever comes next', async () => {
+    await mkdir(join(home, 'parked/s_1.999999.1/0f'), { recursive: true })
+    const living = await guard(home, root)
+    await living.settle({ keeps: true })
+    await sweepGuards(home, testPaths)
+    expect(await readdir(join(home, 'parked'))).toHaveLength(1)
+    expect((await readdir(join(home, 'parked')))[0]).not.toContain('999999')
   })
 })

@@ -16,7 +16,7 @@ import { linkedRepository } from './linked-repository.ts'
 import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
 import { excludeShown, overlook, trackedBehind } from './overlooked.ts'
 import { releaseRecord, type Settled, settleRecord } from './settle-guard.ts'
-import { makeStubs } from './stubs.ts'
+import { dropParked, makeStubs, parkedFolder } from './stubs.ts'
 import { isTrusted } from './trusted.ts'
 import { takingTurns } from './turns.ts'
 import type { PreparedWorkspace } from './workspace.ts'
@@ -31,17 +31,21 @@ export interface Guard {
   /** Changes with everything that is covered: a program that stays for another run must want the same. */
   readonly likeness: string
   /**
-   * Undoes what was done to the tree and moves out what was planted. To be called when the agent is dead, or idle and to be kept; before anything of
-   * the workspace is read or brought back. For a program that is kept, what exists stays covered; the places that were only reserved are open to its next turn, at
-   * whose end they are looked at like all others: nobody's tree is to hold folders of ours while nothing runs.
+   * Undoes what was done to the tree and moves out what was planted. To be called when the agent is dead, or frozen and to be kept; before anything of the workspace is
+   * read or brought back. `keeps`: the program stays, so what was reserved is put aside instead of removed, and the next run of the session finds it covered as before.
+   * Nobody's tree is to hold folders of ours while nothing runs.
    */
-  settle(): Promise<Settled>
+  settle(options?: { readonly keeps?: boolean }): Promise<Settled>
+  /** The program that was to be kept is gone: removes what was put aside for it. */
+  dropParked(): Promise<void>
   /** Undoes what was done to the tree and no more: the run is somebody else's now. */
   release(): Promise<void>
 }
 
 export interface GuardOptions {
   readonly run: string
+  /** Whose program may be kept for another run. */
+  readonly session?: string | undefined
   readonly home: string
   readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile'>
   readonly paths: readonly CodePath[]
@@ -89,17 +93,27 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   }
   const exclude = await excludeShown(workspace, plan.unseen, overlooked)
   const place = { file, home, paths }
+  const parked = options.session === undefined ? undefined : parkedFolder(home, options.session)
+  let settling: Promise<unknown> = Promise.resolve()
   const isUntouched = isOurs && record.stubs.length + record.overlooked.length + record.before.length === 0
   await writeRecord(file, record, { durably: enforced && !isUntouched })
   try {
-    await makeStubs(root, plan.stubs)
+    await makeStubs(root, plan.stubs, parked)
     const notOverlooked = await overlook(workspace, record.overlooked).then(() => [], couldNotOverlook)
     return {
       masks: await written([...plan.masks, ...exclude, ...(linked?.masks ?? [])], join(options.records, 'shown')),
       mounts: linked?.mounts ?? [],
       notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found), ...notOverlooked],
       likeness: likenessOf(plan, record, found),
-      settle: () => settleRecord(record, place),
+      settle({ keeps } = {}) {
+        const settled = settleRecord(record, place, keeps ? parked : undefined)
+        settling = settled.catch(() => undefined)
+        return settled
+      },
+      async dropParked() {
+        await settling
+        if (parked !== undefined) await dropParked(parked)
+      },
       release: () => releaseRecord(record, place),
     }
   } catch (error) {

@@ -7,7 +7,7 @@ import { findPlanted } from './find-planted.ts'
 import { allRecords, type GuardRecord, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
 import { lookAgain, notNeededBy } from './overlooked.ts'
 import { quarantine } from './quarantine.ts'
-import { removeStubs } from './stubs.ts'
+import { parkStubs, removeStubs, sweepParked } from './stubs.ts'
 
 export interface Settled {
   /** What was moved to quarantine, or cleaned with the original kept there. */
@@ -17,6 +17,8 @@ export interface Settled {
   readonly flagged: readonly string[]
   /** For the result, if something was moved or could not be. */
   readonly sentence: string | undefined
+  /** Was all that was reserved put aside, to be covered as before in the next run? */
+  readonly areParked: boolean
 }
 
 export interface GuardPlace {
@@ -25,10 +27,13 @@ export interface GuardPlace {
   readonly paths: readonly CodePath[]
 }
 
-const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], sentence: undefined }
+const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], sentence: undefined, areParked: false }
 
-/** Undoes what a guard did and moves out what was planted. May be called again after a crash half way, by whoever finds the record. */
-export async function settleRecord(record: GuardRecord, place: GuardPlace): Promise<Settled> {
+/**
+ * Undoes what a guard did and moves out what was planted. May be called again after a crash half way, by whoever finds the record. With `parked`, a folder of ours, what was
+ * reserved is put aside there for a program that is kept.
+ */
+export async function settleRecord(record: GuardRecord, place: GuardPlace, parked?: string): Promise<Settled> {
   const { root, workspace } = record
   const { home, paths } = place
   if (record.isSettled) {
@@ -44,7 +49,10 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
   }
   const others = await livingOthers(home, root, place.file)
   const troubles: string[] = []
-  await undo(record, others).catch((error: unknown) => void troubles.push(messageOf(error)))
+  const areParked = await undo(record, others, parked).catch((error: unknown) => {
+    troubles.push(messageOf(error))
+    return false
+  })
   const afterRun = record.enforced ? { unseenBefore: record.unseen } : undefined
   const now = await findCode(root, { paths, without: home, afterRun })
   // A stub that others need was not there before either.
@@ -65,6 +73,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace): Prom
     keptAt: moved.keptAt,
     flagged: [...found.flagged, ...(record.enforced ? [] : found.planted.map(({ path }) => path))],
     sentence: sentenceOf(quarantined, moved.keptAt, [...left, ...troubles], record.run),
+    areParked,
   }
 }
 
@@ -74,18 +83,24 @@ export async function releaseRecord(record: GuardRecord, place: GuardPlace): Pro
   removeRecord(place.file)
 }
 
-async function undo({ root, workspace, stubs, overlooked }: GuardRecord, others: readonly GuardRecord[]): Promise<void> {
+/** Answers whether all that was reserved could be put aside. */
+async function undo(
+  { root, workspace, stubs, overlooked }: GuardRecord,
+  others: readonly GuardRecord[],
+  parked?: string,
+): Promise<boolean> {
   const needed = new Set(others.flatMap((other) => other.stubs))
-  await removeStubs(
-    root,
-    stubs.filter((path) => !needed.has(path)),
-  )
+  const ours = stubs.filter((path) => !needed.has(path))
+  const areParked = parked !== undefined && (await parkStubs(root, ours, parked))
+  await removeStubs(root, ours)
   const lookedFor = others.flatMap((other) => other.overlooked)
   await lookAgain({ source: root, path: workspace }, notNeededBy(lookedFor, overlooked))
+  return areParked
 }
 
 /** Settles what dead processes left in places they worked in, and answers what was found, by run. Call it when nothing that they started lives. */
 export async function sweepGuards(home: string, paths: readonly CodePath[]): Promise<(Settled & { readonly run: string })[]> {
+  await sweepParked(home)
   const settled: (Settled & { run: string })[] = []
   for (const { file, record } of await allRecords(home))
     if (isLeft(record)) settled.push({ run: record.run, ...(await settleRecord(record, { file, home, paths })) })

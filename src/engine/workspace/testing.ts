@@ -50,6 +50,7 @@ export async function repository(root: string, files: Readonly<Record<string, st
 export const guard = (home: string, root: string, over: Partial<GuardOptions> = {}): Promise<Guard> =>
   guardWorkspace({
     run: 'run_1',
+    session: 's_1',
     home,
     workspace: { source: root, path: root },
     paths: testPaths,
