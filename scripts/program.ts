@@ -36,4 +36,14 @@ export async function writeOwnPrograms(dist: string): Promise<void> {
     await program.write({ dir: resolve(dist, 'agents', agent), format: 'esm', sourcemap: false })
     await program.close()
   }
+
+  // The thread for what users, agents and models wrote. Its libraries stay dependencies.
+  const thread = await rolldown({
+    cwd: root,
+    input: { 'thread-program': 'src/bounded/thread-program.ts' },
+    platform: 'node',
+    external: /^[^./]/,
+  })
+  await thread.write({ dir: resolve(dist, 'bounded'), format: 'esm', sourcemap: false })
+  await thread.close()
 }

@@ -17,7 +17,8 @@ const allowed: Record<string, readonly string[]> = {
   sandbox: ['agent', 'process/child'],
   'mcp-server': ['process/child'],
   process: [],
-  agents: ['agent', 'process', 'tools/bridge', 'egress/address-class', 'files/remove-tree', 'files/directory-handle'],
+  bounded: [],
+  agents: ['agent', 'process', 'bounded', 'tools/bridge', 'egress/address-class', 'files/remove-tree', 'files/directory-handle'],
   sandboxes: ['sandbox', 'agent', 'process', 'files/remove-tree'],
   config: ['agent', 'egress/host-rule', 'gateway/provider/kinds'],
   egress: [],
@@ -26,8 +27,8 @@ const allowed: Record<string, readonly string[]> = {
   files: ['process/agent-user'],
   secrets: ['store'],
   store: ['process'],
-  engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry'],
-  tools: ['mcp-server', 'store', 'version', 'egress', 'process', 'sandbox', 'files'],
+  engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry', 'bounded'],
+  tools: ['mcp-server', 'bounded', 'store', 'version', 'egress', 'process', 'sandbox', 'files'],
   surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'files/made-once'],
   client: [],
   'run-file': ['process/identity'],
@@ -115,6 +116,20 @@ const onlyOurs: Record<string, string> = {
   'engine/workspace/copy.ts': 'the names of copies, in a folder of ours',
   'engine/workspace/copy-tree.ts': 'a copy that no agent has yet',
 }
+/** Where a regular expression is put together, and of what: of nothing that comes from a user, a file, an agent, a server or a model. Those go through `bounded/`. */
+const mayBuildRegExp: Record<string, string> = {
+  'agents/gemini-cli/complaints.ts': 'constant sentences',
+  'cli/find.ts': 'the letter of a kind of id',
+  'cli/repair.ts': 'constant names of packages',
+  'domain/id.ts': 'the prefix of a kind of id',
+  'domain/profile/shown-paths.ts': 'paths of mounts, escaped, without a repetition',
+  'domain/redact': 'constant marks and widths',
+  'domain/visible.ts': 'constant ranges of characters',
+  'engine/feed-cursor.ts': 'constant pieces',
+  'gateway/recordings/normalise.ts': 'constant names of months and days',
+  'surfaces/http/examples/sample.ts': 'the patterns of our own schemas',
+  'surfaces/http/methods.ts': 'the paths of our own routes',
+}
 const everybody = ['domain', 'clock', 'log', 'failpoint', 'gate']
 
 const src = resolve(import.meta.dirname, '../src')
@@ -160,6 +175,14 @@ describe('the architecture', () => {
       })
     })
     expect(offenders).toEqual([])
+  })
+
+  it('builds regular expressions at run time only where this list says of what', () => {
+    const places = Object.keys(mayBuildRegExp)
+    const builders = sources.filter((file) => /\bRegExp\(|\bnew Script\(|fromJSONSchema\(/.test(textOf(file)))
+    const place = (file: string) => places.find((each) => file === each || file.startsWith(`${each}/`))
+    expect(builders.filter((file) => place(file) === undefined)).toEqual([])
+    expect(places.filter((each) => !builders.some((file) => place(file) === each))).toEqual([])
   })
 
   it('keeps the domain free of input, output and libraries but the schema library', () => {

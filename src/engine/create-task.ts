@@ -170,7 +170,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     const mounts = await mountsOfTask(parts, input.mounts, { caller, workspace: workspace.path })
     const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs, mounts })
     assertMayCheck(caller, input.checks, profile, parts.questions)
-    if (input.outputSchema) assertSchema(input.outputSchema)
+    if (input.outputSchema) await assertSchema(input.outputSchema)
     for (const one of [agent, ...failover]) {
       const health = await assertInstalled(one, workspace.isOwn ? undefined : workspace.path)
       if (hasWishes(input))

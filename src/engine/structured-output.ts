@@ -1,72 +1,46 @@
-import { z } from 'zod'
 import type { Verdict } from '../agent.ts'
+import { onThread, type ThreadLimits } from '../bounded/thread.ts'
 import { invalid, messageOf } from '../domain/error.ts'
+import { createGate } from '../gate.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
+/** Checks have a thread and a few seconds: a schema of ten lines can describe work for years. Two at once, so that they never take every processor. */
+const limits: ThreadLimits = { line: createGate(2), deadlineMs: 5_000 }
+const mostSchemaChars = 262_144
+
 /** An answer that was asked for in a form and does not have it is no success, whatever the program says. Text around the JSON is taken off. */
-export function checkAnswer(schema: Schema | null, verdict: Verdict): Verdict {
+export async function checkAnswer(schema: Schema | null, verdict: Verdict): Promise<Verdict> {
   if (schema === null || verdict.outcome !== 'succeeded') return verdict
-  const answer = jsonIn(verdict.text)
-  const fault = answer === undefined ? 'it is no JSON' : faultIn(schema, answer.value)
-  if (fault === undefined) return { ...verdict, text: answer!.text }
+  const found = await faultIn(schema, verdict.text)
+  if ('text' in found) return { ...verdict, text: found.text }
   return {
     ...verdict,
     outcome: 'failed',
     category: 'invalid_output',
-    message: `The answer does not have the form that was asked for: ${fault}.`,
+    message: `The answer does not have the form that was asked for: ${found.fault}.`,
+  }
+}
+
+async function faultIn(schema: Schema, text: string): Promise<{ text: string } | { fault: string }> {
+  try {
+    return await onThread(limits, (ask) => ask('checkAnswer', { schema: JSON.stringify(schema), text }))
+  } catch (error) {
+    return { fault: `it could not be checked against the output schema (${messageOf(error)})` }
   }
 }
 
 /** Refuses a schema that cannot be checked, before any work is done for it. */
-export function assertSchema(schema: Schema): void {
+export async function assertSchema(schema: Schema): Promise<void> {
   try {
-    compile(schema)
+    const text = JSON.stringify(schema)
+    if (text.length > mostSchemaChars) throw invalid(`it has more than ${mostSchemaChars} characters`)
+    await onThread(limits, (ask) => ask('assertSchema', { schema: text }))
   } catch (error) {
-    throw invalid(`The output schema is no JSON schema that can be checked: ${messageOf(error)}.`)
+    throw invalid(`The output schema is no JSON schema that can be checked: ${messageOf(error).replace(/\.$/, '')}.`)
   }
 }
 
 /** For programs that cannot be held to a form by themselves. */
 export const schemaInstruction = (schema: Schema) =>
   `Answer with JSON alone, without any text around it, that fits this JSON schema:\n${JSON.stringify(schema, null, 2)}`
-
-const compile = (schema: Schema) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
-
-function faultIn(schema: Schema, value: unknown): string | undefined {
-  const checked = compile(schema).safeParse(value)
-  if (checked.success) return undefined
-  const faults = checked.error.issues.slice(0, 3).map((issue) => `${issue.path.join('.') || 'the answer'}: ${issue.message}`)
-  return faults.join('; ').slice(0, 1_000)
-}
-
-/** The whole text, or the one fenced block in it. */
-function jsonIn(text: string): { text: string; value: unknown } | undefined {
-  const blocks = fencedBlocks(text)
-  for (const candidate of [text.trim(), ...(blocks.length === 1 ? blocks : [])]) {
-    try {
-      return { text: candidate, value: JSON.parse(candidate) }
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-    }
-  }
-  return undefined
-}
-
-/** Line by line, each looked at once: an answer may consist of fences that are never closed. */
-function fencedBlocks(text: string): string[] {
-  const blocks: string[] = []
-  let inside: string[] | undefined
-  for (const line of text.split('\n')) {
-    if (inside === undefined) {
-      if (opensFence.test(line)) inside = []
-    } else if (inside.length > 0 && closesFence.test(line)) {
-      blocks.push(inside.join('\n'))
-      inside = undefined
-    } else inside.push(line)
-  }
-  return blocks
-}
-
-const opensFence = /^```(?:json)?[ \t]*$/
-const closesFence = /^```[ \t]*\r?$/

@@ -181,7 +181,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     if (said.category === 'budget_exceeded') watch.stop(selfStopped(said, task.id))
     const isAsking =
       !isLost(watch) && (await whenDatabaseIsBack(parts, voice, () => takeQuestionFile(place.walls.home, verbs, voice)))
-    const verdict: Verdict = isAsking ? asking(said) : checkAnswer(task.output_schema, said)
+    const verdict: Verdict = isAsking ? asking(said) : await checkAnswer(task.output_schema, said)
     vendorId = verdict.vendorSession ?? vendorId ?? taken.session.vendor_id ?? undefined
     // Frozen before anything is looked at: what it could do later would be seen by nobody.
     stays = verdict.mayGoOn === true && !watch.reason && mayStay(taken, place) && agent.isAlone() && (await agent.freeze())

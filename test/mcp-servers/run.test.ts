@@ -7,6 +7,7 @@ import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { McpServers } from '../../src/domain/mcp-server.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from '../engine/home.ts'
+import { withLoopDelay } from '../loop-delay.ts'
 import { type HttpPeer, startHttpPeer } from './http-server.ts'
 
 const fakeAgent = join(import.meta.dirname, '../fake-agent/fake-agent.js')
@@ -100,6 +101,7 @@ function settingsOf(name: string): McpServers[string] {
     broken: stdio('--broken'),
     flooding: stdio('--flood'),
     many: stdio('--many'),
+    cruel: stdio('--cruel'),
     silent: { ...stdio('--silent'), startTimeoutMs: 6_000 },
     missing: { ...stdio(), command: 'no-such-program' },
     library: http(library.url, `Bearer \${secret:LIBRARY}`),
@@ -302,3 +304,11 @@ test('a server is looked at inside the walls when somebody asks, and what was se
   expect(JSON.stringify(await runtime.listMcpServers())).not.toContain(secret)
   await expect(runtime.getMcpServer('note')).rejects.toThrow('There is no server of tools "note"; did you mean "notes"?')
 }, 90_000)
+
+test('a server whose answer takes for ever to hold against its own schema keeps nobody waiting', async () => {
+  const { result, blockedMs } = await withLoopDelay(() =>
+    run([{ mcp: { server: 'cruel' } }, { mcp: { server: 'cruel', tool: 'cruel' } }], ['cruel']),
+  )
+  expect(result.text).toContain('cruel: said')
+  expect(blockedMs).toBeLessThan(2_000)
+})

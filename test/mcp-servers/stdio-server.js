@@ -6,6 +6,7 @@
  *   --silent   never answers anything
  *   --broken   ends at once, with a complaint
  *   --flood    complains without end
+ *   --cruel    has a tool whose answer takes for ever to hold against its own schema
  *   --many     has 10,000 tools more, and its key stands in what it says of each
  */
 import { existsSync, writeFileSync } from 'node:fs'
@@ -29,6 +30,13 @@ const tools = [
 if (flags.has('--many'))
   for (let n = 1; n <= 10_000; n++)
     tools.push({ name: `tool-${n}`, description: `My key is ${process.env.NOTES_TOKEN}.`, inputSchema: object() })
+if (flags.has('--cruel'))
+  tools.push({
+    name: 'cruel',
+    description: 'Answers in a form.',
+    inputSchema: object(),
+    outputSchema: object({ word: { type: 'string', pattern: '^(a+)+$' } }),
+  })
 if (flags.has('--flood')) {
   const line = `${'complaint '.repeat(1_000)}${process.env.NOTES_TOKEN}\n`
   const complain = () => process.stderr.write(line, () => setImmediate(complain))
@@ -54,6 +62,7 @@ const calls = {
     while (!existsSync('gate')) await pause(50)
     return text('the gate is open')
   },
+  cruel: () => ({ ...text('said'), structuredContent: { word: `${'a'.repeat(60)}!` } }),
   crash() {
     console.error('the floor gave way')
     process.exit(7)

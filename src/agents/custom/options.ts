@@ -1,16 +1,16 @@
 import { z } from 'zod'
+import { messageOf } from '../../domain/error.ts'
 import { Argument, commandLine, Flag, homePath, programOptions } from '../program-options.ts'
 import { checkOptions } from './check-options.ts'
 import { Mapping } from './mapping-schema.ts'
+import { compilePattern } from './pattern.ts'
 
 const HomePath = homePath('.config/agent/rules.md')
 const Pattern = z
   .string()
   .max(500)
-  .refine(
-    (source) => groupsOf(source) === 1,
-    'must be a regular expression with one group in round brackets, which is what is meant',
-  )
+  .superRefine(checkPattern)
+  .refine(hasOneGroup, 'must be a regular expression with one group in round brackets, which is what is meant')
 
 /** As most programs write it. Each puts in the variables by itself, so that no token lies in a file. */
 export const commonServers = JSON.stringify({
@@ -84,7 +84,7 @@ export const CustomOptions = z
     missingSession: z
       .string()
       .max(500)
-      .refine((source) => groupsOf(source) !== undefined, 'must be a regular expression')
+      .superRefine(checkPattern)
       .optional()
       .describe('What it prints when it does not know a conversation that it was to go on with.'),
     homeFiles: z.record(HomePath, z.string()).optional().describe('Files to put into its home before each start, by path.'),
@@ -98,12 +98,20 @@ function variable(name: string, rest = ''): string {
   return `\${${name}}${rest}`
 }
 
-/** How many groups a regular expression has; undefined if it is none. */
-function groupsOf(source: string): number | undefined {
+/** Refuses what cannot be matched in linear time, with the reason. */
+function checkPattern(source: string, refuse: z.RefinementCtx): void {
   try {
-    return new RegExp(`${source}|`, 'u').exec('')!.length - 1
+    compilePattern(source)
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return undefined
+    refuse.addIssue({ code: 'custom', message: messageOf(error) })
+  }
+}
+
+function hasOneGroup(source: string): boolean {
+  try {
+    return compilePattern(source).groups === 1
+  } catch {
+    // Refused by `checkPattern`, which says why.
+    return true
   }
 }

@@ -1,20 +1,21 @@
-import { createContext, Script } from 'node:vm'
+import { compileRegex } from '../../bounded/regex.ts'
 
-/** A sensible pattern needs a thousandth of it. One that tries every way there is would else hold up everything, for a text that an agent chose. */
+/** Together with the longest text: one match then takes 100 ms at the most. */
+export const mostSteps = 250
+const longestText = 8_192
 const limitMs = 100
 
-const place = createContext({})
-const search = new Script(`texts.map((text) => [...(new RegExp(source, 'iu').exec(text) ?? [])])`)
-
-/** What a pattern of the settings finds in each of the texts: the match and its groups, or nothing. Undefined if that cannot be told in good time. */
+/** What a pattern of the settings finds in each of the texts, of long ones in their end: the match and its groups, or nothing. Undefined if that cannot be told in good time. */
 export function matchesIn(source: string, texts: readonly string[]): readonly (readonly string[])[] | undefined {
-  try {
-    Object.assign(place, { source, texts })
-    return search.runInContext(place, { timeout: limitMs }) as string[][]
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
-    throw thrown
-  } finally {
-    Object.assign(place, { source: '', texts: [] })
+  const regex = compilePattern(source)
+  const endsAt = performance.now() + limitMs
+  const found: (readonly string[])[] = []
+  for (const text of texts) {
+    if (performance.now() > endsAt) return undefined
+    found.push(regex.exec(text.slice(-longestText)) ?? [])
   }
+  return found
 }
+
+/** Regards letters without their case. Throws what to change if it cannot be used. */
+export const compilePattern = (source: string) => compileRegex(source, { ignoreCase: true, most: mostSteps })

@@ -1,3 +1,4 @@
+import { compileGlob } from '../rule/glob.ts'
 import type { Usage } from '../usage.ts'
 import type { CostKnowledge } from './cost.ts'
 
@@ -153,6 +154,6 @@ function priced(usage: CallUsage, listed: Price): number {
 
 /** `*` stands for anything. A name may have its provider in front, as in `provider/model`. */
 export function modelFits(pattern: string, model: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^(?:.*/)?${parts.join('.*')}$`, 'i').test(model)
+  const [wanted, given] = [pattern.toLowerCase(), model.toLowerCase()]
+  return compileGlob(wanted).matches(given) || compileGlob(`*/${wanted}`).matches(given)
 }

@@ -1,6 +1,6 @@
 /**
- * Patterns with `*`, matched in one pass over the text with the set of places in the pattern that are still possible: the time grows with the length of the text,
- * never with how cruel text and pattern are to each other. People write no regular expressions here.
+ * Patterns with `*`. The time grows with the length of the text, never with how cruel text and pattern are to each other: those of paths are matched in one pass over
+ * the text with the set of places in the pattern that are still possible. People write no regular expressions here.
  */
 export interface Glob {
   matches(text: string): boolean
@@ -8,8 +8,27 @@ export interface Glob {
 
 /** `names`: `*` stays within one name of a path, `**` goes beyond, and a `**` between slashes may stand for no folder at all. Otherwise a star stands for anything. */
 export function compileGlob(pattern: string, { names = false } = {}): Glob {
-  const tokens = tokensOf(pattern, names)
+  if (!names) {
+    const parts = pattern.split(/\*+/)
+    return { matches: (text) => partsFollow(parts, text) }
+  }
+  const tokens = tokensOf(pattern)
   return { matches: (text) => run(tokens, text) }
+}
+
+/** The first place where a part is found leaves most room for the next, so no other need be tried. */
+function partsFollow(parts: readonly string[], text: string): boolean {
+  const [first = '', ...others] = parts
+  const last = others.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const part of others) {
+    const found = text.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return at <= text.length - last.length
 }
 
 type Token =
@@ -20,7 +39,7 @@ type Token =
   /** Anything that ends with a slash. */
   | { readonly kind: 'folders' }
 
-function tokensOf(pattern: string, names: boolean): Token[] {
+function tokensOf(pattern: string): Token[] {
   const tokens: Token[] = []
   const chars = [...pattern]
   for (let i = 0; i < chars.length; i++) {
@@ -36,10 +55,10 @@ function tokensOf(pattern: string, names: boolean): Token[] {
     }
     const before = tokens.at(-1)
     const isAlone = (before === undefined || (before.kind === 'char' && before.char === '/')) && chars[i + 1] === '/'
-    if (names && stars > 1 && isAlone) {
+    if (stars > 1 && isAlone) {
       tokens.push({ kind: 'maybe' }, { kind: 'folders' })
       i++
-    } else tokens.push({ kind: 'any', crosses: !names || stars > 1 })
+    } else tokens.push({ kind: 'any', crosses: stars > 1 })
   }
   return tokens
 }

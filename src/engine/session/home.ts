@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
+import { compileGlob } from '../../domain/rule/glob.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../files/path-inside.ts'
 import { removeEntry } from '../../files/remove-tree.ts'
@@ -143,8 +144,8 @@ const mostEntries = 2_000
 
 async function namesLike(directory: DirectoryHandle, pattern: string): Promise<string[]> {
   if (!pattern.includes('*')) return [pattern]
-  const like = new RegExp(`^${pattern.split('*').map(literally).join('[^]*')}$`)
-  return (await entriesOf(directory)).filter((name) => like.test(name) && !name.startsWith(ownPrefix)).toSorted()
+  const like = compileGlob(pattern)
+  return (await entriesOf(directory)).filter((name) => like.matches(name) && !name.startsWith(ownPrefix)).toSorted()
 }
 
 /** Read at once, which costs less than to ask another thread, unless an agent has put so much there that everybody else would wait for it. */
@@ -162,8 +163,6 @@ async function entriesOf(directory: DirectoryHandle): Promise<string[]> {
 }
 
 const mostAtOnce = 200
-
-const literally = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 const statIn = (home: Home, directory: DirectoryHandle, name: string) =>
   ifThere(async () => (home.isOurs ? statSync : lstatSync)(directory.at(name)))

@@ -1,9 +1,10 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import { z } from 'zod'
-import { PawlError } from '../../domain/error.ts'
+import { createFileFilter } from '../../bounded/file-pattern.ts'
+import type { ShownLine } from '../../bounded/jobs.ts'
+import { type Ask, onThread, TookTooLong } from '../../bounded/thread.ts'
+import { invalid, PawlError } from '../../domain/error.ts'
+import { createGate } from '../../gate.ts'
 import { asManyAsFit, isBinary } from '../answer-text.ts'
-import { compileFilePattern } from '../regex/file-pattern.ts'
-import { compileRegex, type Regex, type Search } from '../regex/regex.ts'
 import type { StrictParts } from '../strict-parts.ts'
 import { reading, tool } from '../tool.ts'
 import { readWhole } from './content.ts'
@@ -14,8 +15,9 @@ import { type WalkLimits, walk } from './walk.ts'
 
 const mostFileBytes = 4 * 1024 * 1024
 const mostBytes = 512 * 1024 * 1024
-const longestLine = 500
-const linesPerBreath = 5_000
+/** Searches of all runs take turns on two threads. */
+const line = createGate(2)
+const deadlineMs = 10_000
 
 const types: Record<string, string> = {
   ts: '**/*.{ts,tsx,mts,cts}',
@@ -71,28 +73,26 @@ export const grepTool = ({ files, gate, mayRead }: StrictParts) =>
     }),
     async run(input, _, signal) {
       const { path = '.', output_mode: mode = 'files_with_matches', head_limit: most = 250 } = input
-      const regex = compileRegex(input.pattern, { ignoreCase: input['-i'] ?? false })
       const fits = fileFilter(input)
       const place = await existing(files, path)
       await gate('Grep', { ...input, path: place.path })
-      const around = {
-        before: input['-B'] ?? input['-C'] ?? 0,
-        after: input['-A'] ?? input['-C'] ?? 0,
-        numbers: input['-n'] ?? true,
-      }
+      const around = { before: input['-B'] ?? input['-C'] ?? 0, after: input['-A'] ?? input['-C'] ?? 0 }
+      const style = { isApart: around.before + around.after > 0, numbers: input['-n'] ?? true }
       const limits: WalkLimits = { left: 200_000, signal }
       const search = { bytes: 0, passedOver: 0 }
       const answer: string[] = []
-      for await (const file of filesBelow(files, place, limits)) {
-        if (answer.length > most || search.bytes > mostBytes) break
-        if (!fits(below(place, file.path) || (file.names.at(-1) ?? '')) || !mayRead(file.path)) continue
-        const lines = await linesOf(files, file, search)
-        const hits = lines ? await matching(lines, regex, signal) : []
-        if (!lines || hits.length === 0) continue
-        if (mode === 'files_with_matches') answer.push(file.path)
-        else if (mode === 'count') answer.push(`${file.path}:${hits.length}`)
-        else answer.push(...withContext(file.path, lines, hits, around))
-      }
+      await searching(input, signal, async (ask) => {
+        for await (const file of filesBelow(files, place, limits)) {
+          if (answer.length > most || search.bytes > mostBytes) break
+          if (!(await fits(below(place, file.path) || (file.names.at(-1) ?? ''))) || !mayRead(file.path)) continue
+          const bytes = await textOf(files, file, search)
+          const { hits, shown } = bytes ? await ask('lines', { bytes, most, ...around }) : { hits: 0, shown: [] }
+          if (hits === 0) continue
+          if (mode === 'files_with_matches') answer.push(file.path)
+          else if (mode === 'count') answer.push(`${file.path}:${hits}`)
+          else answer.push(...linesShown(file.path, shown, style))
+        }
+      })
       if (answer.length === 0) return `Nothing below ${place.path} matches.${notes()}`
       const { text, left } = asManyAsFit(answer.slice(0, most))
       const isCut = left > 0 || answer.length > most || search.bytes > mostBytes
@@ -108,10 +108,17 @@ export const grepTool = ({ files, gate, mayRead }: StrictParts) =>
     },
   })
 
-function fileFilter({ glob, type }: { glob?: string | undefined; type?: string | undefined }): (path: string) => boolean {
+function fileFilter({
+  glob,
+  type,
+}: {
+  glob?: string | undefined
+  type?: string | undefined
+}): (path: string) => Promise<boolean> {
   const patterns = [type === undefined ? undefined : types[type], glob === undefined || glob.includes('/') ? glob : `**/${glob}`]
-  const filters = patterns.filter((pattern) => pattern !== undefined).map(compileFilePattern)
-  return (path) => filters.every((fits) => fits(path))
+  const given = patterns.filter((pattern) => pattern !== undefined)
+  const fits = createFileFilter(given)
+  return async (path) => (await fits(path)) === given.length
 }
 
 async function* filesBelow(files: Files, place: Place, limits: WalkLimits): AsyncGenerator<Place> {
@@ -133,11 +140,11 @@ async function isFolder(files: Files, place: Place): Promise<boolean> {
 }
 
 /** Undefined for what cannot be searched: it is gone, not ours to read, too large, or no text. */
-async function linesOf(files: Files, file: Place, search: { bytes: number; passedOver: number }): Promise<string[] | undefined> {
+async function textOf(files: Files, file: Place, search: { bytes: number; passedOver: number }): Promise<Buffer | undefined> {
   try {
     const { bytes } = await readWhole(files, file, mostFileBytes)
     search.bytes += bytes.length
-    return isBinary(bytes) ? undefined : bytes.toString('utf8').split('\n')
+    return isBinary(bytes) ? undefined : bytes
   } catch (error) {
     if (!(error instanceof PawlError)) throw error
     if (error.code === 'unsupported') search.passedOver++
@@ -145,49 +152,32 @@ async function linesOf(files: Files, file: Place, search: { bytes: number; passe
   }
 }
 
-/** The indexes of the lines that match. Lets others have their turn meanwhile: this process serves every run. */
-async function matching(lines: readonly string[], regex: Regex, signal: AbortSignal): Promise<number[]> {
-  const hits: number[] = []
-  const pause = async () => {
-    await breathe()
-    signal.throwIfAborted()
+/** On a thread: this process serves every run, and a pattern that is large or finds nothing for long takes its time. */
+async function searching(
+  input: { readonly pattern: string; readonly '-i'?: boolean | undefined },
+  signal: AbortSignal,
+  work: (ask: Ask) => Promise<void>,
+): Promise<void> {
+  try {
+    await onThread({ line, deadlineMs, signal }, async (ask) => {
+      await ask('search', { pattern: input.pattern, ignoreCase: input['-i'] ?? false })
+      await work(ask)
+    })
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error
+    throw invalid('This pattern takes too long here; make it simpler, or search in fewer files.')
   }
-  for (const [index, written] of lines.entries()) {
-    const line = written.endsWith('\r') ? written.slice(0, -1) : written
-    const search: Search = { line, at: 0 }
-    let isHit = regex.resume(search)
-    while (isHit === undefined) {
-      await pause()
-      isHit = regex.resume(search)
-    }
-    // What comes after the last end of line is no line.
-    if (isHit && !(written === '' && index === lines.length - 1)) hits.push(index)
-    if (index % linesPerBreath === linesPerBreath - 1) await pause()
-  }
-  return hits
 }
 
-function withContext(
+function linesShown(
   path: string,
-  lines: readonly string[],
-  hits: readonly number[],
-  { before, after, numbers }: { before: number; after: number; numbers: boolean },
+  shown: readonly ShownLine[],
+  { isApart, numbers }: { isApart: boolean; numbers: boolean },
 ): string[] {
-  const shown = new Map<number, boolean>()
-  for (const hit of hits) {
-    for (let n = Math.max(0, hit - before); n <= Math.min(lines.length - 1, hit + after); n++) shown.set(n, shown.get(n) ?? false)
-    shown.set(hit, true)
-  }
-  const answer: string[] = []
-  let last: number | undefined
-  for (const [n, isHit] of [...shown].toSorted(([a], [b]) => a - b)) {
-    if (last !== undefined && n > last + 1 && before + after > 0) answer.push('--')
-    last = n
-    const line = lines[n] ?? ''
+  return shown.flatMap(({ number, isHit, text }, index) => {
     const sign = isHit ? ':' : '-'
-    answer.push(
-      `${path}${sign}${numbers ? `${n + 1}${sign}` : ''}${line.length > longestLine ? `${line.slice(0, longestLine)}…` : line}`,
-    )
-  }
-  return answer
+    const line = `${path}${sign}${numbers ? `${number}${sign}` : ''}${text}`
+    const before = shown[index - 1]
+    return isApart && before !== undefined && number > before.number + 1 ? ['--', line] : [line]
+  })
 }

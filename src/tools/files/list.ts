@@ -1,8 +1,9 @@
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
+import { createFileFilter } from '../../bounded/file-pattern.ts'
 import { notFound } from '../../domain/error.ts'
 import { asManyAsFit } from '../answer-text.ts'
-import { compileFilePattern } from '../regex/file-pattern.ts'
+
 import type { StrictParts } from '../strict-parts.ts'
 import { reading, tool } from '../tool.ts'
 import type { Files, Place } from './files.ts'
@@ -25,8 +26,9 @@ export const lsTool = ({ files, gate }: StrictParts) =>
     async run({ path = '.', ignore = [] }) {
       const place = await existing(files, path)
       await gate('LS', { path: place.path })
-      const ignored = ignore.map(compileFilePattern)
-      const entries = (await entriesOf(files, place)).filter(({ name }) => !ignored.some((fits) => fits(name)))
+      const ignored = createFileFilter(ignore)
+      const entries: Entry[] = []
+      for (const entry of await entriesOf(files, place)) if ((await ignored(entry.name)) === 0) entries.push(entry)
       if (entries.length === 0) return `${place.path} holds nothing that can be shown.`
       const lines = entries.slice(0, mostEntries).map(({ name, kind }) => `${name}${marks[kind]}`)
       const { text, left } = asManyAsFit(lines)
@@ -51,13 +53,13 @@ export const globTool = ({ files, gate }: StrictParts) =>
       path: filePath.optional().describe('The folder to look in; the workspace if left out.'),
     }),
     async run({ pattern, path = '.' }, _, signal) {
-      const fits = compileFilePattern(pattern)
+      const fits = createFileFilter([pattern])
       const place = await existing(files, path)
       await gate('Glob', { path: place.path, pattern })
       const limits: WalkLimits = { left: mostLooked, signal }
       const found: { path: string; newest: number }[] = []
       for await (const entry of walk(files, place, limits))
-        if (entry.kind !== 'folder' && fits(below(place, entry.place.path)) && found.length < mostLooked)
+        if (entry.kind !== 'folder' && (await fits(below(place, entry.place.path))) > 0 && found.length < mostLooked)
           found.push({ path: entry.place.path, newest: await changedAt(files, entry.place) })
       if (found.length === 0) return `No file below ${place.path} fits ${pattern}.`
       const lines = found.toSorted((a, b) => b.newest - a.newest).map((each) => each.path)

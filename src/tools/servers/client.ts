@@ -23,6 +23,7 @@ export function createClient({ workspace, elicit, era, probeMs = 5_000 }: Client
     {
       capabilities,
       versionNegotiation: { mode: era ?? 'auto', probe: { timeoutMs: probeMs } },
+      jsonSchemaValidator: unchecked,
       // Half of a list would be a server that silently lacks tools.
       listMaxPages: 100,
     },
@@ -34,4 +35,12 @@ export function createClient({ workspace, elicit, era, probeMs = 5_000 }: Client
       'requestedSchema' in params ? elicit(params as ElicitRequestFormParams) : { action: 'decline' },
     )
   return client
+}
+
+/**
+ * Takes every answer of a server as it is. The SDK would compile the schemas of a foreign server and hold that server's own answers against them, on our only thread: a
+ * pattern like `^(a+)+$` stops it for minutes. The agent's program, which gets schema and answer, checks them if it wants to.
+ */
+const unchecked: NonNullable<ClientOptions['jsonSchemaValidator']> = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 }

@@ -1,6 +1,6 @@
+import { compileFilePattern } from '../../bounded/file-pattern.ts'
 import { PawlError } from '../../domain/error.ts'
 import { compileRules, defaultPathRules } from '../files/path-rules.ts'
-import { compileFilePattern } from '../regex/file-pattern.ts'
 
 /** What is refused at every level and in every mode, with the end of the sentence "it …". */
 export function blockedBecause(program: string, rest: readonly string[], line: string): string | undefined {

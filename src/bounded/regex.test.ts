@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { compileFilePattern } from './file-pattern.ts'
+import { compileFilePattern, createFileFilter } from './file-pattern.ts'
 import { compileRegex } from './regex.ts'
 
 const patterns = [
@@ -53,15 +53,24 @@ describe('a regular expression', () => {
     },
   )
 
-  it.each(['(a)\\1', '(?=a)', '(?<!a)b', '(a', 'a)', '[a', '*a', 'a{2000}', '\\', '[b-a]', '\\p', '[[:alpha:]]'])(
+  it.each(['(a)\\1', '(?<n>a)\\k<n>', '(?=a)', '(?<!a)b', '(a', 'a)', '[a', '*a', 'a{2000}', '\\', '[b-a]', '\\p'])(
     '%s is refused with a sentence',
     (pattern) => {
       expect(() => compileRegex(pattern)).toThrow(/^The pattern .* cannot be used: .+\./)
     },
   )
 
-  it('is refused if it is huge once it is written out', () => {
-    expect(() => compileRegex('((a{100}){100}){100}')).toThrow(/too large/)
+  it.each([
+    '((a{100}){100}){100}',
+    '(a?){1000}'.repeat(100),
+    `(?:${'ab'.repeat(250)}){1000}`,
+    '\\Q[\\E(a{1000})(a{1000})]',
+    '[[:x]{1000}b{1000}',
+    '(?i)(\\pL|\\pN){1000}',
+  ])('%s is refused at once, as it is huge once it is written out', (pattern) => {
+    const startedAt = performance.now()
+    expect(() => compileRegex(pattern)).toThrow(/too large/)
+    expect(performance.now() - startedAt).toBeLessThan(200)
   })
 })
 
@@ -76,4 +85,11 @@ test.each([
 ])('the file pattern %s means what it means elsewhere', (pattern, yes, no) => {
   const fits = compileFilePattern(pattern)
   expect([yes.filter(fits), no.filter(fits)]).toEqual([yes, []])
+})
+
+test('a file pattern and a path that are made for each other take a moment', async () => {
+  const fits = createFileFilter([`${'*a'.repeat(100)}b`, '{a,b,c}'.repeat(60)])
+  const startedAt = performance.now()
+  expect(await fits('a'.repeat(4_096))).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
 })

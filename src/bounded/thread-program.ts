@@ -1,0 +1,28 @@
+import { parentPort } from 'node:worker_threads'
+import { messageOf } from '../domain/error.ts'
+import type { Jobs } from './jobs.ts'
+import { compileRegex, type Regex } from './regex.ts'
+import { searchLines } from './search-lines.ts'
+
+let regex: Regex | undefined
+// Most threads search in files; the library for schemas takes 100 ms to load.
+const schemas = () => import('./json-schema.ts')
+
+const work: { [Name in keyof Jobs]: (input: Jobs[Name]['input']) => Promise<Jobs[Name]['output']> } = {
+  assertSchema: async ({ schema }) => (await schemas()).assertSchema(JSON.parse(schema)),
+  checkAnswer: async ({ schema, text }) => (await schemas()).checkAnswer(JSON.parse(schema), text),
+  async search({ pattern, ignoreCase }) {
+    regex = compileRegex(pattern, { ignoreCase, most: 4_000 })
+    return null
+  },
+  lines: async (searched) => searchLines(regex!, searched),
+}
+
+parentPort!.on('message', async ({ name, input }: { name: keyof Jobs; input: never }) => {
+  try {
+    parentPort!.postMessage({ output: await work[name](input) })
+  } catch (error) {
+    parentPort!.postMessage({ error: messageOf(error) })
+  }
+})
+parentPort!.postMessage('ready')
