@@ -285,6 +285,18 @@ describe('the architecture', () => {
     )
   })
 
+  it('draws every text of the page through one function, which makes visible what a reader would not see', () => {
+    const web = resolve(src, '../web')
+    expect(readFileSync(join(web, 'tsconfig.json'), 'utf8')).toContain('"jsxImportSource": "drawn"')
+    expect(readFileSync(join(web, 'vite.config.ts'), 'utf8')).toContain("react({ jsxImportSource: 'drawn' })")
+    const pastIt =
+      /\b(createElement|cloneElement|innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacent\w+|createTextNode|innerText|textContent|document\.title|document\.write)\b|\b(?:window\.)?(?:alert|confirm|prompt)\(|new Notification\(|from 'react\/jsx|@jsx|content: attr\((?!data-head)/
+    const files = (readdirSync(join(web, 'src'), { recursive: true }) as string[]).filter((file) => /\.(tsx?|css)$/.test(file))
+    expect(
+      files.filter((file) => !file.startsWith('drawn/') && pastIt.test(readFileSync(join(web, 'src', file), 'utf8'))),
+    ).toEqual([])
+  })
+
   it('uses no words that say nothing in file names', () => {
     expect(files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc|manager|enhanced|advanced)(\.|\/|-)/.test(file))).toEqual(
       [],

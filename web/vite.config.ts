@@ -43,7 +43,14 @@ const workerFiles: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), screenPaths, workerFiles],
+  // Every text of the page goes through one function, which makes visible what a reader could not see.
+  plugins: [react({ jsxImportSource: 'drawn' }), screenPaths, workerFiles],
+  resolve: {
+    alias: ['jsx-runtime', 'jsx-dev-runtime'].map((name) => ({
+      find: `drawn/${name}`,
+      replacement: resolve(import.meta.dirname, `src/drawn/${name}.ts`),
+    })),
+  },
   build: {
     outDir: resolve(import.meta.dirname, '../dist/page'),
     emptyOutDir: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isolated, visible, visibleExactly } from './visible.ts'
+import { isolated, piecesOf, visible, visibleExactly } from './visible.ts'
 
 const codes = (...numbers: number[]) => numbers.map((number) => String.fromCodePoint(number))
 
@@ -44,6 +44,22 @@ test('what is approved word for word shows other spaces and every carriage retur
 test('words from right to left are isolated, each run by itself', () => {
   expect(isolated('if שלום עולם == 5 {')).toBe('if \u2068שלום עולם\u2069 == 5 {')
   expect(isolated('only latin')).toBe('only latin')
+})
+
+test('a text in pieces shows what the whole text shows, and holds all of what it was', () => {
+  for (const text of [
+    'a\u202eb\u202e\u202dc',
+    'if שלום == 5\u200b',
+    'a\r\nb\rc\u2028',
+    'x\ud800',
+    '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}\u200b',
+  ])
+    for (const exactly of [false, true]) {
+      const pieces = piecesOf(text, { exactly })
+      expect(pieces?.map(({ text: part }) => part).join('')).toBe(text)
+      expect(pieces?.map(({ shown }) => shown).join('')).toBe(exactly ? visibleExactly(text) : visible(text))
+    }
+  expect(piecesOf('plain é 漢字 👩‍👩‍👧')).toBeUndefined()
 })
 
 test('a long text takes time in proportion to its length', () => {

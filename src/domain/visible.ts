@@ -23,10 +23,54 @@ export const hasRightToLeft = (text: string) => rightToLeft.test(text)
  */
 export const isolated = (text: string) => (hasRightToLeft(text) ? text.replace(rightToLeftWords, '\u2068$&\u2069') : text)
 
+/** A part of a text, for a screen that can mark it. `shown` is what a reader gets to see of `text`. */
+export interface Piece {
+  readonly is: 'plain' | 'hidden' | 'rightToLeft'
+  readonly text: string
+  readonly shown: string
+}
+
+/**
+ * Takes a text apart into what `visible` would show by number, words that are written from right to left, and the rest. Undefined if the text can be drawn as it is.
+ * `exactly` is for what somebody approves word for word.
+ */
+export function piecesOf(text: string, { exactly = false } = {}): Piece[] | undefined {
+  if (exactly ? isAscii.test(text) : isHarmless.test(text)) return undefined
+  const pieces: Piece[] = []
+  const add = (is: Piece['is'], part: string, shown: string) => {
+    const last = pieces.at(-1)
+    // One after the other they are one, so that many of them do not become as many elements.
+    if (last?.is === is) pieces[pieces.length - 1] = { is, text: last.text + part, shown: last.shown + shown }
+    else if (part !== '') pieces.push({ is, text: part, shown })
+  }
+  const addRest = (rest: string) => {
+    let from = 0
+    if (hasRightToLeft(rest))
+      for (const { 0: words, index } of rest.matchAll(rightToLeftWords)) {
+        add('plain', rest.slice(from, index), rest.slice(from, index))
+        add('rightToLeft', words, words)
+        from = index + words.length
+      }
+    add('plain', rest.slice(from), rest.slice(from))
+  }
+  let from = 0
+  for (const { 0: char, 1: flag, index } of text.matchAll(exactly ? hiddenExactly : hidden)) {
+    if (flag !== undefined) continue
+    const isLineEnd = !exactly && char === '\r' && text[index + 1] === '\n'
+    addRest(text.slice(from, index))
+    if (isLineEnd) add('plain', char, '')
+    else add('hidden', char, numbered(char))
+    from = index + char.length
+  }
+  addRest(text.slice(from))
+  return pieces.every(({ is }) => is === 'plain') ? undefined : pieces
+}
+
 const numbered = (char: string) => `<U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
 // Nearly all text: nothing in it needs a look at its neighbours.
 const isHarmless = /^[\t\n\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u2010-\u2027\u2030-\u205e\u2190-\u23ff\u2500-\u257f]*$/
+const isAscii = /^[\t\n\x20-\x7e]*$/
 const lineEnd = /\r\n/g
 
 /** Scripts whose letters are joined or kept apart by U+200C and U+200D. */
@@ -48,16 +92,15 @@ const drawn = '[\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u{110bd}\\u{
 /** The flags of England, Scotland and Wales end in tag characters. */
 const flags =
   '(?<=\\u{1f3f4})\\u{e0067}\\u{e0062}(?:\\u{e0065}\\u{e006e}\\u{e0067}|\\u{e0073}\\u{e0063}\\u{e0074}|\\u{e0077}\\u{e006c}\\u{e0073})\\u{e007f}'
-const hidden = new RegExp(
-  [
-    `(${flags})`,
-    `[\\p{DI}\\p{Cf}](?<!${drawn}|${rightful})`,
-    '[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\p{Cs}\\u2800\\ufffc]',
-    // Marks piled up until they cover the lines above.
-    '\\p{M}(?<=\\p{M}{9})',
-  ].join('|'),
-  'gu',
-)
+const notSeen = [
+  `(${flags})`,
+  `[\\p{DI}\\p{Cf}](?<!${drawn}|${rightful})`,
+  '[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\p{Cs}\\u2800\\ufffc]',
+  // Marks piled up until they cover the lines above.
+  '\\p{M}(?<=\\p{M}{9})',
+]
+const hidden = new RegExp(notSeen.join('|'), 'gu')
+const hiddenExactly = new RegExp([...notSeen, '[^\\S\\t\\n ]'].join('|'), 'gu')
 
 const rightToLeftLetter = '\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}'
 const rightToLeft = new RegExp(`[${rightToLeftLetter}]`, 'u')

@@ -52,7 +52,7 @@ test('shows what a task changed, file by file, with every line in its place', as
   await page.keyboard.press('Enter')
   await lines.waitFor({ state: 'detached' })
   // A name that would steer or deceive is written out.
-  await page.getByText('odd\\u001b[31m\\u202ename').waitFor()
+  await page.getByText('odd<U+001B>[31m<U+202E>name').waitFor()
 
   await page.getByRole('button', { name: /changed a\.txt/ }).click()
   const long = page.getByRole('region', { name: 'How a.txt was changed' })

@@ -1,4 +1,5 @@
 import type { PushEvent, PushPayload } from '../../domain/push.ts'
+import { isolated, visible } from '../../domain/visible.ts'
 import type { Message } from '../outbox/message.ts'
 
 const longest = { title: 80, body: 300 }
@@ -34,7 +35,8 @@ const titles: Record<PushEvent, (name: string) => string> = {
   'task.completed': (name) => `${name} is completed`,
 }
 
+/** Drawn by the system, which makes nothing visible itself. */
 const cut = (text: string, most: number) => {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const line = isolated(visible(text)).replaceAll(/\s+/g, ' ').trim()
   return line.length > most ? `${line.slice(0, most - 1).toWellFormed()}…` : line
 }

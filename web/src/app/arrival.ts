@@ -1,5 +1,6 @@
 import { useLocation, useRouterState } from '@tanstack/react-router'
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { showTitle } from '../drawn/page.ts'
 import { screens } from './screens.ts'
 
 /** How long a screen may take to come. */
@@ -14,7 +15,7 @@ export function useArrival(main: RefObject<HTMLElement | null>): void {
   // Before the effects of the screen itself, which may know a better title.
   useLayoutEffect(() => {
     const screen = screens.find(({ path }) => patternOf(path).test(pathname))
-    document.title = screen ? `${screen.title} · Pawl` : 'Pawl'
+    showTitle(screen ? `${screen.title} · Pawl` : 'Pawl')
   }, [pathname])
   // The screen that is being left stays until the other one is there.
   const arrived = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })

@@ -30,7 +30,14 @@ export function readDiff(patch: string): DiffLine[] {
     else if (line.startsWith('\\')) lines.push({ kind: 'note', text: line.slice(2) })
     else lines.push({ kind: 'same', text: line.slice(1), old: old++, now: now++ })
   }
-  return lines
+  return withLineEnds(lines)
+}
+
+/** Where all lines end as those of Windows do, that is no news. Where some do, it is what was changed, and is shown. */
+function withLineEnds(lines: DiffLine[]): DiffLine[] {
+  const isText = ({ kind }: DiffLine) => kind === 'added' || kind === 'removed' || kind === 'same'
+  if (!lines.every((line) => !isText(line) || line.text.endsWith('\r'))) return lines
+  return lines.map((line) => (isText(line) ? { ...line, text: line.text.slice(0, -1) } : line))
 }
 
 const worthTelling = /^(?:old mode|new mode|Binary files)/

@@ -155,8 +155,8 @@ function File({ task, file, runs, isOpen, isBeside, onToggle }: FileProps) {
         </span>
         <span className="hidden-but-read">{words[file.status]}</span>
         <span className={styles.path}>
-          {file.from !== null && <span className="faint">{shownName(file.from)} → </span>}
-          {shownName(file.path)}
+          {file.from !== null && <span className="faint">{file.from} → </span>}
+          {file.path}
         </span>
         <span className={styles.counts}>{file.binary ? <span className="faint">not text</span> : <Lines file={file} />}</span>
       </button>
@@ -168,13 +168,6 @@ function File({ task, file, runs, isOpen, isBeside, onToggle }: FileProps) {
     </>
   )
 }
-
-/** A name may hold anything but a slash: what would not be seen is written out. */
-const shownName = (name: string) =>
-  name.replace(
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 
 const Lines = ({ file }: { file: Pick<ChangedFile, 'added' | 'removed'> }) => (
   <span className={styles.lines}>
@@ -217,5 +210,5 @@ function Difference({ task, file, runs, isBeside }: Omit<FileProps, 'isOpen' | '
 function Patch({ patch, name, isBeside }: { patch: string; name: string; isBeside: boolean }) {
   const lines = useMemo(() => readDiff(patch), [patch])
   if (lines.length === 0) return <p className={styles.told}>Its contents are the same.</p>
-  return <DiffLines lines={lines} isBeside={isBeside} label={`How ${shownName(name)} was changed`} />
+  return <DiffLines lines={lines} isBeside={isBeside} label={`How ${name} was changed`} />
 }

@@ -78,8 +78,11 @@ const signs = { added: '+', removed: '−', same: ' ', part: '', note: '' } as c
 const Text = ({ line }: { line: DiffLine }) => (
   <>
     <span className={styles.sign}>{signs[line.kind]}</span>
-    <span className={styles.text} title={line.text.length > longestLine ? `${line.text.length} characters` : undefined}>
-      {line.text.length > longestLine ? `${line.text.slice(0, longestLine)} …` : line.text}
+    <span className={styles.text}>
+      {line.text.slice(0, longestLine)}
+      {line.text.length > longestLine && (
+        <span className="faint"> … {(line.text.length - longestLine).toLocaleString()} more characters</span>
+      )}
     </span>
   </>
 )

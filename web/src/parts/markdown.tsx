@@ -1,9 +1,8 @@
 import type { Token, Tokens } from 'marked'
-import { createElement, memo, type ReactNode } from 'react'
-import { plain } from '../../../src/cli/plain.ts'
+import { memo, type ReactNode } from 'react'
 import styles from './markdown.module.css'
 import { tokensOf } from './markdown-tokens.ts'
-import { safeAddress } from './safe-address.ts'
+import { safeAddress, unsaidTarget } from './safe-address.ts'
 import { Wide } from './wide.tsx'
 
 /**
@@ -11,10 +10,8 @@ import { Wide } from './wide.tsx'
  * to the web or to mail, and nothing is loaded from elsewhere, pictures included.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  // Signs that turn the direction of writing, or are not seen, would let it show something else than it says.
-  const shown = plain(text)
-  const tokens = tokensOf(shown)
-  return tokens ? <div className={styles.text}>{blocks(tokens)}</div> : <div className={styles.plain}>{shown}</div>
+  const tokens = tokensOf(text)
+  return tokens ? <div className={styles.text}>{blocks(tokens)}</div> : <div className={styles.plain}>{text}</div>
 })
 
 const blocks = (tokens: readonly Token[]): ReactNode[] => tokens.map((token, n) => block(token as Tokens.Generic, n))
@@ -29,12 +26,13 @@ function block(token: Tokens.Generic, key: number): ReactNode {
     case 'checkbox':
       return null
     case 'heading':
-      return createElement(`h${Math.min(6, token.depth + 2)}`, { key }, inline(token.tokens))
+      return <Heading key={key} level={Math.min(6, token.depth + 2)} of={inline(token.tokens)} />
     case 'paragraph':
       return <p key={key}>{inline(token.tokens)}</p>
     case 'code':
       return (
-        <pre key={key}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        <pre key={key} tabIndex={0}>
           <code>{token.text}</code>
         </pre>
       )
@@ -43,24 +41,24 @@ function block(token: Tokens.Generic, key: number): ReactNode {
     case 'hr':
       return <hr key={key} />
     case 'list':
-      return createElement(
-        token.ordered ? 'ol' : 'ul',
-        token.ordered && typeof token.start === 'number' ? { key, start: token.start } : { key },
-        (token.items as Tokens.ListItem[]).map((item, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
-          <li key={n}>
-            {item.task && (
-              <input
-                type="checkbox"
-                checked={item.checked ?? false}
-                readOnly
-                disabled
-                aria-label={item.checked ? 'done' : 'open'}
-              />
-            )}
-            {blocks(item.tokens)}
-          </li>
-        )),
+      return (
+        <List key={key} token={token}>
+          {(token.items as Tokens.ListItem[]).map((item, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
+            <li key={n}>
+              {item.task && (
+                <input
+                  type="checkbox"
+                  checked={item.checked ?? false}
+                  readOnly
+                  disabled
+                  aria-label={item.checked ? 'done' : 'open'}
+                />
+              )}
+              {blocks(item.tokens)}
+            </li>
+          ))}
+        </List>
       )
     case 'table':
       return (
@@ -68,19 +66,24 @@ function block(token: Tokens.Generic, key: number): ReactNode {
           <table>
             <thead>
               <tr>
-                {(token.header as Tokens.TableCell[]).map((cell, n) =>
-                  createElement('th', { key: n, scope: 'col' }, inline(cell.tokens)),
-                )}
+                {(token.header as Tokens.TableCell[]).map((cell, n) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
+                  <th key={n} scope="col">
+                    {inline(cell.tokens)}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
-              {(token.rows as Tokens.TableCell[][]).map((row, n) =>
-                createElement(
-                  'tr',
-                  { key: n },
-                  row.map((cell, m) => createElement('td', { key: m }, inline(cell.tokens))),
-                ),
-              )}
+              {(token.rows as Tokens.TableCell[][]).map((row, n) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
+                <tr key={n}>
+                  {row.map((cell, m) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the text is read anew as a whole
+                    <td key={m}>{inline(cell.tokens)}</td>
+                  ))}
+                </tr>
+              ))}
             </tbody>
           </table>
         </Wide>
@@ -91,6 +94,16 @@ function block(token: Tokens.Generic, key: number): ReactNode {
       // HTML too: it is shown as the text it is.
       return <p key={key}>{token.raw}</p>
   }
+}
+
+function Heading({ level, of }: { level: number; of: ReactNode }) {
+  const Tag = `h${level}` as 'h3' | 'h4' | 'h5' | 'h6'
+  return <Tag>{of}</Tag>
+}
+
+function List({ token, children }: { token: Tokens.Generic; children: ReactNode }) {
+  if (!token.ordered) return <ul>{children}</ul>
+  return typeof token.start === 'number' ? <ol start={token.start}>{children}</ol> : <ol>{children}</ol>
 }
 
 function span(token: Tokens.Generic, key: number): ReactNode {
@@ -112,10 +125,14 @@ function span(token: Tokens.Generic, key: number): ReactNode {
     case 'link': {
       const href = safeAddress(token.href, window.location.origin)
       if (href === undefined) return <span key={key}>{inline(token.tokens)}</span>
+      const target = unsaidTarget(token.text ?? '', href)
       return (
-        <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
-          {inline(token.tokens)}
-        </a>
+        <span key={key}>
+          <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+            {inline(token.tokens)}
+          </a>
+          {target !== undefined && <span className="small faint"> ({target})</span>}
+        </span>
       )
     }
     case 'text':

@@ -5,11 +5,14 @@ import { messageOf } from '../../../src/domain/error.ts'
 import type { QuestionView } from '../../../src/domain/view.ts'
 import { useKeys } from '../app/keys.ts'
 import { pawl } from '../data/pawl.ts'
+import { drawn } from '../drawn/drawn.ts'
 import styles from './question-box.module.css'
 import { QuestionCall } from './question-call.tsx'
 import { QuestionDeadline } from './question-deadline.tsx'
 import { Since } from './time.tsx'
-import { visible } from './visible.ts'
+
+/** A person decides about it word for word. */
+const exactly = { exactly: true }
 
 interface QuestionBoxProps {
   readonly question: QuestionView
@@ -78,10 +81,10 @@ export function QuestionBox({ question, linked = false, hasKeys = false, isChose
         )}
       </div>
       <p id={name} className={styles.text}>
-        {visible(asked)}
+        {drawn(asked, exactly)}
       </p>
       {question.call && <QuestionCall call={question.call} />}
-      {why !== undefined && <p className={styles.text}>{visible(why)}</p>}
+      {why !== undefined && <p className={styles.text}>{drawn(why, exactly)}</p>}
       {options.length > 0 && (
         <div className={styles.options}>
           {options.map((option, n) => (
@@ -95,7 +98,7 @@ export function QuestionBox({ question, linked = false, hasKeys = false, isChose
               onClick={() => choose(n)}
             >
               {hasKeys && n < 9 && <kbd>{n + 1}</kbd>}
-              {visible(option)}
+              {drawn(option, exactly)}
             </button>
           ))}
           {multiSelect && (

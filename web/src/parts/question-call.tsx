@@ -1,19 +1,37 @@
 import type { QuestionView } from '../../../src/domain/view.ts'
+import { drawn } from '../drawn/drawn.ts'
 import styles from './question-box.module.css'
-import { visible } from './visible.ts'
+
+/** A person decides about it word for word. */
+const exactly = { exactly: true }
 
 /** What the agent wants to do, exactly: a person allows this call and no other. */
 export function QuestionCall({ call }: { call: NonNullable<QuestionView['call']> }) {
   if (call.input === undefined) return null
   const { command, rest } = readable(call.input)
   return (
-    <details className={styles.call} open={call.input.length < 2_000}>
+    <details className={styles.call} open>
       <summary>
-        What <code>{visible(call.tool)}</code> would be given, word for word
+        What <code>{drawn(call.tool, exactly)}</code> would be given, word for word
       </summary>
-      {command !== undefined && <pre>{visible(command)}</pre>}
-      {rest !== undefined && <pre>{visible(rest)}</pre>}
+      {[command, rest].map((text) => text !== undefined && <Whole key={text} text={text} />)}
     </details>
+  )
+}
+
+function Whole({ text }: { text: string }) {
+  const lines = text.split('\n').length
+  const isLong = lines > 12 || text.length > 1_000
+  return (
+    <>
+      <pre tabIndex={isLong ? 0 : undefined}>{drawn(text, exactly)}</pre>
+      {isLong && (
+        <p className="small faint">
+          {lines.toLocaleString()} {lines === 1 ? 'line' : 'lines'}, {text.length.toLocaleString()} characters: scroll to read all
+          of it.
+        </p>
+      )}
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { oneLine } from '../../../src/cli/plain.ts'
 import type { TaskSummary } from '../../../src/domain/view.ts'
 import { StateBadge } from './badge.tsx'
+import { oneLine } from './one-line.ts'
 import styles from './task-line.module.css'
 import { Ago, Countdown } from './time.tsx'
 import { reasonWords } from './waits-for.ts'

@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'react'
-import { plain } from '../../../src/cli/plain.ts'
 import styles from './timeline-output.module.css'
 
 const mostLines = 30
@@ -7,11 +6,11 @@ const mostChars = 6_000
 /** No browser shows more than this without a pause. */
 const mostAtAll = 400_000
 
-/** What a program printed: its beginning and its end, and all of it when asked. What would steer a terminal is left out. */
+/** What a program printed: its beginning and its end, and all of it when asked. */
 export function TimelineOutput({ text, label, isBad = false }: { text: string; label: string; isBad?: boolean }) {
   const [isWhole, setWhole] = useState(false)
   const { lines, short } = useMemo(() => shorten(text), [text])
-  const all = plain(text.length > mostAtAll ? text.slice(-mostAtAll) : text)
+  const all = text.length > mostAtAll ? text.slice(-mostAtAll) : text
   return (
     <div className={styles.output}>
       <section
@@ -41,8 +40,8 @@ function shorten(text: string): { lines: number; short?: string } {
   if (lines.length <= mostLines && text.length <= mostChars) return { lines: lines.length }
   const half = mostLines / 2
   if (lines.length <= mostLines)
-    return { lines: lines.length, short: plain(`${text.slice(0, mostChars / 2)}\n⋯\n${text.slice(-mostChars / 2)}`) }
+    return { lines: lines.length, short: `${text.slice(0, mostChars / 2)}\n⋯\n${text.slice(-mostChars / 2)}` }
   const [head, tail] = [lines.slice(0, half).join('\n'), lines.slice(-half).join('\n')]
   const short = `${head.slice(0, mostChars / 2)}\n⋯ ${lines.length - mostLines} lines ⋯\n${tail.slice(-mostChars / 2)}`
-  return { lines: lines.length, short: plain(short) }
+  return { lines: lines.length, short }
 }

@@ -10,6 +10,7 @@ import { useOutgoing } from '../data/outgoing.ts'
 import { useGrowing } from '../data/partial.ts'
 import { pawl } from '../data/pawl.ts'
 import { useTurns } from '../data/turns.ts'
+import { showTitle } from '../drawn/page.ts'
 import { ChatField } from '../parts/chat-field.tsx'
 import { ChatTurn } from '../parts/chat-turn.tsx'
 import { Shown } from '../parts/states.tsx'
@@ -62,7 +63,7 @@ function Conversation({ session }: { session: SessionView }) {
   const outgoing = useOutgoing(id, () => undefined)
   const title = session.title?.trim().split('\n')[0] || 'Session'
   useEffect(() => {
-    document.title = `${title} · Pawl`
+    showTitle(`${title} · Pawl`)
   }, [title])
   const running = session.tasks.find(({ state }) => state === 'running')
   const waits = session.tasks.find(({ state }) => state === 'blocked' || state === 'parked')

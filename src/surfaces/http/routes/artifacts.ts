@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { servedType } from '../../../domain/files/file-type.ts'
 import { ArtifactView } from '../../../domain/files/view.ts'
 import { ArtifactId, TaskId } from '../../../domain/id.ts'
+import { replaceHidden } from '../../../domain/visible.ts'
 import { type App, api, type HttpEnv, type Parts } from '../app.ts'
 import { byteRange } from '../byte-range.ts'
 import { streamOf } from '../file-stream.ts'
@@ -74,7 +75,8 @@ function asked(c: Context<HttpEnv>, etag: string, size: number) {
 
 /** A plain name for those who know no other, and the name as it is. */
 function disposition(name: string): string {
-  const last = name.split('/').at(-1) ?? 'file'
+  // A name that turns around or hides its end would be saved as another kind of file than it is.
+  const last = replaceHidden(name.split('/').at(-1) ?? 'file', () => '_')
   const encoded = encodeURIComponent(last).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
   return `attachment; filename="${last.replaceAll(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
 }

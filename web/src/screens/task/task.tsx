@@ -4,6 +4,7 @@ import { useEffect } from 'react'
 import type { TaskView } from '../../../../src/domain/view.ts'
 import { asked } from '../../data/asked.ts'
 import { useTimeline } from '../../data/use-timeline.ts'
+import { showTitle } from '../../drawn/page.ts'
 import { Artifacts } from '../../parts/artifacts.tsx'
 import { StateBadge } from '../../parts/badge.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
@@ -31,7 +32,7 @@ function Body({ task }: { task: TaskView }) {
   const title = titleOf(task)
   const followed = useTimeline(task.id)
   useEffect(() => {
-    document.title = `${title} · Pawl`
+    showTitle(`${title} · Pawl`)
   }, [title])
   const pending = task.questions.filter(({ state }) => state === 'pending')
   return (
