@@ -43,6 +43,8 @@ export interface Walls {
   readonly home: string
   /** Paths that are hidden wherever they would be seen, in a workspace or a mount: our own home and store first of all. */
   readonly hidden: readonly string[]
+  /** Real paths that are hidden in the same way, unless a mount names that very one or something in it. */
+  readonly covered?: readonly string[] | undefined
   /** The unprivileged user to become when Pawl itself is root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
   /** `none`: nothing but the walls' own loopback, with the door if there is one. */

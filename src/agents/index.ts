@@ -23,9 +23,17 @@ export const adapters: readonly Adapter[] = [claudeCode, codex, geminiCli, openc
 /** What agent programs obey of a workspace, all of them: what one run plants, another program may read. Some obey the same, and say the same of it. */
 export const agentCodePaths: readonly CodePath[] = [
   ...new Map(
-    [...adapters.flatMap((adapter) => adapter.codePaths ?? []), ...otherCodePaths].map((path) => [path.path.toLowerCase(), path]),
+    [...adapters.flatMap(({ codePaths = [], login }) => [...codePaths, ...loginsOf(login)]), ...otherCodePaths].map((path) => [
+      path.path.toLowerCase(),
+      path,
+    ]),
   ).values(),
 ]
+
+/** Copied by Pawl for the run that needs one; no other may read it. */
+function loginsOf(login: Adapter['login']): CodePath[] {
+  return (login?.files ?? []).map(({ path }) => ({ path, treatment: 'secret', runs: 'logins' }))
+}
 
 /** With the options of an agent: as it is for that agent. */
 export function adapterNamed(name: string, options?: unknown): Adapter {

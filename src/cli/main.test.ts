@@ -108,6 +108,11 @@ test.each([
   [['notifications', 'ls', '--limit', '-4'], '--limit must be a whole number from 1 to 100000; --all lists every one.'],
   [['run', '--priority', 'urgent', 'hi'], '--priority must be high, normal, low, or a whole number from -100 to 100.'],
   [['run', '--sesion', 'x', 'hi'], 'Unknown option "--sesion"; did you mean "--session"? See "pawl run --help".'],
+  [['run', '--scratch', '--workspace', '.', 'hi'], '--scratch and --workspace name two places; leave one of them out.'],
+  [
+    ['run', '--scratch', '--session', 'last', 'hi'],
+    'A session works where its files are, so --scratch cannot go with --session; leave one of them out.',
+  ],
   [['run', '--reset-session', 'hi'], '--reset-session needs --session ID: a task without one begins a new conversation anyway.'],
   [
     ['run', '--output-schema', 'no.json', 'hi'],

@@ -4,6 +4,8 @@ export interface TaskOptions {
   agent?: string
   model?: string
   workspace?: string
+  scratch?: boolean
+  allowHome?: boolean
   workspaceMode?: string
   bringBack?: string
   session?: string
@@ -66,6 +68,11 @@ export function defineTask(command: Command): Command {
     .option('--agent <name>', 'which agent (PAWL_AGENT); "pawl agents" lists them')
     .option('--model <name>', 'which model the agent uses')
     .option('--workspace <dir>', 'where it works; this folder, or where the session works, if left out')
+    .option('--scratch', 'work in an empty folder of its own')
+    .option(
+      '--allow-home',
+      'the workspace, or a --context-dir, may be a home folder or one above; keys and logins in it stay covered',
+    )
     .option('--workspace-mode <mode>', 'direct, copy (changes are brought back) or clone (a branch of its own)')
     .option('--bring-back <what>', 'with a clone: "branch" puts its branch into your repository at the end')
     .option('--session <id>', 'go on with that conversation, with its agent; "pawl sessions ls" lists them')

@@ -33,11 +33,13 @@ export async function taskRequest(
   if (options.resetSession && session === undefined)
     throw invalid('--reset-session needs --session ID: a task without one begins a new conversation anyway.')
   // A session goes on where its files are, unless another place is named.
-  const isThere = session !== undefined && options.workspace === undefined
+  const isThere = options.scratch || (session !== undefined && options.workspace === undefined)
+  assertOnePlace(options)
   const workspace = isThere ? undefined : await workspaceOf(cli.cwd, options.workspace)
   return {
     prompt,
     workspace,
+    allowHome: options.allowHome,
     resetSession: options.resetSession,
     outputSchema: outputSchema === undefined ? undefined : await readOutputSchema(cli.cwd, outputSchema),
     workspaceMode: oneOf('--workspace-mode', options.workspaceMode, workspaceModes),
@@ -69,6 +71,13 @@ export async function taskRequest(
     questions: await questionsOf(options),
     subtasks: subtasksOf(options),
   }
+}
+
+export function assertOnePlace({ scratch, workspace, session }: TaskOptions): void {
+  if (!scratch) return
+  if (workspace !== undefined) throw invalid('--scratch and --workspace name two places; leave one of them out.')
+  if (session !== undefined)
+    throw invalid('A session works where its files are, so --scratch cannot go with --session; leave one of them out.')
 }
 
 /** What is read once is not there for the other. */

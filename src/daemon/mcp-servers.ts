@@ -1,8 +1,9 @@
-import { adapterNamed } from '../agents/index.ts'
+import { adapterNamed, agentCodePaths } from '../agents/index.ts'
 import type { Clock } from '../clock.ts'
 import { formatPath } from '../config/problems.ts'
 import type { Config } from '../config.ts'
 import { environmentOf, searchPath } from '../config.ts'
+import { commonCodePaths } from '../domain/code-paths.ts'
 import { defaultProfile, resolveProfile } from '../domain/profile/resolve.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
 import { createServerHealth, type ServerHealth } from '../engine/mcp-servers/health.ts'
@@ -52,6 +53,7 @@ export function createServers({ config, clock, log, redactor, database, secrets,
     environment: environmentOf,
     secretsFor: secrets.resolve,
     wallsFor: walls.choose,
+    codePaths: [...commonCodePaths, ...agentCodePaths],
     look: async (...asked) => (await import('../tools/servers/look.ts')).lookAtServer(...asked),
   }
   const profile = () => resolveProfile(defaultProfile, config.profiles, { env: config.env })

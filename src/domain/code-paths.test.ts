@@ -3,7 +3,7 @@ import { adapters, agentCodePaths } from '../agents/index.ts'
 import { otherCodePaths } from '../agents/other-code-paths.ts'
 import { codePathMatcher, commonCodePaths } from './code-paths.ts'
 
-const match = codePathMatcher([...commonCodePaths, ...agentCodePaths])
+const { match } = codePathMatcher([...commonCodePaths, ...agentCodePaths])
 
 it.each([
   ['.vscode', '', 'fixed'],
@@ -17,7 +17,7 @@ it.each([
   ['AGENTS.md', '', 'text'],
   ['readme.md', '', undefined],
   ['__proto__', '', undefined],
-])('%s in "%s" is %s', (name, parent, treatment) => expect(match(name, parent)?.treatment).toBe(treatment))
+])('%s in "%s" is %s', (name, parent, treatment) => expect(match(name, [parent])?.treatment).toBe(treatment))
 
 it('names every path once, so that nobody decides about it twice', () => {
   const paths = [...commonCodePaths, ...agentCodePaths].map(({ path }) => path.toLowerCase())
@@ -26,6 +26,5 @@ it('names every path once, so that nobody decides about it twice', () => {
 
 it('two programs that obey the same path say the same of it', () => {
   const all = [...commonCodePaths, ...adapters.flatMap(({ codePaths }) => codePaths ?? []), ...otherCodePaths]
-  for (const path of all)
-    expect(match(path.path.split('/').at(-1)!, path.path.split('/').slice(0, -1).join('/')), path.path).toEqual(path)
+  for (const path of all) expect(match(path.path.split('/').at(-1)!, path.path.split('/').slice(0, -1)), path.path).toEqual(path)
 })

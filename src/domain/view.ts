@@ -39,6 +39,12 @@ export const NewTask = z.strictObject({
     .max(4096)
     .optional()
     .describe('An absolute path; left out, that of the session, or for a new session an empty directory of its own.'),
+  allowHome: z
+    .boolean()
+    .optional()
+    .describe(
+      'The workspace, or a context folder, may be a home folder or a folder above one, which is refused otherwise. Keys and logins in it stay covered.',
+    ),
   session: SessionId.optional().describe('Goes on with that conversation.'),
   resetSession: z.boolean().optional().describe('Begins a new conversation in that session.'),
   outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON schema that the answer must fit.'),
@@ -302,6 +308,7 @@ export const NewSession = z.strictObject({
   agent: Name.optional().describe('An agent of the daemon’s configuration; the default one if left out.'),
   agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
   workspace: z.string().min(1).max(4096).describe('An absolute path: where its tasks work unless they say otherwise.'),
+  allowHome: NewTask.shape.allowHome,
 })
 export type NewSession = z.infer<typeof NewSession>
 
@@ -310,6 +317,7 @@ export const SessionAdoption = z.strictObject({
   agent: Name.optional().describe('The agent that goes on with it; left out, each that keeps conversations is asked for it.'),
   agentConfig: ResolvedAgent.optional().describe('A whole agent, resolved by the client from its own folder; wins over `agent`.'),
   workspace: z.string().min(1).max(4096).describe('An absolute path: where its tasks work unless they say otherwise.'),
+  allowHome: NewTask.shape.allowHome,
 })
 export type SessionAdoption = z.infer<typeof SessionAdoption>
 

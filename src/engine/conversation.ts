@@ -25,6 +25,7 @@ import { skillsOfRun } from './skills/run-skills.ts'
 import { haveTurn, type TurnResult } from './turn.ts'
 import { sessionGitConfig } from './workspace/git.ts'
 import { type Guard, guardWorkspace } from './workspace/guard.ts'
+import { assertNoHome } from './workspace/homes.ts'
 import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
 
 const whyCopied = (task: TakenRun['task']): string =>
@@ -56,6 +57,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     prepareWorkspace({
       path: task.workspace,
       own: task.workspace_own,
+      allowHome: task.spec.allowHome,
       mode: task.workspace_how?.mode,
       bringBackBranch: task.workspace_how?.bringBack === 'branch',
       user,
@@ -90,7 +92,10 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       const { beginRecording } = await import('./recordings/record-run.ts')
       return beginRecording(taken, parts, voice, { workspace, adapter, home })
     })
-  const ready = await orLeave(() => readyMounts(profile, { ours: [parts.home], workspace: workspace.path, user, enforced }))
+  await orLeave(() => failingAs('workspace_error', () => assertNoHomeToRead(task)))
+  const ready = await orLeave(() =>
+    readyMounts(profile, { ...parts, ours: [parts.home], workspace: workspace.path, user, enforced }),
+  )
   for (const { why } of ready.leftOut) void voice.note('mount_missing', `${why}. The run goes on without it.`)
 
   const guard = await orLeave(() =>
@@ -102,6 +107,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
         workspace,
         paths: parts.codePaths,
         own: adapter.codePaths ?? [],
+        given: ready.sources,
         profile,
         enforced,
         user,
@@ -116,12 +122,13 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
   }, guard)
   const attached = await orLeave(() => layAttachments(taken, parts, { enforced }), guard)
   const artifacts = await orLeave(() => openArtifacts(taken, { home, user }), guard)
-  for (const note of guard.notes) void voice.note('workspace_guard', note)
+  for (const note of [...ready.notes, ...guard.notes]) void voice.note('workspace_guard', note)
   const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
     workspace: { source: workspace.source, path: workspace.path, mark: workspace.mark },
     home,
     hidden: [parts.home],
+    covered: [...ready.covered, ...guard.covered],
     user,
     enforced,
     mounts: [
@@ -197,7 +204,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       await keepArtifacts(taken, parts, voice, { home })
       if (result) {
         const { unit } = walls
-        const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready.mounts, home, records }
+        const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready, home, records }
         result = await examine(taken, parts, voice, site, result)
         if (!voice.watch.reason) result = { ...result, fingerprint: await fingerprintIn(workspace.source, result.verdict) }
       }
@@ -209,6 +216,11 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
     }
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
+}
+
+/** As when the task was made: a folder may have become somebody's home since. */
+async function assertNoHomeToRead({ spec: { contextDirs = [], allowHome } }: TakenRun['task']): Promise<void> {
+  for (const folder of contextDirs) assertNoHome(folder, { allowHome, called: 'context folder' })
 }
 
 /** The agent's program has its home; our own tools, which are used in its place, do not. */

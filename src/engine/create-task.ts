@@ -165,7 +165,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     if (session && standing === 'hook') await assertOwnSession(session.id, caller.user ?? localUser)
     const workspace = await chooseWorkspace(parts, id, input, { session, standing })
     const contextDirs = input.contextDirs?.length
-      ? await contextFolders(parts, input.contextDirs, { workspace, standing })
+      ? await contextFolders(parts, input.contextDirs, { workspace, standing, allowHome: input.allowHome })
       : undefined
     const mounts = await mountsOfTask(parts, input.mounts, { caller, workspace: workspace.path })
     const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs, mounts })

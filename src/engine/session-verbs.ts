@@ -85,9 +85,10 @@ export function sessionVerbs(
       return { items: items.map(sessionSummary), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
     },
 
-    async createSession({ agent, agentConfig, workspace }, caller) {
-      assertMayAsk(caller.standing, { agentConfig })
-      const path = await usableWorkspace(workspace, caller.standing, parts.sharedWorkspaces)
+    async createSession({ agent, agentConfig, workspace, allowHome }, caller) {
+      const { standing } = caller
+      assertMayAsk(standing, { agentConfig, allowHome })
+      const path = await usableWorkspace(workspace, { standing, allowHome }, parts.sharedWorkspaces)
       const by = agentConfig ?? agentNamed(parts.agents, agent ?? (await parts.defaultAgent()))
       const { name: adapter } = parts.adapterNamed(by.adapter, by.options)
       const id = newId('session', parts.clock.now())
@@ -108,9 +109,10 @@ export function sessionVerbs(
       return getSession(id)
     },
 
-    async adoptSession({ vendorId, agent, agentConfig, workspace }, caller = { by: 'api' }) {
-      assertMayAsk(caller.standing, { agentConfig })
-      const path = await usableWorkspace(workspace, caller.standing, parts.sharedWorkspaces)
+    async adoptSession({ vendorId, agent, agentConfig, workspace, allowHome }, caller = { by: 'api' }) {
+      const { standing } = caller
+      assertMayAsk(standing, { agentConfig, allowHome })
+      const path = await usableWorkspace(workspace, { standing, allowHome }, parts.sharedWorkspaces)
       const named = agentConfig ?? (agent === undefined ? undefined : agentNamed(parts.agents, agent))
       const user = await parts.agentUser()
       const adopt = (by: ResolvedAgent) =>

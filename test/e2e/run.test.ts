@@ -57,6 +57,18 @@ describe('pawl without a daemon', () => {
     })
   })
 
+  it('works in no home folder unless it is told to, and says what else there is', async () => {
+    const person = join(home.path, 'person')
+    await mkdir(join(person, '.ssh'), { recursive: true })
+    const there = (...args: string[]) =>
+      pawl(home.path, ['run', '--agent', 'helper', ...args, 'hello'], { cwd: person, env: { HOME: person } })
+    const refused = await there()
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toMatch(/is a home folder.*--workspace DIR.*--scratch.*--allow-home/)
+    expect(await there('--scratch')).toMatchObject({ code: 0, stdout: 'hello\n' })
+    expect(await there('--allow-home')).toMatchObject({ code: 0, stdout: 'hello\n' })
+  })
+
   it('prints every event as a JSON line with --output-format stream-json', async () => {
     const ended = await run('--output-format', 'stream-json', '--agent', 'helper', 'hello')
     const lines = ended.stdout

@@ -261,7 +261,7 @@ test('rules of the profile decide about the tools of a server, and a profile may
 test('a task may do with fewer servers than its agent has, and never with more', async () => {
   const { runtime } = daemon
   const agentConfig = commandAgent([fakeAgent], { mcpServers: { notes: settingsOf('notes'), older: settingsOf('older') } })
-  const task = { prompt: '[]', agentConfig, workspace: home.path }
+  const task = { prompt: '[]', agentConfig }
   await expect(runtime.createTask({ ...task, mcpServers: ['note'] }, { by: 'test' })).rejects.toThrow(
     'Agent "helper" is not offered a server of tools "note" (it has notes, older); did you mean "notes"?',
   )

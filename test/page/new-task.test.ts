@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { json, pawl } from '../e2e/pawl.ts'
@@ -29,6 +30,24 @@ elaborate: { agent: writer, timeout: 20s }
 afterAll(() => stage.stop())
 
 describe('new task', () => {
+  test('offers to work in a home folder where that was refused', async () => {
+    const { page } = await stage.open('/new')
+    await page.getByLabel('What is to be done').fill(script({ speak: 'at home' }))
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('fake')
+    await page.getByLabel(/^Workspace/).fill(homedir())
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/is a home folder/)
+      .waitFor()
+    await page.getByLabel(/^Let the agent work in .* a home folder/).check()
+    await expectAccessible(page)
+    // Another folder is another question.
+    await page.getByLabel(/^Workspace/).fill(stage.workspace)
+    expect(await page.getByLabel(/^Let the agent work in/).isChecked()).toBe(false)
+    await page.getByRole('button', { name: 'Clear' }).click()
+  })
+
   test('takes everything a task can be told, keeps it over a reload, and sends it by keyboard', async () => {
     const before = (
       await stage.client.createTask({ prompt: script({ hang: true }), name: 'first', agent: 'fake', workspace: stage.workspace })

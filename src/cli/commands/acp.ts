@@ -6,6 +6,7 @@ import { print } from '../terminal.ts'
 
 interface Options {
   agent?: string
+  allowHome?: boolean
   whenGone: 'continue' | 'cancel'
 }
 
@@ -15,6 +16,7 @@ export function define(command: Command, cli: Cli): void {
       'Let an editor drive an agent through Pawl, over standard input and output, by the Agent Client Protocol (ACP). Editors start this themselves; messages for people go to standard error.',
     )
     .option('--agent <name>', 'who does the work of new sessions; as the settings of the folder say if left out')
+    .option('--allow-home', 'sessions may work in a home folder or one above; keys and logins in it stay covered')
     .addOption(
       new Option('--when-gone <what>', 'what becomes of running tasks when the editor goes away')
         .choices(['continue', 'cancel'])
@@ -27,7 +29,7 @@ export function define(command: Command, cli: Cli): void {
     .action((options: Options) => serve(cli, options))
 }
 
-async function serve(cli: Cli, { agent, whenGone }: Options): Promise<void> {
+async function serve(cli: Cli, { agent, allowHome, whenGone }: Options): Promise<void> {
   const [{ ndJsonStream }, { serveAcp }, { openAcpHome }, { createLog }, { version }] = await Promise.all([
     import('@agentclientprotocol/sdk'),
     import('../../surfaces/acp/agent.ts'),
@@ -35,7 +37,7 @@ async function serve(cli: Cli, { agent, whenGone }: Options): Promise<void> {
     import('../../log.ts'),
     import('../../version.ts'),
   ])
-  const home = await openAcpHome(cli)
+  const home = { ...(await openAcpHome(cli)), allowHome }
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',
     format: cli.globals.json ? 'json' : 'text',

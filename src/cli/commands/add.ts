@@ -9,6 +9,7 @@ import type { TaskFile } from '../task-file/read.ts'
 import {
   agentOf,
   askedOf,
+  assertOnePlace,
   createTask,
   defineTask,
   sayQueued,
@@ -70,7 +71,7 @@ async function add(cli: Cli, words: string[], options: AddOptions): Promise<void
 }
 
 /** What the file does not say itself may be said for all of its tasks. */
-const forAll = ['agent', 'profile', 'workspace']
+const forAll = ['agent', 'profile', 'workspace', 'scratch', 'allowHome']
 
 async function addFile(cli: Cli, words: string[], options: AddOptions & { file: string }): Promise<void> {
   const { file, key, idempotent, ...rest } = options
@@ -84,6 +85,7 @@ async function addFile(cli: Cli, words: string[], options: AddOptions & { file: 
   if (key !== undefined && idempotent) throw invalid('Name one of --key and --idempotent.')
   const { readTaskFile } = await import('../task-file/read.ts')
   const { tasks, schedules, attachments, source } = await readTaskFile(cli.cwd, file)
+  assertOnePlace(options)
   const workspace = options.workspace === undefined ? undefined : await workspaceOf(cli.cwd, options.workspace)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
     const whole = await withDefaults(cli, connection, tasks, { ...options, workspace })
@@ -129,9 +131,9 @@ async function withDefaults(
   cli: Cli,
   connection: Connection,
   tasks: NewTasks['tasks'],
-  given: { agent?: string | undefined; profile?: string | undefined; workspace: string | undefined },
+  given: Pick<AddOptions, 'agent' | 'profile' | 'scratch' | 'allowHome'> & { workspace: string | undefined },
 ): Promise<NewTasks['tasks']> {
-  const here = await workspaceOf(cli.cwd, undefined)
+  const here = given.scratch ? undefined : await workspaceOf(cli.cwd, undefined)
   const chosen = new Map<string, Awaited<ReturnType<typeof agentOf>>>()
   const whole: NewTasks['tasks'] = []
   for (const task of tasks) {
@@ -140,7 +142,8 @@ async function withDefaults(
     const agent = chosen.get(name) ?? (await agentOf(connection, definedOnly(asked)))
     chosen.set(name, agent)
     const workspace = task.workspace ?? given.workspace ?? (task.session === undefined ? here : undefined)
-    whole.push({ ...task, ...agent, ...(workspace === undefined ? {} : { workspace }), attended: false })
+    const place = workspace === undefined ? {} : { workspace }
+    whole.push({ ...(given.allowHome ? { allowHome: true } : {}), ...task, ...agent, ...place, attended: false })
   }
   return whole
 }

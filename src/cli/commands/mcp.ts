@@ -7,6 +7,7 @@ import { print } from '../terminal.ts'
 
 interface Options {
   workspace?: string
+  allowHome?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -15,6 +16,7 @@ export function define(command: Command, cli: Cli): void {
       'Let another program hand in tasks and read what became of them, by the Model Context Protocol (MCP) over standard input and output. Programs start this themselves; messages for people go to standard error.',
     )
     .option('--workspace <folder>', 'where tasks work that name no folder; an empty one of their own if left out')
+    .option('--allow-home', 'that folder may be a home folder or one above; keys and logins in it stay covered')
     .addHelpText(
       'after',
       `
@@ -28,12 +30,15 @@ In the settings of programs that read such a file:
 The second is the daemon itself, over HTTP, with a token of "pawl token create". docs/mcp.md has the commands of several programs.
 Without a daemon the tasks run in this process, and go on later if it ends before they do.`,
     )
-    .action(async ({ workspace }: Options) => {
-      cli.exitCode = await serve(cli, workspace === undefined ? undefined : resolve(cli.cwd, workspace))
+    .action(async ({ workspace, allowHome }: Options) => {
+      cli.exitCode = await serve(cli, {
+        workspace: workspace === undefined ? undefined : resolve(cli.cwd, workspace),
+        allowHome,
+      })
     })
 }
 
-async function serve(cli: Cli, workspace: string | undefined): Promise<number> {
+async function serve(cli: Cli, place: { workspace: string | undefined; allowHome: boolean | undefined }): Promise<number> {
   const [{ serveMcpStdio }, { createLog }, { version }] = await Promise.all([
     import('../../surfaces/mcp/stdio.ts'),
     import('../../log.ts'),
@@ -46,7 +51,7 @@ async function serve(cli: Cli, workspace: string | undefined): Promise<number> {
     now: () => Date.now(),
   })
   return withConnection(cli, { work: 'own' }, async ({ runtime, isDaemon, adopt }) => {
-    const server = serveMcpStdio({ runtime, log, version, workspace, ...(isDaemon ? {} : { adopt }) })
+    const server = serveMcpStdio({ runtime, log, version, ...place, ...(isDaemon ? {} : { adopt }) })
     await Promise.race([server.closed, stopSignal()])
     await server.close()
     return 0

@@ -9,7 +9,7 @@ import { type TaskOptions, workspaceOf } from '../task-request.ts'
 import { sayAdded } from './schedules-show.ts'
 
 type EditOptions = ScheduleOptions &
-  Pick<TaskOptions, 'agent' | 'model' | 'workspace' | 'profile'> & { prompt?: string; newSession?: boolean }
+  Pick<TaskOptions, 'agent' | 'model' | 'workspace' | 'allowHome' | 'profile'> & { prompt?: string; newSession?: boolean }
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -20,6 +20,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--agent <name>', 'which agent; also takes over what changed in its settings')
     .option('--model <name>', 'which model the agent uses')
     .option('--workspace <dir>', 'where it works')
+    .option('--allow-home', 'that may be a home folder or one above; keys and logins in it stay covered')
     .option('--profile <name>', 'what it may see and do')
     .option('--new-session', 'begin a new conversation each time again')
     .addHelpText(
@@ -33,7 +34,7 @@ async function edit(cli: Cli, named: string, options: EditOptions): Promise<void
   if (options.keepSession && options.newSession) throw invalid('Either --keep-session or --new-session.')
   const isZoneOnly = isOnlyZone(options)
   const said = isZoneOnly ? undefined : whenOf(options)
-  const { agent, profile, model, prompt } = options
+  const { agent, profile, model, prompt, allowHome } = options
   const workspace = options.workspace === undefined ? undefined : await workspaceOf(cli.cwd, options.workspace)
   await withConnection(cli, { work: 'none', isForNewTask: agent !== undefined }, async (connection) => {
     const chosen =
@@ -43,7 +44,7 @@ async function edit(cli: Cli, named: string, options: EditOptions): Promise<void
           ? { profile }
           : await connection.chooseAgent(agent, profile)
     const task = Object.fromEntries(
-      Object.entries({ prompt, model, workspace, ...chosen }).filter(([, value]) => value !== undefined),
+      Object.entries({ prompt, model, workspace, allowHome, ...chosen }).filter(([, value]) => value !== undefined),
     )
     const { runtime } = connection
     const id = await findSchedule(runtime, named)

@@ -16,12 +16,13 @@ export function define(command: Command, cli: Cli): void {
     .description('Send a message into a conversation: it becomes the next task of that session, after what runs there now.')
     .argument('<to>', 'a session or a task of it (id, the end or beginning of it, or "last"), or an agent: its newest session')
     .argument('[text...]', 'what to say; "-" reads it from stdin')
+    .option('--allow-home', 'it works in a home folder or one above; keys and logins in it stay covered')
     .option('--wait', 'stay and show how it goes; without a daemon it is run here')
     .addHelpText('after', '\nExamples\n  pawl send last "and now the tests"\n  pawl send demo "look again" --wait')
-    .action(async (named: string, words: string[], options: { wait?: boolean }) => {
+    .action(async (named: string, words: string[], options: { wait?: boolean; allowHome?: boolean }) => {
       const prompt = await said(words)
       cli.exitCode = await withConnection(cli, { work: options.wait ? 'own' : 'none', isForNewTask: true }, (connection) =>
-        send(cli, connection, { named, prompt, isWatched: options.wait === true }),
+        send(cli, connection, { named, prompt, isWatched: options.wait === true, allowHome: options.allowHome }),
       )
     })
 }
@@ -29,10 +30,10 @@ export function define(command: Command, cli: Cli): void {
 async function send(
   cli: Cli,
   connection: Connection,
-  { named, prompt, isWatched }: { named: string; prompt: string; isWatched: boolean },
+  { named, prompt, isWatched, ...asked }: { named: string; prompt: string; isWatched: boolean } & Pick<NewTask, 'allowHome'>,
 ): Promise<number> {
   const to = await conversation(cli, connection, named)
-  const task = await createTask(connection, { prompt, ...to, attended: isWatched && process.stderr.isTTY === true })
+  const task = await createTask(connection, { prompt, ...asked, ...to, attended: isWatched && process.stderr.isTTY === true })
   if (isWatched) return resumeWatching(cli, connection, task.id)
   if (cli.globals.json) cli.json(task)
   else cli.out(task.id)

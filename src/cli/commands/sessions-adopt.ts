@@ -8,6 +8,7 @@ import { workspaceOf } from '../task-request.ts'
 interface AdoptOptions {
   agent?: string
   workspace?: string
+  allowHome?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -16,6 +17,7 @@ export function define(command: Command, cli: Cli): void {
     .argument('<vendor-id>', 'the id that the program gave to the conversation')
     .option('--agent <name>', 'the agent that goes on with it; left out, each that keeps conversations is asked for it')
     .option('--workspace <dir>', 'where its tasks work; this folder if left out')
+    .option('--allow-home', 'that may be a home folder or one above')
     .addHelpText(
       'after',
       "\nExample\n  pawl sessions adopt 0b9e6c1e-4f0a-4c57-9c1d-3c1f2a6d8e70 --agent mine\n\nThe program's own files are copied and stay as they are: what is said from now on in one place is not known in the other.",
@@ -27,7 +29,7 @@ async function adopt(cli: Cli, vendorId: string, options: AdoptOptions): Promise
   const workspace = await workspaceOf(cli.cwd, options.workspace)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async ({ runtime, chooseAgent }) => {
     const agent = options.agent === undefined ? {} : await chooseAgent(options.agent)
-    const session = await runtime.adoptSession({ vendorId, workspace, ...agent })
+    const session = await runtime.adoptSession({ vendorId, workspace, allowHome: options.allowHome, ...agent })
     if (cli.globals.json) return cli.json(session)
     cli.out(session.id)
     cli.say(`Adopted for "${oneLine(session.agent)}" (${formatBytes(session.archivedBytes)}). Go on with it:`)

@@ -97,6 +97,7 @@ const subtasks = {
 const settings = {
   model: to('model'),
   workspace: to('workspace'),
+  allowHome: to('allowHome'),
   workingDir: to('workspace'),
   projectDir: to('workspace'),
   profile: to('profile'),

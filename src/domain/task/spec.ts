@@ -69,6 +69,8 @@ export type ReplayOf = z.infer<typeof ReplayOf>
  * Model, budget, timeout and retry policy are not here: they are decided into the task's own `agent_config`.
  */
 export const TaskSpec = z.object({
+  /** The workspace, or a context folder, may be a home folder. */
+  allowHome: z.boolean().optional(),
   contextDirs: z.array(z.string()).optional(),
   mounts: z.array(TaskMount).optional(),
   allowedTools: z.array(z.string()).optional(),

@@ -12,6 +12,7 @@ import type { Sandbox, Walls } from '../../sandbox.ts'
 import type { TaskRow } from '../../store/tables.ts'
 import { watchDisk } from '../program/disk-watch.ts'
 import { megabyte, wallsOf } from '../program/walls.ts'
+import type { ReadyMounts } from '../rights/mounts.ts'
 import type { RunParts } from '../run.ts'
 import { gitInside, sessionGitConfig } from '../workspace/git.ts'
 import { guardWorkspace } from '../workspace/guard.ts'
@@ -33,7 +34,7 @@ export interface Site {
   readonly user: Walls['user']
   readonly unit: Walls['unit']
   readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mode'>
-  readonly mounts: NonNullable<Walls['mounts']>
+  readonly mounts: Pick<ReadyMounts, 'mounts' | 'covered' | 'sources'>
   /** The home of the session, for checks that are to see it. */
   readonly home: string
   /** A folder of ours for what is kept. */
@@ -66,6 +67,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     workspace,
     paths: parts.codePaths,
     own: [],
+    given: site.mounts.sources,
     profile,
     enforced,
     user,
@@ -80,9 +82,10 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
       workspace: { source: workspace.source, path: workspace.path },
       home,
       hidden: [parts.home],
+      covered: [...site.mounts.covered, ...guard.covered],
       user,
       enforced,
-      mounts: [...site.mounts, ...guard.mounts],
+      mounts: [...site.mounts.mounts, ...guard.mounts],
       masks: guard.masks,
     })
     stopWatchingDisk = watchDisk({

@@ -12,6 +12,7 @@ import { wallsOf } from '../program/walls.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import type { RunParts } from '../run.ts'
 import { gitInside } from '../workspace/git.ts'
+import { assertNoHome } from '../workspace/homes.ts'
 import { leadsElsewhere } from '../workspace/same-place.ts'
 import { type TreeHash, treeHash } from '../workspace/tree-hash.ts'
 import type { ProveParts, Site } from './prove.ts'
@@ -31,12 +32,16 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
     throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)
   if (!isWithin(folder, home) && (await leadsElsewhere(folder)) !== undefined)
     throw unavailable(`The work of task ${task.id} is not there any more: ${folder} is a link by now, or lies behind one.`)
+  assertNoHome(folder, { allowHome: task.spec.allowHome, called: 'workspace' })
   const profile = rightsOf(task.agent_config)
   const { sandbox, health } = await proving.wallsFor(profile)
   if (last.enforced && !health.enforced)
     throw unavailable(`The work of task ${task.id} was done behind walls, and none can be built here now: ${health.detail}`)
   const user = health.enforced ? health.user : undefined
-  const ready = await readyMounts(profile, { ours: [home], workspace: task.workspace, user, enforced: health.enforced })
+  const ready = await readyMounts(profile, {
+    ...{ ours: [home], workspace: task.workspace, user, enforced: health.enforced },
+    codePaths: proving.codePaths,
+  })
   const isClone = task.workspace_how?.mode === 'clone' && folder !== task.workspace
   return {
     profile,
@@ -45,7 +50,7 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
     user,
     unit: sandbox.killUnit(`${last.id}-again`, last.fence),
     workspace: { source: folder, path: isClone ? task.workspace : folder, mode: isClone ? 'clone' : 'direct' },
-    mounts: ready.mounts,
+    mounts: ready,
     home: join(home, 'sessions', task.session_id),
     records: join(home, 'runs', last.id, 'again'),
   }

@@ -7,6 +7,7 @@ import type { WorkspaceHow } from '../../domain/task/task.ts'
 import type { NewTask } from '../../domain/view.ts'
 import type { SessionRow } from '../../store/tables.ts'
 import { assertMayWorkIn } from '../entrance/may-ask.ts'
+import { assertNoHome } from '../workspace/homes.ts'
 import { assertUsable } from '../workspace/workspace.ts'
 import type { TaskCreatorParts } from './parts.ts'
 
@@ -22,13 +23,18 @@ export async function chooseWorkspace(
   const own = join(parts.home, 'workspaces')
   const wanted = input.workspace ?? session?.workspace ?? join(own, task)
   const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
-  return { path: isOwn ? wanted : await usableWorkspace(wanted, standing, parts.sharedWorkspaces), isOwn }
+  const by = { standing, allowHome: input.allowHome }
+  return { path: isOwn ? wanted : await usableWorkspace(wanted, by, parts.sharedWorkspaces), isOwn }
 }
 
-export async function usableWorkspace(path: string, standing: Standing | undefined, shared: readonly string[]): Promise<string> {
+export async function usableWorkspace(
+  path: string,
+  { standing, allowHome }: { standing: Standing | undefined; allowHome?: boolean | undefined },
+  shared: readonly string[],
+): Promise<string> {
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
   await assertMayWorkIn(standing, path, shared)
-  await assertUsable(normalize(path))
+  await assertUsable(normalize(path), { allowHome })
   // A directory and a link to it are one workspace, in which one run works at a time.
   return realpath(path)
 }
@@ -46,7 +52,11 @@ export function howToWork({ workspaceMode: mode, bringBack }: NewTask, isOwn: bo
 export async function contextFolders(
   parts: PlaceParts,
   folders: readonly string[],
-  { workspace, standing }: { workspace: { path: string; isOwn: boolean }; standing: Standing | undefined },
+  {
+    workspace,
+    standing,
+    allowHome,
+  }: { workspace: { path: string; isOwn: boolean }; standing: Standing | undefined; allowHome?: boolean | undefined },
 ): Promise<string[]> {
   const home = await realpath(parts.home).catch(() => parts.home)
   return Promise.all(
@@ -62,6 +72,7 @@ export async function contextFolders(
         throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
       if (real !== workspace.path && isWithin(workspace.path, real))
         throw invalid(`The context folder ${folder} holds the workspace itself; name the folders beside it.`)
+      assertNoHome(real, { allowHome, called: 'context folder' })
       return real
     }),
   )

@@ -5,6 +5,7 @@ import type { NewTask } from '../../domain/view.ts'
 /** What the task says about itself, without what it does not say. */
 export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly ResolvedAgent[]): TaskSpec {
   const said = {
+    allowHome: input.allowHome || undefined,
     contextDirs: nonEmpty(input.contextDirs),
     mounts: nonEmpty(input.mounts),
     allowedTools: nonEmpty(input.allowedTools),

@@ -8,10 +8,10 @@ import type { NewTask } from '../../domain/view.ts'
 
 /**
  * What of a task only admins may choose. A whole agent names commands, variables and key files of this machine, so it is worth as much as the settings file; arguments
- * can take a program's own permissions away; and who says that somebody watches may run without walls. A hook stands in somebody else's system and only says what is
+ * can take a program's own permissions away; who says that somebody watches may run without walls; and a home folder is its owner's to open. A hook stands in somebody else's system and only says what is
  * to be done: it runs no commands, and answers no questions, by saying beforehand what the answer is.
  */
-const kept = ['agentConfig', 'extraArgs', 'attended'] as const satisfies (keyof NewTask)[]
+const kept = ['agentConfig', 'extraArgs', 'attended', 'allowHome'] as const satisfies (keyof NewTask)[]
 const keptFromHooks = [
   ...kept,
   'profile',

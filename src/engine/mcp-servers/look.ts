@@ -19,7 +19,7 @@ import { launchServer, type ServerWalls, unseenInside } from './launch.ts'
 import { reachServer } from './reach.ts'
 import { revealer } from './reveal.ts'
 
-export interface LookParts extends Pick<RunParts, 'environment' | 'secretsFor' | 'wallsFor' | 'path'> {
+export interface LookParts extends Pick<RunParts, 'environment' | 'secretsFor' | 'wallsFor' | 'path' | 'codePaths'> {
   readonly home: string
   readonly clock: Clock
   readonly redactor: Redactor
@@ -64,7 +64,10 @@ export async function inPlace<T>(profile: Profile, parts: LookParts, work: (plac
   try {
     const [workspace, home] = [await mkdtemp(join(root, 'workspace-')), await mkdtemp(join(root, 'home-'))]
     if (user) for (const folder of [root, workspace, home]) await chown(folder, user.uid, user.gid)
-    const { mounts } = await readyMounts(profile, { ours: [parts.home], workspace, user, enforced: health.enforced })
+    const { mounts, covered } = await readyMounts(profile, {
+      ...{ ours: [parts.home], workspace, user, enforced: health.enforced },
+      codePaths: parts.codePaths,
+    })
     const id = randomUUID().slice(0, 8)
     let started = 0
     const unit = () => sandbox.killUnit(`look-${id}-${++started}`, 0)
@@ -75,6 +78,7 @@ export async function inPlace<T>(profile: Profile, parts: LookParts, work: (plac
         workspace: { source: workspace, path: workspace },
         home,
         hidden: [parts.home],
+        covered,
         user,
         enforced: health.enforced,
         mounts,

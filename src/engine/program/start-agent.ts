@@ -207,13 +207,13 @@ function likenessOf(
   wanted: Wanted,
   { task }: TakenRun,
   parts: RunParts,
-  { workspace, sandbox, enforced, guard, skills }: Place,
+  { workspace, sandbox, enforced, guard, skills, walls }: Place,
   profile: string,
 ): Likeness {
   const agent = task.agent_config
   return {
     adapter: agent.adapter,
-    profile: `${profile} ${sandbox.name} ${enforced} ${guard.likeness} ${skills.likeness}`,
+    profile: `${profile} ${sandbox.name} ${enforced} ${guard.likeness} ${digestOf(walls.covered ?? [])} ${skills.likeness}`,
     environment: digestOf({
       path: parts.path,
       passed: parts.environment(agent.env.pass),

@@ -2,7 +2,7 @@ import type { Profile } from '../../domain/profile/profile.ts'
 import type { Mask, Walls } from '../../sandbox.ts'
 
 /** Where the walls stand, and what only the machine and the run can tell of them. */
-export interface WallsPlace extends Pick<Walls, 'unit' | 'workspace' | 'home' | 'hidden' | 'user'> {
+export interface WallsPlace extends Pick<Walls, 'unit' | 'workspace' | 'home' | 'hidden' | 'covered' | 'user'> {
   /** Do walls hold here? Without, the network cannot be closed either. */
   readonly enforced: boolean
   readonly mounts: NonNullable<Walls['mounts']>

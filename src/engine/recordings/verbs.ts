@@ -76,6 +76,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
       allowedTools: spec.allowedTools,
       disallowedTools: spec.disallowedTools,
       appendSystemPrompt: spec.appendSystemPrompt,
+      allowHome: spec.allowHome,
       contextDirs: spec.contextDirs,
       mounts: spec.mounts,
       skipPlanning: spec.skipPlanning,

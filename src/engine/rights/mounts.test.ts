@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, sy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { commonCodePaths as codePaths } from '../../domain/code-paths.ts'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { ProfileMount } from '../../domain/profile/profile.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
@@ -26,14 +27,15 @@ function place() {
     ...more,
   })
   const ready = (...mounts: ProfileMount[]) =>
-    readyMounts({ name: 'mine', mounts }, { ours: [join(root, 'home')], enforced: true })
+    readyMounts({ name: 'mine', mounts }, { ours: [join(root, 'home')], enforced: true, codePaths })
   return { root, mount, ready }
 }
 
 test('mounts are ready as real places; optional ones that are missing are told; persistent ones are made', async () => {
   const { root, mount, ready } = place()
   const missing = mount('gone', { required: false })
-  expect(await ready(mount('link'), missing, mount('kept/deep', { persistent: true, mode: 'rw' }))).toEqual({
+  expect(await ready(mount('link'), missing, mount('kept/deep', { persistent: true, mode: 'rw' }))).toMatchObject({
+    covered: [],
     mounts: [
       { source: join(root, 'data'), path: '/m/link', mode: 'ro' },
       { source: join(root, 'kept/deep'), path: '/m/kept/deep', mode: 'rw' },
@@ -73,7 +75,7 @@ test.for(['work', 'work/inner', '.'])('the workspace is never shown a second tim
   const { root, mount } = place()
   mkdirSync(join(root, 'work/inner'), { recursive: true })
   const ready = (asked: ProfileMount) =>
-    readyMounts({ name: 'mine', mounts: [asked] }, { ours: [], workspace: join(root, 'work'), enforced: true })
+    readyMounts({ name: 'mine', mounts: [asked] }, { ours: [], workspace: join(root, 'work'), enforced: true, codePaths })
   await expect(ready(mount(name))).rejects.toThrow('would show the workspace')
 })
 
@@ -82,8 +84,8 @@ test('a directory of the workspace itself needs no mount', async () => {
   mkdirSync(join(root, 'work/inner'), { recursive: true })
   const inner = mount('work/inner', { path: join(root, 'work/inner') })
   expect(
-    await readyMounts({ name: 'mine', mounts: [inner] }, { ours: [], workspace: join(root, 'work'), enforced: true }),
-  ).toEqual({
+    await readyMounts({ name: 'mine', mounts: [inner] }, { ours: [], workspace: join(root, 'work'), enforced: true, codePaths }),
+  ).toMatchObject({
     mounts: [],
     there: [inner],
     leftOut: [],
@@ -93,12 +95,12 @@ test('a directory of the workspace itself needs no mount', async () => {
 test('without walls a mount at another path is refused by name', async () => {
   const { root, mount } = place()
   const asked = { name: 'mine', mounts: [mount('data')] }
-  await expect(readyMounts(asked, { ours: [], enforced: false })).rejects.toMatchObject({
+  await expect(readyMounts(asked, { ours: [], enforced: false, codePaths })).rejects.toMatchObject({
     category: 'sandbox_error',
     message: expect.stringContaining(`The mount "data" of profile "mine", ${join(root, 'data')}, cannot be shown at /m/data`),
   })
   const own = { name: 'mine', mounts: [mount('data', { path: join(root, 'data') })] }
-  expect((await readyMounts(own, { ours: [], enforced: false })).there).toHaveLength(1)
+  expect((await readyMounts(own, { ours: [], enforced: false, codePaths })).there).toHaveLength(1)
 })
 
 test('an optional mount that cannot be shown is left out with its reason, whatever it is, and the others are there', async () => {
@@ -108,7 +110,7 @@ test('an optional mount that cannot be shown is left out with its reason, whatev
   const mounts = [mount('sneaky', optional), mount('work', optional), mount('gone', optional), mount('data', optional)]
   const ready = await readyMounts(
     { name: 'mine', mounts },
-    { ours: [join(root, 'home')], workspace: join(root, 'work'), enforced: true },
+    { ours: [join(root, 'home')], workspace: join(root, 'work'), enforced: true, codePaths },
   )
   expect(ready.mounts).toEqual([{ source: join(root, 'data'), path: '/m/data', mode: 'ro' }])
   expect(ready.leftOut.map(({ why }) => why)).toEqual([
@@ -122,11 +124,11 @@ test('a mount with an alias is seen at both places, and without walls at its own
   const { root, mount } = place()
   const source = join(root, 'data')
   const mounts = [mount('data', { path: source, alias: '/mnt/shop', mode: 'rw' })]
-  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: true })).mounts).toEqual([
+  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: true, codePaths })).mounts).toEqual([
     { source, path: source, mode: 'rw' },
     { source, path: '/mnt/shop', mode: 'rw' },
   ])
-  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: false })).mounts).toEqual([
+  expect((await readyMounts({ name: 'mine', mounts }, { ours: [], enforced: false, codePaths })).mounts).toEqual([
     { source, path: source, mode: 'rw' },
   ])
 })
@@ -135,7 +137,7 @@ test('a mount inside the workspace leads nowhere else: an agent may have put a l
   const { root, mount } = place()
   const workspace = join(root, 'data')
   const ready = (one: ProfileMount) =>
-    readyMounts({ name: 'mine', mounts: [one] }, { ours: [join(root, 'home')], enforced: true, workspace })
+    readyMounts({ name: 'mine', mounts: [one] }, { ours: [join(root, 'home')], enforced: true, codePaths, workspace })
   mkdirSync(join(root, 'private'))
   symlinkSync(join(root, 'private'), join(workspace, 'cache'))
   const inside = (path: string) =>

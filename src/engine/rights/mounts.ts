@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, realpath, stat } from 'node:fs/promises'
 import { relative } from 'node:path'
+import type { CodePath } from '../../domain/code-paths.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
@@ -8,6 +9,8 @@ import { openDirectory } from '../../files/directory-handle.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
 import { RunFailure } from '../failure.ts'
+import { coveredNote, coverMounts, listed } from '../workspace/cover.ts'
+import { credentialsAbove } from '../workspace/credentials.ts'
 import { makeFolders } from '../workspace/move-entry.ts'
 import { placeAt } from '../workspace/same-place.ts'
 
@@ -18,6 +21,12 @@ export interface ReadyMounts {
   readonly there: readonly ProfileMount[]
   /** Optional ones that are not there, or cannot be shown: the run goes on without them, and says so. */
   readonly leftOut: readonly { readonly mount: ProfileMount; readonly why: string }[]
+  /** Below the mounts: what lets somebody in somewhere, and no mount names. */
+  readonly covered: readonly string[]
+  /** The sources of all of them, those in the workspace as well. */
+  readonly sources: readonly string[]
+  /** What the reader of the run should know of what is covered. */
+  readonly notes: readonly string[]
 }
 
 export interface MountPlace {
@@ -28,6 +37,8 @@ export interface MountPlace {
   readonly user?: AgentUser | undefined
   /** Do walls hold? */
   readonly enforced: boolean
+  /** What is looked for below the mounts. */
+  readonly codePaths: readonly CodePath[]
 }
 
 /**
@@ -39,7 +50,8 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
   const found: ReadyMounts['mounts'][number][] = []
   const there: ProfileMount[] = []
   const leftOut: ReadyMounts['leftOut'][number][] = []
-  if (mounts.length === 0) return { mounts: found, there, leftOut }
+  const sources: string[] = []
+  if (mounts.length === 0) return { mounts: found, there, leftOut, covered: [], sources, notes: [] }
   const hidden = await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))
   for (const mount of mounts) {
     const source = await sourceOf(mount, place)
@@ -52,15 +64,29 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
       continue
     }
     there.push(mount)
-    // Part of the workspace is there already; seen a second time it would lie open, past what covers the first.
-    if (isInside(source, place) && mount.path === mount.source) continue
+    sources.push(source)
+    // Part of the workspace is there already; seen a second time it would lie open, past what covers the first. What is covered there as a whole is meant to be seen.
+    if (isInside(source, place) && mount.path === mount.source && credentialsAbove(source) === undefined) continue
     const mark = isOfTask(mount) ? await placeAt(source) : undefined
     const laid = { source, mode: mount.mode, ...(mark === undefined ? {} : { mark }) }
     found.push({ ...laid, path: mount.path })
     if (mount.alias !== undefined && place.enforced) found.push({ ...laid, path: mount.alias })
   }
-  return { mounts: found, there, leftOut }
+  const { paths: covered, notLookedThrough } = place.enforced
+    ? await coverMounts(
+        sources.filter((source) => !isInside(source, place)),
+        place.codePaths,
+      )
+    : { paths: [], notLookedThrough: [] }
+  return { mounts: found, there, leftOut, covered, sources, notes: notesOf(covered, notLookedThrough) }
 }
+
+const notesOf = (covered: readonly string[], notLookedThrough: readonly string[]) => [
+  ...(covered.length > 0 ? [coveredNote(covered)] : []),
+  ...(notLookedThrough.length > 0
+    ? [`Too large to be looked through for keys and logins: ${listed(notLookedThrough)}. What was found in the time is covered.`]
+    : []),
+]
 
 interface MountFault {
   readonly category: 'workspace_error' | 'sandbox_error'

@@ -109,8 +109,10 @@ function agentFor(parent: LockedTask, name: string, agents: readonly ResolvedAge
 }
 
 function specOf(parent: TaskSpec, asked: SubtaskAsked, isSameAgent: boolean): TaskSpec {
-  const { contextDirs, allowedTools, disallowedTools, appendSystemPrompt, role, failover, questions, subtasks } = parent
+  const { allowHome, contextDirs, allowedTools, disallowedTools, appendSystemPrompt, role, failover, questions, subtasks } =
+    parent
   return {
+    allowHome,
     contextDirs,
     allowedTools,
     disallowedTools,

@@ -1,9 +1,14 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, type Dirent, lstatSync, openSync, readdirSync, renameSync } from 'node:fs'
+import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CodePath, codePathMatcher, type Treatment } from '../../domain/code-paths.ts'
+import { looksLikePawlHome } from '../../domain/credential-paths.ts'
+import { foldName } from '../../domain/path-rules.ts'
 import { isAbsence } from '../../files/directory-handle.ts'
 import { letIn } from '../../files/let-in.ts'
+import { markOf } from '../../sandbox.ts'
+import { foldedNames } from './credentials.ts'
+import { knownHomes } from './homes.ts'
 import { takingTurns } from './turns.ts'
 
 /** One path of a workspace that is code, as it was found. A folder stands for all that is in it. */
@@ -32,6 +37,8 @@ export interface FindOptions {
   readonly paths: readonly CodePath[]
   /** Our own home may lie inside of a workspace. */
   readonly without: string
+  /** What the user calls the place, if its files lie elsewhere: names above it count, and a copy of a home is one. */
+  readonly seenAs?: string | undefined
   /**
    * The agent is gone: whatever it closed is opened, and a folder whose name is no text is renamed and counts as code as a whole. What was not looked into before
    * the run is left alone.
@@ -47,20 +54,39 @@ const deepest = 64
  * them executes them anyway, and nobody opens them as a project; that they were changed is told. The calls wait, which is several times faster than
  * calls that do not; every few milliseconds everybody else gets a turn.
  */
-export async function findCode(root: string, { paths, without, afterRun }: FindOptions): Promise<FoundAll> {
-  const match = codePathMatcher(paths)
+export async function findCode(root: string, { paths, without, seenAs = root, afterRun }: FindOptions): Promise<FoundAll> {
+  const { match } = codePathMatcher(paths)
   const found = { code: [] as FoundCode[], repositories: [] as string[], unseen: [] as string[] }
+  const homes = knownHomes()
   const turn = takingTurns()
 
-  const walk = async (folder: string, path: string, name: string, depth: number, kind: Kind): Promise<void> => {
+  const walk = async (folder: string, path: string, { name, depth, kind, above, homeAt }: Way): Promise<void> => {
     await turn()
     if (depth > deepest) return void found.unseen.push(path)
     const mayOpen = afterRun !== undefined && !afterRun.unseenBefore.includes(path)
-    await inside({ folder, mayOpen, onClosed: () => found.unseen.push(path) }, async (at, entries) => {
+    const onClosed = () => void (kind === 'secrets' || found.unseen.push(path))
+    await inside({ folder, mayOpen, onClosed }, async (at, entries, mark) => {
       const names = new Set(entries.map((entry) => entry.name))
       const add = (entry: string, is: FoundCode['is'], runs: string) => {
         const seen = look(at(entry))
         if (seen) found.code.push({ path: join(path, entry), is, runs, ...seen })
+      }
+      if (path !== '' && looksLikePawlHome((entry) => names.has(entry)))
+        return void found.code.push({ path, is: 'secret', runs: 'pawl', kind: 'directory', id: mark })
+      const home = homes.isHome(join(seenAs, path), mark) ? above.length : homeAt
+      const wayTo = (entry: string, next: Kind): Way => ({
+        name: entry,
+        depth: depth + 1,
+        kind: next,
+        above: [...above, foldName(entry)],
+        homeAt: home,
+      })
+      if (kind === 'secrets') {
+        for (const entry of entries) {
+          if (match(entry.name, above, home)?.treatment === 'secret') add(entry.name, 'secret', 'logins')
+          else if (entry.isDirectory()) await walk(at(entry.name), join(path, entry.name), wayTo(entry.name, kind))
+        }
+        return
       }
       const isGit = isRepository(name, names)
       if (isGit) found.repositories.push(path)
@@ -74,9 +100,12 @@ export async function findCode(root: string, { paths, without, afterRun }: FindO
         if (names.has('info')) add('info/attributes', 'fixed', 'filters')
       }
       for (const entry of entries) {
-        const rule = match(entry.name, name)
+        const rule = match(entry.name, above, home)
         if (rule) {
           add(entry.name, rule.treatment, rule.runs)
+          // It counts as a whole, but what is secret in it is covered also where the rest is not.
+          if (entry.isDirectory() && rule.treatment !== 'secret' && !afterRun)
+            await walk(at(entry.name), join(path, entry.name), wayTo(entry.name, 'secrets'))
           continue
         }
         if (!entry.isDirectory()) {
@@ -90,20 +119,31 @@ export async function findCode(root: string, { paths, without, afterRun }: FindO
           if (!afterRun || afterRun.unseenBefore.includes(odd)) found.unseen.push(odd)
           else for (const renamed of renameOdd(at)) add(renamed, 'hidden', 'unknown')
         } else if (entry.name === 'node_modules' && next === 'tree') add(entry.name, 'flagged', 'packages')
-        else await walk(at(entry.name), join(path, entry.name), entry.name, depth + 1, next)
+        else await walk(at(entry.name), join(path, entry.name), wayTo(entry.name, next))
       }
     })
   }
-  await walk(root, '', '', 0, 'tree')
+  await walk(root, '', { name: '', depth: 0, kind: 'tree', above: foldedNames(seenAs), homeAt: undefined })
   return found
+}
+
+/** How a folder was come to, and how it is looked into. */
+interface Way {
+  readonly name: string
+  readonly depth: number
+  readonly kind: Kind
+  /** The names of it and of the folders above, from the root of the machine. */
+  readonly above: readonly string[]
+  /** How many of those lead to the home that it lies in, if it lies in one. */
+  readonly homeAt: number | undefined
 }
 
 /** What git itself would take for one; a folder with a pointer to the rest is one as well. */
 const isRepository = (name: string, names: ReadonlySet<string>) =>
   name === '.git' || (names.has('HEAD') && ((names.has('objects') && names.has('refs')) || names.has('commondir')))
 
-/** `below modules` is where git keeps the repositories of submodules and of worktrees, each in a folder or deeper. */
-type Kind = 'tree' | 'modules' | 'below modules' | 'objects'
+/** `below modules` is where git keeps the repositories of submodules and of worktrees, each in a folder or deeper; of `secrets` nothing else is looked for. */
+type Kind = 'tree' | 'modules' | 'below modules' | 'objects' | 'secrets'
 
 /** How a folder of that name is looked into; undefined if not at all. */
 function kindBelow(entry: string, { name, kind, isGit }: { name: string; kind: Kind; isGit: boolean }): Kind | undefined {
@@ -117,7 +157,7 @@ function kindBelow(entry: string, { name, kind, isGit }: { name: string; kind: K
   return kind === 'modules' ? 'below modules' : kind
 }
 
-interface Way {
+interface Opening {
   readonly folder: string
   readonly mayOpen: boolean
   readonly onClosed: () => void
@@ -125,8 +165,8 @@ interface Way {
 
 /** Gone, or no folder any more: then there is nothing in it. */
 async function inside(
-  { folder, mayOpen, onClosed }: Way,
-  use: (at: (name: string) => string, entries: Dirent[]) => Promise<void>,
+  { folder, mayOpen, onClosed }: Opening,
+  use: (at: (name: string) => string, entries: Dirent[], mark: string) => Promise<void>,
 ): Promise<void> {
   let fd: number
   try {
@@ -138,7 +178,7 @@ async function inside(
   try {
     const here = process.platform === 'linux' ? `/proc/self/fd/${fd}` : folder
     const at = (name: string) => `${here}/${name}`
-    await use(at, readdirSync(at('.'), { withFileTypes: true }))
+    await use(at, readdirSync(at('.'), { withFileTypes: true }), markOf(fstatSync(fd)))
   } catch (error) {
     if (!isAbsence(error)) throw error
   } finally {

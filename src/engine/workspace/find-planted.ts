@@ -34,10 +34,18 @@ export async function findPlanted(before: readonly Before[], now: FoundAll, plac
   const planted: Planted[] = []
   const flagged: string[] = []
   const turn = takingTurns()
+  const ids = new Set(before.map(({ id }) => id))
   for (const code of now.code) {
     await turn()
     const was = known.get(code.path)
     if (was?.held && was.id === code.id) continue
+    if (code.is === 'secret') {
+      // The user's own, written anew or moved: nobody but the user can have done that, or read it.
+      if (was || ids.has(code.id)) continue
+      if (code.runs === 'pawl') flagged.push(code.path)
+      else planted.push({ path: code.path, runs: code.runs })
+      continue
+    }
     const digest = await digestOf(places.root, code)
     const isSame = digest !== undefined && digest === was?.digest
     // What a repository names it names relative to itself, so git's own settings are new in another place.

@@ -67,7 +67,7 @@ export async function gitInside(
   args: readonly string[],
 ): Promise<string | undefined> {
   const command = { file: 'git', args: [...harmless, ...args], env: { PATH: path, ...environment } }
-  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], covered: [], door: false })
   child.stdin.end()
   child.stderr.resume()
   const timer = setTimeout(() => void child.stop({ graceMs: 0 }), 5_000)
@@ -103,7 +103,7 @@ git "$@" read-tree ${base}
 git "$@" add --all --ignore-errors . || true
 git "$@" diff --cached --binary --no-ext-diff --no-textconv --no-color ${base}`
   const command = { file: '/bin/sh', args: ['-c', script, 'git', ...harmless], env: { PATH: path, ...environment } }
-  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], covered: [], door: false })
   child.stdin.end()
   child.stderr.resume()
   let isLate = false
@@ -147,7 +147,7 @@ export async function gitScript(
 ): Promise<Child> {
   const args = ['-c', script, 'git', ...harmless, ...settings.flatMap((setting) => ['-c', setting])]
   const command = { file: '/bin/sh', args, env: { PATH: path, ...environment, ...env } }
-  const { child } = await sandbox.launch(command, { ...walls, masks: [], door: false })
+  const { child } = await sandbox.launch(command, { ...walls, masks: [], covered: [], door: false })
   return child
 }
 

@@ -9,6 +9,7 @@ import type { AgentUser } from '../../process/agent-user.ts'
 import { processIdentity } from '../../process/identity.ts'
 import type { Mask, Walls } from '../../sandbox.ts'
 import { capture } from './capture.ts'
+import { type Cover, coveredNote, coverWorkspace, listed } from './cover.ts'
 import { type FoundAll, findCode } from './find-code.ts'
 import { digestOf } from './find-planted.ts'
 import { type Before, type GuardRecord, livingOthers, recordFile, writeRecord } from './guard-record.ts'
@@ -24,6 +25,8 @@ import type { PreparedWorkspace } from './workspace.ts'
 /** Keeps the code in a workspace, which is its configuration, out of the hands of the agent for one run. */
 export interface Guard {
   readonly masks: readonly Mask[]
+  /** What of the workspace lets somebody in somewhere: covered wherever it would be seen. */
+  readonly covered: readonly string[]
   /** To be mounted before the masks are laid. */
   readonly mounts: NonNullable<Walls['mounts']>
   /** What the reader of the run should know before it starts. */
@@ -52,6 +55,8 @@ export interface GuardOptions {
   /** Those that the program of this very run obeys; all of them if it is not known. */
   readonly own?: readonly CodePath[] | undefined
   readonly profile: Pick<Profile, 'instructions' | 'trusted'>
+  /** The sources of mounts: credentials that one of them names are meant to be seen. */
+  readonly given?: readonly string[] | undefined
   /** Do walls hold? */
   readonly enforced: boolean
   readonly user: AgentUser | undefined
@@ -63,12 +68,14 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const { run, home, paths, profile, enforced } = options
   const root = realpathSync.native(options.workspace.source)
   const workspace = { source: root, path: options.workspace.path }
-  const found = await findCode(root, { paths, without: home })
+  const found = await findCode(root, { paths, without: home, seenAs: workspace.path })
+  const cover = enforced ? coverWorkspace(workspace, found, options.given ?? []) : nothingToCover
   const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))
   const isOurs = root.startsWith(`${home}/`)
   // Where nobody else works while the run lasts, what programs of others would obey is moved out in time; only the agent's own program must not see it appear.
   const reserved = isOurs ? (options.own ?? paths).filter(({ treatment }) => treatment === 'hidden') : paths
-  const plan = covers ? await planMasks({ workspace, found, reserved, instructions: profile.instructions }) : nothingCovered
+  const masked = covers ? await planMasks({ workspace, found, reserved, instructions: profile.instructions }) : nothingCovered
+  const plan = { ...masked, unseen: [...masked.unseen, ...cover.inWorkspace] }
   const linked = enforced ? await linkedRepository(workspace, options.user) : undefined
   const file = options.workspace.guardFile ?? recordFile(home, root, run)
   const others = await livingOthers(home, root, file)
@@ -102,9 +109,10 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
     const notOverlooked = await overlook(workspace, record.overlooked).then(() => [], couldNotOverlook)
     return {
       masks: await written([...plan.masks, ...exclude, ...(linked?.masks ?? [])], join(options.records, 'shown')),
+      covered: cover.paths,
       mounts: linked?.mounts ?? [],
-      notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found), ...notOverlooked],
-      likeness: likenessOf(plan, record, found),
+      notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found, enforced), ...notOverlooked],
+      likeness: likenessOf(plan, record, found, cover),
       settle({ keeps } = {}) {
         const settled = settleRecord(record, place, keeps ? parked : undefined)
         settling = settled.catch(() => undefined)
@@ -129,7 +137,13 @@ const couldNotOverlook = (error: unknown) => [
 
 const nothingCovered: MaskPlan = { masks: [], stubs: [], held: new Set(), unseen: [], open: 0 }
 
-const notesOf = ({ open }: MaskPlan, { unseen }: FoundAll) => [
+const nothingToCover: Cover = { paths: [], inWorkspace: [] }
+
+const notesOf = ({ open }: MaskPlan, { unseen, code }: FoundAll, enforced: boolean) => [
+  ...secretsNote(
+    code.flatMap(({ is, path }) => (is === 'secret' ? [path] : [])),
+    enforced,
+  ),
   ...(open > 0
     ? [`${open} files that are code to other programs could not be covered; they are looked at when the run ends.`]
     : []),
@@ -146,6 +160,11 @@ async function picture(root: string, found: FoundAll, held: ReadonlySet<string>)
   for (const code of found.code) {
     await turn()
     const { path, id } = code
+    // What it says is nobody's to keep a copy of.
+    if (code.is === 'secret') {
+      before.push({ path, id, held: true })
+      continue
+    }
     if (code.is === 'flagged' || code.is === 'text') {
       before.push({ path, id, held: held.has(path), ...given({ digest: await digestOf(root, code) }) })
       continue
@@ -180,15 +199,20 @@ async function written(masks: readonly PlannedMask[], folder: string): Promise<M
 }
 
 /** What was only reserved counts by its name alone. */
-function likenessOf(plan: MaskPlan, { stubs, workspace }: GuardRecord, { code }: FoundAll): string {
+function likenessOf(plan: MaskPlan, { stubs, workspace }: GuardRecord, { code }: FoundAll, { paths }: Cover): string {
   const known = new Map(code.filter(({ path }) => plan.held.has(path)).map(({ path, id }) => [join(workspace, path), id]))
   const isStub = new Set(stubs.map((path) => join(workspace, path)))
   const covered = plan.masks.map((mask) =>
     isStub.has(mask.path) ? [mask.path] : [mask.path, mask.kind === 'text' ? mask.text : mask.kind, known.get(mask.path)],
   )
   return createHash('sha256')
-    .update(JSON.stringify(covered.map((one) => JSON.stringify(one)).toSorted()))
+    .update(JSON.stringify([covered.map((one) => JSON.stringify(one)).toSorted(), paths.toSorted()]))
     .digest('hex')
+}
+
+function secretsNote(secrets: readonly string[], enforced: boolean): string[] {
+  if (secrets.length === 0) return []
+  return [enforced ? coveredNote(secrets) : `Not sandboxed, so the agent can read keys and logins: ${listed(secrets)}.`]
 }
 
 const some = (paths: readonly string[]) => [...paths.slice(0, 10), ...(paths.length > 10 ? ['…'] : [])].join(', ')

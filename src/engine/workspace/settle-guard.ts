@@ -54,7 +54,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
     return false
   })
   const afterRun = record.enforced ? { unseenBefore: record.unseen } : undefined
-  const now = await findCode(root, { paths, without: home, afterRun })
+  const now = await findCode(root, { paths, without: home, seenAs: workspace, afterRun })
   // A stub that others need was not there before either.
   const stubs = new Set(others.flatMap((other) => other.stubs))
   const code = []

@@ -30,7 +30,7 @@ export async function isTrusted(
 async function digest(root: string, found: FoundAll): Promise<string> {
   const hash = createHash('sha256')
   for (const code of found.code.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (code.is === 'flagged' || code.is === 'text') continue
+    if (code.is === 'flagged' || code.is === 'text' || code.is === 'secret') continue
     const content =
       code.is === 'git-config' && code.kind === 'file'
         ? await restAt(root, code.path)

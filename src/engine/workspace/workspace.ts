@@ -1,10 +1,11 @@
-import { access, constants, lstat, readdir, stat } from 'node:fs/promises'
+import { access, constants, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
+import { assertNoHome } from './homes.ts'
 import { leadsElsewhere, placeAt } from './same-place.ts'
 
 /** A workspace made ready for one run. */
@@ -39,6 +40,7 @@ export async function prepareWorkspace(
   options: {
     path: string
     own: boolean
+    allowHome?: boolean | undefined
     /** Left out: directly if the agent's user can write there, else in a copy. */
     mode?: WorkspaceMode | undefined
     /** Put the branch of a clone into the repository it was made from? */
@@ -48,9 +50,11 @@ export async function prepareWorkspace(
     onCopy: () => void
   } & Omit<CopyPlan, 'original' | 'owner'>,
 ): Promise<PreparedWorkspace> {
-  const { path, own, user, mode, bringBackBranch, onCopy, ...plan } = options
-  if (!own) await assertUsable(path)
+  const { path, own, allowHome, user, mode, bringBackBranch, onCopy, ...plan } = options
+  if (!own) await assertUsable(path, { allowHome })
   const mark = own ? undefined : await placeAt(path)
+  // Of the very folder that will be mounted, and nothing else.
+  if (mark !== undefined) assertNoHome(path, { allowHome, called: 'workspace', mark })
   if (!own && (await leadsElsewhere(path)) !== undefined)
     throw new PawlError(
       'invalid',
@@ -108,8 +112,8 @@ async function prepareClone(plan: ClonePlan, bringBackBranch: boolean): Promise<
 const ownUser = (): AgentUser => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 })
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** Refuses, in a sentence, what cannot be worked in. */
-export async function assertUsable(path: string): Promise<void> {
+/** Refuses, in a sentence, what cannot be worked in, and what nobody may be let into without a word of the user's. */
+export async function assertUsable(path: string, { allowHome }: { allowHome?: boolean | undefined }): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new PawlError('invalid', `The workspace ${path} does not exist; create it, or name another with --workspace.`)
   if (!found.isDirectory()) throw new PawlError('invalid', `The workspace ${path} is not a directory.`)
@@ -119,6 +123,7 @@ export async function assertUsable(path: string): Promise<void> {
   )
   if (!readable)
     throw new PawlError('invalid', `The workspace ${path} cannot be read by this user; change its permissions, or name another.`)
+  assertNoHome(await realpath(path), { allowHome, called: 'workspace' })
 }
 
 /** Its own folder, or one that is open to all as far as a quick look shows: a file in it that the agent could not edit means a copy. */

@@ -23,6 +23,8 @@ export interface MountRequest {
   readonly mounts: NonNullable<Walls['mounts']>
   /** Paths that must not be seen; those that do not exist are left out. */
   readonly hidden: readonly string[]
+  /** The same, but a mount of that very path is laid over it. */
+  readonly covered?: readonly string[] | undefined
   /** Programs that must be there, wherever they lie. */
   readonly programs: readonly string[]
   /** Directories that cannot be moved away, because something in them is masked. As seen inside. */
@@ -45,7 +47,8 @@ export function planMounts(request: MountRequest): Mount[] {
       ...request.mounts.map((mount) => asked(mount, request.system, hidden)),
     ]),
   ]
-  const empty = [...hidden, ...binds.flatMap((bind) => hiddenBelow(bind, hidden))]
+  const nothing = [...hidden, ...(request.covered ?? []).filter(exists)]
+  const empty = [...new Set([...nothing, ...binds.flatMap((bind) => hiddenBelow(bind, nothing))])]
   const wanted: Mount[] = [
     ...scratchFolders().map((path): Mount => ({ kind: 'scratch', path })),
     ...empty.map((path): Mount => ({ kind: 'empty', path })),

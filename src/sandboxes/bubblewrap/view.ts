@@ -41,6 +41,7 @@ export async function viewFor(asked: ViewRequest): Promise<View> {
   const request = {
     ...{ user, workspace, home, programs, mounts, system },
     hidden: [...walls.hidden, ...knownPrivateSettings(user, clock)],
+    covered: walls.covered,
   }
   const writable = [workspace.path, home, ...mounts.filter(({ mode }) => mode === 'rw').map(({ path }) => path)]
   const pinned = pinnedBy(masks, writable)

@@ -8,6 +8,8 @@ import type { Runtime } from '../../engine/runtime.ts'
 export interface AcpHome {
   /** The engine lives in this process, and what it does ends with it. */
   readonly isOwn: boolean
+  /** Sessions may work in a home folder. */
+  readonly allowHome?: boolean | undefined
   /** Asks something that may be asked twice: if the daemon goes away meanwhile, it is asked again when there is one. */
   use<T>(ask: (runtime: Runtime) => Promise<T>): Promise<T>
   /** Every event of a task after `after`, each once and in order, until the signal aborts. */

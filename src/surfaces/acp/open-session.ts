@@ -104,6 +104,7 @@ export class OpenSession {
       prompt: command ? command.rest || command.name : text,
       session: this.id,
       attended: true,
+      ...(this.#home.allowHome ? { allowHome: true } : {}),
     })
     if (!wanted.success) throw invalid(z.prettifyError(wanted.error).replaceAll(/^✖ /gm, '').split('\n')[0]!)
     const idempotencyKey = `acp-${crypto.randomUUID()}`

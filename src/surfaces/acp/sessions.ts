@@ -88,8 +88,9 @@ export function createSessions(options: {
       const brought = await broughtBy(home, mcpServers)
       const { profile: _, ...chosen } = await home.chooseAgent(workspace, { agent: options.agent, servers: brought.servers })
       // What a task would be refused for is said before the user has written one.
-      await home.use((runtime) => runtime.checkTask({ prompt: 'Begin.', workspace, ...chosen }, caller))
-      const view = await home.use((runtime) => runtime.createSession({ workspace, ...chosen }, caller))
+      const place = { workspace, ...(home.allowHome ? { allowHome: true } : {}) }
+      await home.use((runtime) => runtime.checkTask({ prompt: 'Begin.', ...place, ...chosen }, caller))
+      const view = await home.use((runtime) => runtime.createSession({ ...place, ...chosen }, caller))
       const ownProfile = await profileOf(home, view.workspace, view.agent)
       const choices = { agent: view.agent, profile: ownProfile, ownProfile }
       const offers = await offersFor(home, choices)

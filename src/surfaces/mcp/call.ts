@@ -52,6 +52,8 @@ export interface Call {
   readonly takesTask: boolean
   /** Where tasks work that name no folder. */
   readonly workspace?: string | undefined
+  /** That folder may be a home folder, which no client can say of another. */
+  readonly allowHome?: boolean | undefined
   /** Has a task run here if nobody else would. */
   readonly adopt?: ((task: string) => Promise<void>) | undefined
 }

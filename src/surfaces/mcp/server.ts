@@ -33,6 +33,7 @@ export interface McpParts {
   readonly seal: RequestStateCodec<RunState>
   /** Where tasks work that name no folder. */
   readonly workspace?: string | undefined
+  readonly allowHome?: boolean | undefined
   readonly adopt?: ((task: string) => Promise<void>) | undefined
   /** What the conformance suite asks for beside our own. */
   readonly extras?: Extras | undefined
@@ -47,7 +48,7 @@ const fresh: CacheHint = { ttlMs: 0, cacheScope: 'private' }
 
 /** One server of the protocol: for one request in the newer era, for one session or one stdio connection in the older. It keeps nothing that matters. */
 export function createPawlServer(parts: McpParts, era: Era, who: () => Who): PawlServer {
-  const { runtime, seal, workspace, adopt, extras } = parts
+  const { runtime, seal, workspace, allowHome, adopt, extras } = parts
   const reads = mayUse('read', who().standing)
   const capabilities: ServerCapabilities = {
     tools: extras ? { listChanged: true } : {},
@@ -90,6 +91,7 @@ export function createPawlServer(parts: McpParts, era: Era, who: () => Who): Paw
       canElicit: declared?.elicitation !== undefined,
       takesTask: era === 'modern' ? declared?.extensions?.[tasksExtension] !== undefined : asksForTask,
       workspace,
+      allowHome,
       adopt,
     }
   }

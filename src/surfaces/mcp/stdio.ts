@@ -17,6 +17,8 @@ export interface McpStdioOptions {
   readonly version: string
   /** Where tasks work that name no folder. */
   readonly workspace?: string | undefined
+  /** That folder may be a home folder. */
+  readonly allowHome?: boolean | undefined
   /** Has a task run here if no daemon would. */
   readonly adopt?: ((task: string) => Promise<void>) | undefined
   /** What goes through the client is sealed with it; one of this process if left out. */
@@ -25,7 +27,7 @@ export interface McpStdioOptions {
 
 /** MCP over standard input and output, for one client, in whichever era it begins. Resolves when the client has gone. */
 export function serveMcpStdio(options: McpStdioOptions): { readonly closed: Promise<void>; close(): Promise<void> } {
-  const { runtime, log, version, workspace, adopt } = options
+  const { runtime, log, version, workspace, allowHome, adopt } = options
   const seal = createRequestStateCodec<RunState>({
     key: options.key ?? randomBytes(32),
     ttlSeconds: sealTtlSeconds,
@@ -53,7 +55,7 @@ export function serveMcpStdio(options: McpStdioOptions): { readonly closed: Prom
   })
   const handle = serveStdio(
     ({ era }) => {
-      server = createPawlServer({ runtime, log, version, seal, workspace, adopt }, era, () => who)
+      server = createPawlServer({ runtime, log, version, seal, workspace, allowHome, adopt }, era, () => who)
       if (era === 'legacy') addSubscriptions(server, news)
       server.onclose = () => closed.resolve()
       return server

@@ -36,6 +36,7 @@ export async function makeTask(fields: z.infer<typeof Fields>, call: Call): Prom
   const asked = NewTask.parse({
     ...rest,
     ...(place === undefined ? {} : { workspace: place }),
+    ...(call.allowHome && (place === undefined || place === call.workspace) ? { allowHome: true } : {}),
     ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
   })

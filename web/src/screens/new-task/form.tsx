@@ -6,7 +6,7 @@ import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Attachments } from '../../parts/attachments.tsx'
 import { Elaborate } from './elaborate.tsx'
-import { Choice, Text } from './fields.tsx'
+import { Choice, Text, Tick } from './fields.tsx'
 import { Group } from './group.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import styles from './new-task.module.css'
@@ -111,6 +111,13 @@ export function NewTaskForm() {
           <p role="alert" className={styles.refused}>
             {create.isError ? messageOf(create.error) : complaint}
           </p>
+        )}
+        {(written.allowHome || (create.isError && messageOf(create.error).includes('--allow-home'))) && (
+          <Tick
+            label={`Let the agent work in ${written.workspace}, a home folder. It can read and change everything there but keys and logins that Pawl knows of.`}
+            value={written.allowHome}
+            onChange={(allowHome) => change({ allowHome })}
+          />
         )}
       </div>
     </form>

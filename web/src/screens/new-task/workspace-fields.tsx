@@ -18,7 +18,7 @@ export function WorkspaceFields({ written, change }: FieldsProps) {
           label="Workspace, an absolute path; empty: one of its own"
           list="workspaces"
           value={workspace}
-          onChange={(path) => change({ workspace: path })}
+          onChange={(path) => change({ workspace: path, allowHome: false })}
         />
         <datalist id="workspaces">
           {data?.recent.map((path) => (
@@ -27,7 +27,13 @@ export function WorkspaceFields({ written, change }: FieldsProps) {
         </datalist>
         <div className={styles.chips}>
           {data?.recent.slice(0, 3).map((path) => (
-            <button key={path} type="button" className="small" title={path} onClick={() => change({ workspace: path })}>
+            <button
+              key={path}
+              type="button"
+              className="small"
+              title={path}
+              onClick={() => change({ workspace: path, allowHome: false })}
+            >
               {path.split('/').at(-1)}
             </button>
           ))}
@@ -59,7 +65,7 @@ export function WorkspaceFields({ written, change }: FieldsProps) {
         <FolderBrowser
           from={workspace.startsWith('/') ? workspace : undefined}
           onChoose={(path) => {
-            change({ workspace: path })
+            change({ workspace: path, allowHome: false })
             setBrowsing(false)
           }}
         />

@@ -10,6 +10,7 @@ export interface Written {
   readonly name: string
   readonly agent: string
   readonly workspace: string
+  readonly allowHome: boolean
   readonly workspaceMode: '' | (typeof workspaceModes)[number]
   readonly bringBack: boolean
   readonly profile: string
@@ -47,6 +48,7 @@ export const nothing: Written = {
   name: '',
   agent: '',
   workspace: '',
+  allowHome: false,
   workspaceMode: '',
   bringBack: false,
   profile: '',
@@ -114,6 +116,7 @@ export function requested(written: Written): NewTask {
     name: given(written.name),
     agent: given(written.agent),
     workspace: given(written.workspace),
+    allowHome: (given(written.workspace) !== undefined && written.allowHome) || undefined,
     workspaceMode: written.workspaceMode || undefined,
     bringBack: written.workspaceMode === 'clone' && written.bringBack ? 'branch' : undefined,
     profile: given(written.profile),
