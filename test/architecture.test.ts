@@ -26,7 +26,7 @@ const allowed: Record<string, readonly string[]> = {
   telemetry: ['gateway/money/purse', 'gateway/wires/conventional-name', 'store/spans', 'store/database'],
   files: ['process/agent-user'],
   secrets: ['store'],
-  store: ['process'],
+  store: ['process', 'files'],
   engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry', 'bounded'],
   tools: ['mcp-server', 'bounded', 'store', 'version', 'egress', 'process', 'sandbox', 'files'],
   surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'files/made-once'],

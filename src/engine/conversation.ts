@@ -206,7 +206,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
         const { unit } = walls
         const site = { profile, sandbox, enforced, user, unit, workspace, mounts: ready, home, records }
         result = await examine(taken, parts, voice, site, result)
-        if (!voice.watch.reason) result = { ...result, fingerprint: await fingerprintIn(workspace.source, result.verdict) }
+        if (!voice.watch.reason)
+          result = { ...result, fingerprint: await fingerprintIn(workspace.source, result.verdict, parts.home) }
       }
       const { settled } = result ?? {}
       const plantedByChecks = settled && (await settleGuard(async () => settled, voice))

@@ -1,10 +1,12 @@
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { join, normalize } from 'node:path'
+import { normalize } from 'node:path'
 
 /** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
 export interface DirectoryHandle {
   /** A path to an entry of this very directory. Only its last part may be a link; open it with `noFollow`, or use calls that do not follow. */
   at(name: string): string
+  /** The same for a name that may be no text. */
+  atBytes(name: Buffer): Buffer
   stat(): Promise<Stats>
   chmod(mode: number): Promise<void>
   chown(uid: number, gid: number): Promise<void>
@@ -51,9 +53,9 @@ async function walkTo(path: string): Promise<DirectoryHandle | undefined> {
 }
 
 /** The directory of that name in an open one. Undefined if it is missing, or is a link or a file. */
-export async function openIn(parent: DirectoryHandle, name: string): Promise<DirectoryHandle | undefined> {
+export async function openIn(parent: DirectoryHandle, name: string | Buffer): Promise<DirectoryHandle | undefined> {
   try {
-    return await enter(parent.at(name))
+    return await enter(typeof name === 'string' ? parent.at(name) : parent.atBytes(name))
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -64,13 +66,15 @@ export async function openIn(parent: DirectoryHandle, name: string): Promise<Dir
 export const isAbsence = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as { code?: string }).code ?? '')
 
 /** The calls wait: one on a folder takes a few microseconds, and handing it to another thread ten times that. */
-async function enter(path: string): Promise<DirectoryHandle> {
+async function enter(path: string | Buffer): Promise<DirectoryHandle> {
   if (process.platform !== 'linux' && lstatSync(path).isSymbolicLink())
     throw Object.assign(new Error(`${path} is a link`), { code: 'ELOOP' })
   let fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
+  const here = () => (process.platform === 'linux' ? `/proc/self/fd/${fd}/` : `${path}/`)
   return {
-    // Elsewhere there is no way to name an entry by its directory's handle: the check above is all there is.
-    at: (name) => (process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(path, name)),
+    at: (name) => `${here()}${name}`,
+    atBytes: (name) => Buffer.concat([Buffer.from(here()), name]),
     stat: async () => fstatSync(fd),
     chmod: async (mode) => fchmodSync(fd, mode),
     chown: async (uid, gid) => fchownSync(fd, uid, gid),

@@ -1,11 +1,12 @@
-import { constants, lstatSync } from 'node:fs'
-import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { closeSync, fstatSync, lstatSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { PawlError } from '../domain/error.ts'
 import type { AgentUser } from '../process/agent-user.ts'
-import { isAbsence, noFollow, openDirectory } from './directory-handle.ts'
+import { type DirectoryHandle, openDirectory } from './directory-handle.ts'
 import { ownPrefix } from './path-inside.ts'
 import { putFile, temporarySuffix } from './put-file.ts'
+import { openRegular, readRegular, readStart } from './read-file.ts'
 import { removeEntry } from './remove-tree.ts'
 
 /** Files of ours in a session home, by relative path. The home belongs to the agent, who may have left a link anywhere in it: none is ever followed. */
@@ -64,36 +65,32 @@ async function lackingIn(home: string, files: Readonly<Record<string, string>>):
 
 /** The text of a regular file, or undefined if there is none, or it has more than `maxBytes`. */
 export const readHomeFile = (place: HomeFile, maxBytes: number): Promise<string | undefined> =>
-  withHomeFile(place, async (file, size) => (size <= maxBytes ? file.readFile('utf8') : undefined))
+  inFolderOf(place, (folder, name) => readRegular(folder, name, maxBytes)?.toString('utf8'))
 
 /** The size of a regular file with at most `maxBytes` of its beginning, or undefined if there is none. */
 export const readHomeFileStart = (place: HomeFile, maxBytes: number): Promise<{ size: number; text: string } | undefined> =>
-  withHomeFile(place, async (file, size) => {
-    const start = Buffer.alloc(Math.min(size, maxBytes))
-    const { bytesRead } = await file.read(start, 0, start.length, 0)
-    return { size, text: start.toString('utf8', 0, bytesRead) }
+  inFolderOf(place, (folder, name) => {
+    const file = openRegular(folder, name)
+    if (file === undefined) return undefined
+    try {
+      const { size } = fstatSync(file)
+      const start = Buffer.alloc(Math.min(size, maxBytes))
+      return { size, text: start.toString('utf8', 0, readStart(file, start)) }
+    } finally {
+      closeSync(file)
+    }
   })
 
-async function withHomeFile<T>(
+async function inFolderOf<T>(
   { home, path }: HomeFile,
-  read: (file: FileHandle, size: number) => Promise<T>,
+  use: (folder: DirectoryHandle, name: string) => T | Promise<T>,
 ): Promise<T | undefined> {
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return undefined
   try {
-    const place = folder.at(posix.basename(path))
+    const name = posix.basename(path)
     // Mostly there is none, which is told at once.
-    if (!lstatSync(place, { throwIfNoEntry: false })) return undefined
-    const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
-    try {
-      const found = await file.stat()
-      return found.isFile() ? await read(file, found.size) : undefined
-    } finally {
-      await file.close()
-    }
-  } catch (error) {
-    if (isAbsence(error)) return undefined
-    throw error
+    return lstatSync(folder.at(name), { throwIfNoEntry: false }) ? await use(folder, name) : undefined
   } finally {
     await folder.close()
   }
@@ -112,12 +109,4 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
 }
 
 /** Also a folder that the agent has put there. */
-export async function removeHomeFile({ home, path }: HomeFile): Promise<void> {
-  const folder = await openDirectory(posix.join(home, posix.dirname(path)))
-  if (!folder) return
-  try {
-    await removeEntry(folder, posix.basename(path))
-  } finally {
-    await folder.close()
-  }
-}
+export const removeHomeFile = async (place: HomeFile): Promise<void> => inFolderOf(place, removeEntry)

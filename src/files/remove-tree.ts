@@ -114,7 +114,7 @@ function asText(folder: DirectoryHandle, bytes: Buffer): string {
   const name = bytes.toString()
   if (Buffer.from(name).equals(bytes)) return name
   const renamed = `${ownPrefix}${randomUUID()}`
-  isDone(() => renameSync(Buffer.concat([Buffer.from(folder.at('')), bytes]), folder.at(renamed)))
+  isDone(() => renameSync(folder.atBytes(bytes), folder.at(renamed)))
   return renamed
 }
 

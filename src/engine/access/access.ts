@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { Access, Login } from '../../agent.ts'
 import type { Clock } from '../../clock.ts'
@@ -7,6 +6,7 @@ import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
+import { readNamedFile } from '../../files/read-file.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { RunFailure } from '../failure.ts'
 import type { Leftovers } from './leftovers.ts'
@@ -114,7 +114,7 @@ async function keyInVariable(
 
 async function keyInFile({ auth, name }: ResolvedAgent, variable: string): Promise<Secret | undefined> {
   if (auth?.file === undefined) return undefined
-  const text = await readFile(auth.file, 'utf8').catch((error: unknown) => {
+  const text = await readNamedFile(auth.file).catch((error: unknown) => {
     throw new RunFailure('auth_failed', `The key file of agent "${name}" cannot be read: ${messageOf(error)}.`)
   })
   const value = text.trim()

@@ -17,7 +17,7 @@ test('a folder without files is empty, whatever folders are in it and whatever g
   await mkdir(join(folder, 'a/b'), { recursive: true })
   await mkdir(join(folder, '.git'))
   writeFileSync(join(folder, '.git/index'), 'x')
-  expect(glanceAt(folder)?.isEmpty).toBe(true)
+  expect((await glanceAt(folder, '/home/of/pawl'))?.isEmpty).toBe(true)
 })
 
 test('every change of a file shows, also one that keeps its size and its times', async () => {
@@ -25,7 +25,7 @@ test('every change of a file shows, also one that keeps its size and its times',
   const old = new Date(1_000_000)
   utimesSync(join(folder, 'a'), old, old)
   await steady()
-  const seen = new Set<string | undefined>([glanceAt(folder)?.digest])
+  const seen = new Set<string | undefined>([(await glanceAt(folder, '/home/of/pawl'))?.digest])
   const changes = [
     () => {
       writeFileSync(join(folder, 'a'), 'two')
@@ -38,8 +38,8 @@ test('every change of a file shows, also one that keeps its size and its times',
   for (const change of changes) {
     await change()
     await steady()
-    expect(glanceAt(folder)?.digest).toBe(glanceAt(folder)?.digest)
-    seen.add(glanceAt(folder)?.digest)
+    expect((await glanceAt(folder, '/home/of/pawl'))?.digest).toBe((await glanceAt(folder, '/home/of/pawl'))?.digest)
+    seen.add((await glanceAt(folder, '/home/of/pawl'))?.digest)
   }
   expect(seen.size).toBe(changes.length + 1)
   expect(seen.has(undefined)).toBe(false)
@@ -47,9 +47,9 @@ test('every change of a file shows, also one that keeps its size and its times',
 
 test('what was written a moment ago, or is very much, is not told by a glance', async () => {
   writeFileSync(join(folder, 'a'), 'one')
-  expect(glanceAt(folder)).toBeUndefined()
+  expect(await glanceAt(folder, '/home/of/pawl')).toBeUndefined()
   for (let n = 0; n < 2_001; n++) writeFileSync(join(folder, `f${n}`), '')
   await steady()
-  expect(glanceAt(folder)).toBeUndefined()
-  expect(glanceAt(join(folder, 'missing'))).toBeUndefined()
+  expect(await glanceAt(folder, '/home/of/pawl')).toBeUndefined()
+  expect(await glanceAt(join(folder, 'missing'), '/home/of/pawl')).toBeUndefined()
 })

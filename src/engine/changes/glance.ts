@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync } from 'node:fs'
+import { walkTree } from '../../files/walk-tree.ts'
+import { openWorkspace } from '../workspace/same-place.ts'
 
 /** What a folder looks like from outside of its files: two that are the same mean that nothing was changed between them. */
 export interface Glance {
@@ -18,33 +19,31 @@ const unsteadyMs = 30
  * Names, kinds, sizes and times of all files, as git would compare them; undefined if there are many, or if some were written a moment ago. Folders do not count, nor what git
  * keeps for itself at the top: neither is a change of files.
  */
-export function glanceAt(folder: string): Glance | undefined {
+export async function glanceAt(source: string, home: string): Promise<Glance | undefined> {
+  const folder = await openWorkspace(source, home).catch(() => undefined)
+  if (!folder) return undefined
   const hash = createHash('sha256')
   const steadyBefore = BigInt(Date.now() - unsteadyMs) * 1_000_000n
-  const open = ['']
   let entries = 0
   let files = 0
+  let isKnown = true
   try {
-    for (let inner = open.pop(); inner !== undefined; inner = open.pop()) {
-      for (const entry of readdirSync(join(folder, inner), { withFileTypes: true, encoding: 'buffer' })) {
-        if (++entries > mostEntries) return undefined
-        const name = entry.name.toString('utf8')
-        // What cannot be written as text cannot be looked at by it.
-        if (name.includes('\ufffd')) return undefined
-        const path = join(inner, name)
-        if (entry.isDirectory()) {
-          if (path !== '.git') open.push(path)
-          continue
-        }
-        const { mode, size, ino, mtimeNs, ctimeNs } = lstatSync(join(folder, path), { bigint: true })
-        if (ctimeNs > steadyBefore) return undefined
+    const { isPartial } = await walkTree(folder, ({ path, name, folder: parent, stats }) => {
+      if (++entries > mostEntries) isKnown = false
+      else if (stats.isDirectory()) return path === '.git' ? 'past' : 'in'
+      else {
+        const { mode, size, ino, mtimeNs, ctimeNs } = lstatSync(parent.at(name), { bigint: true })
+        if (ctimeNs > steadyBefore) isKnown = false
         hash.update(`${path}\0${mode} ${size} ${ino} ${mtimeNs} ${ctimeNs}\0`)
         files++
       }
-    }
+      return isKnown ? 'past' : 'end'
+    })
+    return isKnown && !isPartial ? { digest: hash.digest('hex'), isEmpty: files === 0 } : undefined
   } catch {
-    // A folder that may not be entered, a file that went away: git tells it better.
+    // A file that went away: git tells it better.
     return undefined
+  } finally {
+    await folder.close()
   }
-  return { digest: hash.digest('hex'), isEmpty: files === 0 }
 }

@@ -1,10 +1,12 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type DirectoryHandle, openIn } from '../../files/directory-handle.ts'
 import { removeTree } from '../../files/remove-tree.ts'
 import type { Child } from '../../process/child.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 import { gitScript } from '../workspace/git.ts'
+import { openWorkspace } from '../workspace/same-place.ts'
 import { takingTurns } from '../workspace/turns.ts'
 import { emptyTree, keepScript, lookScript, newStoreScript, tellScript } from './scripts.ts'
 
@@ -153,60 +155,82 @@ interface Sorted {
 /** What of all this git is to read: regular files and links of a sensible size, that its user may read and to which no link leads. */
 async function sortNames(names: readonly Buffer[], place: PicturePlace, limits: PictureLimits): Promise<Sorted> {
   const { workspace, user } = place.walls
-  const root = Buffer.from(`${workspace.source}/`)
+  const root = await openWorkspace(workspace.source, place.without)
+  if (!root) throw new NoPicture('its folder is gone, or a link by now')
   const ours = place.without.startsWith(`${workspace.path}/`) ? `${place.without.slice(workspace.path.length + 1)}/` : undefined
   const sorted: Sorted = { take: [], drop: [], large: {}, nested: [] }
-  const folders = new Map<string, boolean>()
   const turn = takingTurns()
   let bytes = 0
-
-  const look = (name: Buffer) => lstatSync(Buffer.concat([root, name]), { bigint: true, throwIfNoEntry: false })
-  /** A folder all the way, and no link among them. */
-  const isFolder = (name: Buffer): boolean => {
-    const key = name.toString('latin1')
-    const known = folders.get(key)
-    if (known !== undefined) return known
-    const is = (parentOf(name) === undefined || isFolder(parentOf(name)!)) && lookOr(name, look)?.isDirectory() === true
-    folders.set(key, is)
-    return is
+  /** The folders on the way to the name before, which mostly lies in the same one. */
+  const way: { readonly name: Buffer; readonly opened: DirectoryHandle | undefined }[] = []
+  const leave = async (depth: number) => {
+    for (const { opened } of way.splice(depth)) await opened?.close()
+  }
+  /** The folder of that name, if it is one all the way and no link is among them. */
+  const enter = async (parts: readonly Buffer[]): Promise<DirectoryHandle | undefined> => {
+    const same = way.findIndex(({ name }, depth) => parts[depth] === undefined || !name.equals(parts[depth]))
+    if (same !== -1) await leave(same)
+    for (const name of parts.slice(way.length)) {
+      const above = way.length === 0 ? root : way.at(-1)?.opened
+      way.push({ name, opened: above && way.length < deepest ? await openIn(above, name).catch(() => undefined) : undefined })
+    }
+    return way.length === 0 ? root : way.at(-1)?.opened
+  }
+  const look = async (name: Buffer): Promise<Found> => {
+    const parts = partsOf(name)
+    const last = parts.pop()!
+    const parent = await enter(parts)
+    return parent && lookOr(parent, last)
   }
 
-  for (const name of names) {
-    await turn()
-    if (ours !== undefined && name.toString('utf8').startsWith(ours)) continue
-    if (name.at(-1) === slash) {
-      sorted.nested.push(name.toString('utf8').slice(0, -1))
-      continue
+  try {
+    for (const name of names) {
+      await turn()
+      if (ours !== undefined && name.toString('utf8').startsWith(ours)) continue
+      if (name.at(-1) === slash) {
+        sorted.nested.push(name.toString('utf8').slice(0, -1))
+        continue
+      }
+      const found = await look(name)
+      if (!found) sorted.drop.push(name)
+      else if (found.isSymbolicLink()) sorted.take.push(name)
+      else if (!found.isFile()) sorted.drop.push(name)
+      else if (Number(found.size) > limits.fileBytes || !mayRead(found, user))
+        sorted.large[name.toString('utf8')] = `${found.size} ${found.mtimeNs} ${found.ctimeNs}`
+      else {
+        bytes += Number(found.size)
+        if (bytes > limits.bytes) throw new NoPicture(`more than ${limits.bytes / 1_000_000} MB would have to be read`)
+        sorted.take.push(name)
+      }
     }
-    const parent = parentOf(name)
-    const found = parent === undefined || isFolder(parent) ? lookOr(name, look) : undefined
-    if (!found) sorted.drop.push(name)
-    else if (found.isSymbolicLink()) sorted.take.push(name)
-    else if (!found.isFile()) sorted.drop.push(name)
-    else if (Number(found.size) > limits.fileBytes || !mayRead(found, user))
-      sorted.large[name.toString('utf8')] = `${found.size} ${found.mtimeNs} ${found.ctimeNs}`
-    else {
-      bytes += Number(found.size)
-      if (bytes > limits.bytes) throw new NoPicture(`more than ${limits.bytes / 1_000_000} MB would have to be read`)
-      sorted.take.push(name)
-    }
+    return sorted
+  } finally {
+    await leave(0)
+    await root.close()
   }
-  return sorted
 }
+
+/** The handles on the way down stay open. */
+const deepest = 200
 
 const slash = 0x2f
 type Found = BigIntStats | undefined
 
-function parentOf(name: Buffer): Buffer | undefined {
-  const at = name.lastIndexOf(slash)
-  return at === -1 ? undefined : name.subarray(0, at)
+function partsOf(name: Buffer): Buffer[] {
+  const parts: Buffer[] = []
+  for (let from = 0; ; ) {
+    const end = name.indexOf(slash, from)
+    if (end === -1) return [...parts, name.subarray(from)]
+    parts.push(name.subarray(from, end))
+    from = end + 1
+  }
 }
 
-function lookOr(name: Buffer, look: (name: Buffer) => Found): Found {
+function lookOr(folder: DirectoryHandle, name: Buffer): Found {
   try {
-    return look(name)
+    return lstatSync(folder.atBytes(name), { bigint: true, throwIfNoEntry: false })
   } catch {
-    // A folder that may not be entered, a name that is too long: nothing that anybody here can read.
+    // A name that is too long: nothing that anybody here can read.
     return undefined
   }
 }

@@ -101,7 +101,7 @@ async function pictureBefore(context: WatchContext): Promise<Begun | NotBegun> {
     const left = folder.left ?? (await emptyBefore(context))
     const covers = left?.runs ?? []
     // The workspace holds what the run before has done: only its beginning is ours too.
-    const glance = left ? undefined : glanceAt(walls.workspace.source)
+    const glance = left ? undefined : await glanceAt(walls.workspace.source, home)
     const picture = left?.picture ?? (await firstPicture(glance, folder, place, context))
     const isKnown = context.isNew && run.fence === 1 && picture === emptyPicture
     if (!isKnown) folder.keepBase({ runs: [...covers, run.id], picture })
@@ -136,17 +136,17 @@ async function firstPicture(
 }
 
 /** `goesOn` says that the next run may find the workspace as it is now. */
-async function compare(begun: Begun, { voice, redact, walls, shelf }: WatchContext, goesOn: boolean): Promise<RunChanged> {
+async function compare(begun: Begun, { voice, redact, walls, shelf, home }: WatchContext, goesOn: boolean): Promise<RunChanged> {
   const { folder, picture, covers } = begun
   try {
     // A run that was stopped has changed things too, and to look takes a moment.
     const place = { ...begun.place, signal: new AbortController().signal }
     const workspace = walls.workspace.source
-    const glance = glanceAt(workspace)
+    const glance = await glanceAt(workspace, home)
     const isSame = glance !== undefined && glance.digest === begun.glance?.digest
     if (!isSame) folder.make()
     const after = isSame ? picture : await takePicture(place, picture, afterLimits)
-    if (goesOn && glance && !glance.isEmpty && (isSame || glanceAt(workspace)?.digest === glance.digest))
+    if (goesOn && glance && !glance.isEmpty && (isSame || (await glanceAt(workspace, home))?.digest === glance.digest))
       shelf.offer(folder.path, { workspace, picture: after, digest: glance.digest })
     const kept = after.tree === picture.tree ? nothingKept : await readKept(folder.path)
     const difference = differenceOf(picture, after, { ...kept, redact })

@@ -96,7 +96,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     })
     const env = await environmentOf(parts, site, proving)
     const git = (args: readonly string[]) => gitInside(sandbox, walls, env.PATH, args)
-    const hashTree = () => treeHash(workspace.source, { git, signal })
+    const hashTree = () => treeHash(workspace.source, { home: parts.home, git, signal })
     const result = await runChecks({
       commands: checks.commands,
       clock: parts.clock,

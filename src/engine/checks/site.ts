@@ -70,7 +70,7 @@ export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): P
     const { sandbox, unit, user, enforced } = site
     const place = { unit, user, enforced, home: ownHome, hidden: [home], mounts: [], masks: [] }
     const walls = wallsOf(site.profile, { ...place, workspace: { source: folder, path: folder } })
-    return await treeHash(folder, { git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
+    return await treeHash(folder, { home, git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
   } finally {
     await removeTree(ownHome)
   }

@@ -4,6 +4,7 @@ import type { FolderView } from '../../domain/draft.ts'
 import { invalid, messageOf } from '../../domain/error.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Standing } from '../../domain/role.ts'
+import { openDirectory } from '../../files/directory-handle.ts'
 import type { Db } from '../../store/database.ts'
 import { recentWorkspaces } from '../../store/tasks.ts'
 import { assertMayWorkIn, mayAll } from '../entrance/may-ask.ts'
@@ -43,7 +44,7 @@ export async function listFolders(
   const folder = await realpath(path).catch((error: unknown) => {
     throw invalid(`The folder ${path} cannot be looked into: ${messageOf(error)}.`)
   })
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+  const entries = await entriesOf(folder).catch((error: unknown) => {
     throw invalid(`The folder ${path} cannot be looked into: ${messageOf(error)}.`)
   })
   const found = entries
@@ -57,6 +58,17 @@ export async function listFolders(
     recent: [],
     items: await Promise.all(found.slice(0, mostShown).map((name) => itemOf(name, join(folder, name)))),
     isCut: found.length > mostShown,
+  }
+}
+
+/** An agent that works there may have put a link in its place since it was looked at. */
+async function entriesOf(path: string) {
+  const folder = await openDirectory(path)
+  if (!folder) throw new Error('it was exchanged meanwhile')
+  try {
+    return await readdir(folder.at('.'), { withFileTypes: true })
+  } finally {
+    await folder.close()
   }
 }
 

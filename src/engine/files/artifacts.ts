@@ -8,6 +8,7 @@ import { megabyte } from '../../domain/files/limits.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
 import { newId } from '../../domain/id.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { someNames } from '../../files/names-in.ts'
 import { removeEntry } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
@@ -142,7 +143,9 @@ async function gather(
 ): Promise<void> {
   const { found, leftOut, seen } = into
   const { limits, blobs } = parts.files
-  for (const own of readdirSync(folder.at('.')).sort()) {
+  const { names, isCut } = someNames(folder, mostLookedAt)
+  if (isCut) leftOut.push(`${above === '' ? 'some files' : above} (more than ${mostLookedAt} in one folder)`)
+  for (const own of names) {
     if (leftOut.at(-1) === tooMany) return
     if (++seen.count > mostLookedAt) return void leftOut.push(tooMany)
     const name = `${above}${own}`
@@ -156,7 +159,7 @@ async function gather(
       leftOut.push(`${JSON.stringify(name.slice(0, 100))} (its name ${fault ?? 'is not written as names are kept'})`)
       continue
     }
-    const inside = depth < deepest ? await openIn(folder, own) : undefined
+    const inside = depth < deepest ? await openIn(folder, own).catch(notOursToRead) : undefined
     if (inside) {
       try {
         await gather(inside, parts, into, `${name}/`, depth + 1)
@@ -198,6 +201,10 @@ async function* piecesOf(file: number, { redactor }: Pick<RunParts, 'redactor'>)
     yield* hidden.write(Buffer.from(buffer.subarray(0, read)))
   }
   yield hidden.end()
+}
+
+function notOursToRead(error: { code?: string }): undefined {
+  if (error.code !== 'EACCES') throw error
 }
 
 /** Undefined for a link, and for what is not ours to read. */

@@ -30,8 +30,8 @@ export function fingerprintOf(end: CameTo): string | undefined {
 const limits = { files: 50_000, bytes: 2_000_000_000, ms: 5_000 }
 
 /** The fingerprint of a run that left its work in this folder. Only of runs after which another would be tried. */
-export async function fingerprintIn(folder: string, verdict: Omit<CameTo, 'tree'>): Promise<string | undefined> {
+export async function fingerprintIn(folder: string, verdict: Omit<CameTo, 'tree'>, home?: string): Promise<string | undefined> {
   if (!leavesFingerprint(verdict) || categories[verdict.category ?? 'internal'].retry === 'never') return undefined
-  const tree = await treeHash(folder, { limits }).catch(() => undefined)
+  const tree = await treeHash(folder, { home, limits }).catch(() => undefined)
   return tree?.hash == null ? undefined : fingerprintOf({ ...verdict, tree: tree.hash })
 }

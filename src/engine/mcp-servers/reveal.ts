@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import { namesSecret, type Secret } from '../../domain/redact/names.ts'
+import { readNamedFile } from '../../files/read-file.ts'
 import type { Revealed } from '../../mcp-server.ts'
 import type { RunParts } from '../run.ts'
 
@@ -36,7 +36,7 @@ export function revealer(
       return { value: given!.value.trim(), isSecret: true }
     }
     if (kind === 'file') {
-      const text = await readFile(name, 'utf8').catch((error: unknown) => {
+      const text = await readNamedFile(name).catch((error: unknown) => {
         throw unavailable(`The file ${name}, which its settings name, cannot be read: ${messageOf(error)}.`)
       })
       return { value: text.trim(), isSecret: true }

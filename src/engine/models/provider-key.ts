@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../clock.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import { isAbsence } from '../../files/directory-handle.ts'
+import { readNamedFile } from '../../files/read-file.ts'
 import type { RunParts } from '../run.ts'
 
 export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
@@ -30,7 +30,7 @@ export function keyReader(
     }
   if ('file' in place)
     return async () => {
-      const text = await readFile(place.file, 'utf8').catch((error: unknown) => {
+      const text = await readNamedFile(place.file).catch((error: unknown) => {
         throw unavailable(
           isAbsence(error)
             ? `The key of provider "${provider}" is to be in the file ${place.file}, which is not there.`

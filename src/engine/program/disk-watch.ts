@@ -1,8 +1,7 @@
 import { existsSync, realpathSync, statfsSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
+import { walkTree } from '../../files/walk-tree.ts'
 
 /** How often the file system is asked for its free space, which costs next to nothing. */
 const lookMs = 1_000
@@ -46,8 +45,14 @@ export function watchDisk({ folders, mostBytes, clock, onLimit, ...options }: Di
     const written = await writtenSince(folders, startedAtMs, clock)
     const endedAt = clock.monotonic()
     nextWalkAt = endedAt + Math.max(walkEveryMs, (endedAt - begunAt) / walkShare)
-    if (isOver || (written.bytes <= mostBytes && written.files <= filesLimit)) return
+    const isMuch = written.bytes > mostBytes || written.files > filesLimit
+    // What lies so deep that nobody could see it may be what the disk has lost.
+    if (isOver || !(isMuch || (written.isPartial && mayBeOver))) return
     isOver = true
+    if (!isMuch)
+      return onLimit(
+        'The agent made folders too deep to be looked into, and the disk has lost more free space than limits.disk of its profile allows it to write.',
+      )
     const what = written.bytes > mostBytes ? `${Math.round(written.bytes / 1024 / 1024)} MB` : `${written.files} files`
     onLimit(`The agent wrote ${what} to the disk, more than limits.disk of its profile allows.`)
   }
@@ -84,27 +89,32 @@ function roomOf(folder: string): Room | undefined {
 }
 
 /** What the files that were changed since then take on the disk, links not followed. A sparse file takes what it holds, not what it claims. */
-async function writtenSince(folders: readonly string[], startedAtMs: number, clock: Clock): Promise<Room> {
+async function writtenSince(
+  folders: readonly string[],
+  startedAtMs: number,
+  clock: Clock,
+): Promise<Room & { readonly isPartial: boolean }> {
   const deadline = clock.monotonic() + walkMs
-  const left = folders.map((folder) => realOf(folder))
-  let [bytes, files] = [0, 0]
-  for (let path = left.pop(); path !== undefined && clock.monotonic() < deadline; path = left.pop()) {
+  let [bytes, files, isPartial] = [0, 0, false]
+  for (const path of folders) {
     // The agent removes folders meanwhile, or swaps them for links: neither counts.
-    const folder = await openDirectory(path).catch(() => undefined)
+    const folder = await openDirectory(realOf(path)).catch(() => undefined)
     if (!folder) continue
     try {
-      for (const entry of await readdir(folder.at('.'), { withFileTypes: true })) {
-        if (entry.isDirectory()) left.push(join(path, entry.name))
-        const found = await lstat(folder.at(entry.name)).catch(() => undefined)
-        if (!found || found.ctimeMs < startedAtMs) continue
-        files++
-        bytes += found.blocks * 512
-      }
+      const walked = await walkTree(folder, ({ stats }) => {
+        if (clock.monotonic() > deadline) return 'end'
+        if (stats.ctimeMs >= startedAtMs) {
+          files++
+          bytes += stats.blocks * 512
+        }
+        return 'in'
+      })
+      isPartial ||= walked.isPartial
     } finally {
       await folder.close()
     }
   }
-  return { bytes, files }
+  return { bytes, files, isPartial }
 }
 
 /** The folders themselves are named by us; only what is in them belongs to the agent. */

@@ -1,11 +1,15 @@
-import { chownSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { chownSync, lstatSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { mergeEnvironments } from '../../domain/profile/resolve.ts'
 import { toolAccess } from '../../domain/rule/access.ts'
 import { proxyEnvironment } from '../../egress/environment.ts'
+import { openDirectory } from '../../files/directory-handle.ts'
+import { readNamedFile, readRegular } from '../../files/read-file.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { findProgram } from '../../process/program.ts'
 import type { SandboxHealth } from '../../sandbox.ts'
@@ -78,7 +82,9 @@ export async function wantedOf(
     systemPrompt: withMounts(
       joined(
         await roleOf(taken, place),
-        agent.systemPromptFile ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt) : agent.systemPrompt,
+        agent.systemPromptFile
+          ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt, task.workspace)
+          : agent.systemPrompt,
         task.spec.appendSystemPrompt,
       ),
       // A plain command may take no system prompt; it finds them in its environment.
@@ -142,11 +148,27 @@ function withMounts(prompt: string | undefined, lines: readonly string[]): strin
 }
 
 /** Read anew for each run; the configured text stands in for a file that is gone. */
-async function readSystemPrompt(file: string, instead: string | undefined): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
+export async function readSystemPrompt(file: string, instead: string | undefined, workspace: string): Promise<string> {
+  const read = isWithin(file, workspace) ? readThere(file) : readNamedFile(file)
+  return read.catch((error: unknown) => {
     if (instead !== undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return instead
     throw new RunFailure('bad_config', `The system prompt file ${file} cannot be read: ${messageOf(error)}.`)
   })
+}
+
+/** In the workspace the agent itself may have put a link to somebody's secret there, which it would be told then. */
+async function readThere(file: string): Promise<string> {
+  const folder = await openDirectory(dirname(file))
+  try {
+    const text = folder && readRegular(folder, basename(file), 4 * 1024 * 1024)
+    if (text) return text.toString('utf8')
+    const isThere = folder && lstatSync(folder.at(basename(file)), { throwIfNoEntry: false })
+    throw isThere
+      ? new Error('it lies in the workspace and is a link or no regular file; put the file itself there')
+      : Object.assign(new Error('there is no such file'), { code: 'ENOENT' })
+  } finally {
+    await folder?.close()
+  }
 }
 
 /**

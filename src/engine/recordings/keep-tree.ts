@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
+import { openWorkspace } from '../workspace/same-place.ts'
 import { takingTurns } from '../workspace/turns.ts'
 import type { RecordingFolder } from './folder.ts'
 import { keepFile } from './keep-file.ts'
@@ -42,8 +43,7 @@ export async function keepTree(root: string, folder: RecordingFolder, options: K
     signal.throwIfAborted()
   }
 
-  const walk = async (fd: number, named: string, above: string, depth: number): Promise<void> => {
-    const here = process.platform === 'linux' ? `/proc/self/fd/${fd}` : named
+  const walk = async (here: string, above: string, depth: number): Promise<void> => {
     for (const name of readdirSync(`${here}/.`)) {
       await count(0)
       if (name.includes('\ufffd') || `${root}/${above}${name}` === without) continue
@@ -51,13 +51,15 @@ export async function keepTree(root: string, folder: RecordingFolder, options: K
       const stat = lstatSync(at, { bigint: true, throwIfNoEntry: false })
       if (!stat) continue
       const entry = { path: `${above}${name}`, mode: Number(stat.mode) & 0o777, mtimeNs: String(stat.mtimeNs) }
-      if (stat.isSymbolicLink()) entries.push({ ...entry, kind: 'link', target: readlinkSync(at) })
-      else if (stat.isDirectory()) {
+      if (stat.isSymbolicLink()) {
+        const target = targetOf(at)
+        if (target !== undefined) entries.push({ ...entry, kind: 'link', target })
+      } else if (stat.isDirectory()) {
         const inside = depth < deepest ? opened(at, constants.O_DIRECTORY) : undefined
         if (inside === undefined) continue
         entries.push({ ...entry, kind: 'directory' })
         try {
-          await walk(inside, `${named}/${name}`, `${entry.path}/`, depth + 1)
+          await walk(process.platform === 'linux' ? `/proc/self/fd/${inside}` : at, `${entry.path}/`, depth + 1)
         } finally {
           closeSync(inside)
         }
@@ -75,15 +77,26 @@ export async function keepTree(root: string, folder: RecordingFolder, options: K
     }
   }
 
-  const top = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)
+  const top = await openWorkspace(root, without)
+  if (!top) return { files: 0, bytes: 0, entries: [], leftOut: 'its folder is gone, or a link by now' }
   try {
-    await walk(top, root, '', 0)
+    await walk(top.at('.'), '', 0)
     return { files, bytes, entries }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     return { files: 0, bytes: 0, entries: [], leftOut: error.message }
   } finally {
-    closeSync(top)
+    await top.close()
+  }
+}
+
+/** Undefined if it is no link any more. */
+function targetOf(at: string): string | undefined {
+  try {
+    return readlinkSync(at)
+  } catch (error) {
+    if (isAbsence(error) || (error as { code?: string }).code === 'EINVAL') return undefined
+    throw error
   }
 }
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
 import { open, readdir, realpath } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { invalid, PawlError } from '../../domain/error.ts'
+import { type DirectoryHandle, noFollow, openDirectory } from '../../files/directory-handle.ts'
 
 export interface FolderFile {
   /** Relative, with slashes. */
@@ -25,7 +26,7 @@ export async function readFolder(folder: string): Promise<FolderFile[]> {
     const shown = relative(folder, directory) || '.'
     const real = await inside(directory)
     if (above.includes(real)) throw invalid(`holds a link that leads in a circle, ${shown}`)
-    const entries = await readdir(directory, { withFileTypes: true }).catch(refuseUnreadable(shown))
+    const entries = await readdirAt(real).catch(refuseUnreadable(shown))
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(directory, entry.name)
       if (await isFolder(path, entry.isDirectory(), entry.isSymbolicLink())) await walk(path, [...above, real])
@@ -35,8 +36,7 @@ export async function readFolder(folder: string): Promise<FolderFile[]> {
   async function take(path: string): Promise<void> {
     const shown = relative(folder, path)
     const real = await inside(path)
-    // A pipe or a device would keep us waiting for ever.
-    const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(refuseUnreadable(shown))
+    const file = await openAt(real).catch(refuseUnreadable(shown))
     try {
       const { mode, size } = await file.stat()
       if (!(await file.stat()).isFile()) throw invalid(`holds ${shown}, which is neither a file nor a folder`)
@@ -57,6 +57,23 @@ export async function readFolder(folder: string): Promise<FolderFile[]> {
   await walk(folder, [])
   return files
 }
+
+/** A skill may be a link into a repository that an agent works in: where a path really leads must still be so when it is opened. */
+async function atFolder<T>(real: string, use: (folder: DirectoryHandle) => Promise<T>): Promise<T> {
+  const folder = await openDirectory(real)
+  if (!folder) throw Object.assign(new Error(`${real} was exchanged while it was read`), { code: 'ENOTDIR' })
+  try {
+    return await use(folder)
+  } finally {
+    await folder.close()
+  }
+}
+
+const readdirAt = (real: string) => atFolder(real, (folder) => readdir(folder.at('.'), { withFileTypes: true }))
+
+/** A pipe or a device would keep us waiting for ever. */
+const openAt = (real: string) =>
+  atFolder(dirname(real), (folder) => open(folder.at(basename(real)), constants.O_RDONLY | constants.O_NONBLOCK | noFollow))
 
 async function isFolder(path: string, isDirectory: boolean, isLink: boolean): Promise<boolean> {
   if (!isLink) return isDirectory

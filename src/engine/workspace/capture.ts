@@ -1,20 +1,9 @@
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, fchmodSync, fchownSync, lstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { someNames } from '../../files/names-in.ts'
+import { readRegular as readFileIn } from '../../files/read-file.ts'
 import { makeFolders } from './move-entry.ts'
 import { type Entry, entryIfAny } from './tree.ts'
 import { takingTurns } from './turns.ts'
@@ -39,6 +28,8 @@ export interface CapturedPart {
 
 const maxParts = 500
 const maxBytes = 256 * 1024
+/** The handles on the way down stay open. What lies deeper counts by the times of its folder, which change with all that is put there or taken away. */
+const deepest = 100
 
 /** Undefined if nothing is there. `keep: false` only for telling changes. */
 export async function capture(root: string, path: string, { keep }: { keep: boolean }): Promise<Captured | undefined> {
@@ -49,29 +40,30 @@ export async function capture(root: string, path: string, { keep }: { keep: bool
   let [count, bytes] = [0, 0]
   let isShared = false
   const turn = takingTurns()
-  const read = async (folder: DirectoryHandle, name: string, below: string): Promise<void> => {
+  const read = async (folder: DirectoryHandle, name: string, below: string, depth: number): Promise<void> => {
     await turn()
     const entry = await entryIfAny(folder.at(name))
     if (!entry || ++count > 20 * maxParts) return
     if (entry.kind === 'file' && (lstatSync(folder.at(name), { throwIfNoEntry: false })?.nlink ?? 1) > 1) isShared = true
-    const part = await readPart(folder, name, below, entry)
-    const executes = entry.kind === 'file' && (entry.mode & 0o100) !== 0
-    hash.update(
-      JSON.stringify([below, entry.kind, executes, part ? (part.content ?? '') : [entry.size, entry.mtimeNs, entry.ctimeNs]]),
-    )
-    bytes += part?.content?.length ?? 0
-    if (!part) bytes = Number.POSITIVE_INFINITY
-    else if (keep && bytes <= 2 * maxBytes) parts.push(part)
-    const inside = entry.kind === 'directory' ? await openIn(folder, name) : undefined
-    if (!inside) return
+    const inside = entry.kind === 'directory' && depth < deepest ? await openIn(folder, name) : undefined
     try {
-      for (const entryName of readdirSync(inside.at('.')).toSorted()) await read(inside, entryName, join(below, entryName))
+      const within = inside && someNames(inside, 20 * maxParts)
+      const isUnseen = entry.kind === 'directory' && (!within || within.isCut)
+      const part = isUnseen ? undefined : await readPart(folder, name, below, entry)
+      const executes = entry.kind === 'file' && (entry.mode & 0o100) !== 0
+      hash.update(
+        JSON.stringify([below, entry.kind, executes, part ? (part.content ?? '') : [entry.size, entry.mtimeNs, entry.ctimeNs]]),
+      )
+      bytes += part?.content?.length ?? 0
+      if (!part) bytes = Number.POSITIVE_INFINITY
+      else if (keep && bytes <= 2 * maxBytes) parts.push(part)
+      for (const entryName of within?.names ?? []) await read(inside!, entryName, join(below, entryName), depth + 1)
     } finally {
-      await inside.close()
+      await inside?.close()
     }
   }
   try {
-    await read(parent, basename(path), '')
+    await read(parent, basename(path), '', 1)
   } finally {
     await parent.close()
   }
@@ -91,29 +83,8 @@ async function readPart(folder: DirectoryHandle, name: string, path: string, ent
 }
 
 /** The bytes of a regular file of a size that is expected. Undefined for all else. */
-export async function readRegular(folder: DirectoryHandle, name: string, most = maxBytes): Promise<Buffer | undefined> {
-  try {
-    const file = openSync(folder.at(name), constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile() || stat.size > most) return undefined
-      // One more than expected: a file that grows meanwhile is noticed.
-      const buffer = Buffer.alloc(stat.size + 1)
-      let size = 0
-      for (;;) {
-        const bytesRead = readSync(file, buffer, size, buffer.length - size, null)
-        if (bytesRead === 0) return buffer.subarray(0, size)
-        size += bytesRead
-        if (size > stat.size) return undefined
-      }
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (isAbsence(error)) return undefined
-    throw error
-  }
-}
+export const readRegular = async (folder: DirectoryHandle, name: string, most = maxBytes): Promise<Buffer | undefined> =>
+  readFileIn(folder, name, most)
 
 /** Puts back what was captured, where nothing is now. */
 export async function putBack(root: string, path: string, parts: readonly CapturedPart[]): Promise<void> {

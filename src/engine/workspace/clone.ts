@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
@@ -10,6 +10,7 @@ import { systemPath } from '../../process/program.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import type { CopyPlan } from './copy.ts'
 import { neutralGit, ownerOf } from './git.ts'
+import { makeFolders } from './move-entry.ts'
 import { settleLeft } from './settle-guard.ts'
 
 export type ClonePlan = Omit<CopyPlan, 'owner' | 'fence' | 'signal'> & {
@@ -84,7 +85,7 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
     await neutralGit({ folder: '/', verb: 'clone', args, settings, signal, timeoutMs: 600_000 })
     await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
     // What of our own home is shown inside, the home of a session, needs the place.
-    if (plan.without.startsWith(`${original}/`)) await mkdir(join(target, relative(original, plan.without)), { recursive: true })
+    if (plan.without.startsWith(`${original}/`)) await makePlace(target, relative(original, plan.without), original)
     if (owner && process.getuid?.() === 0)
       await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', target], {
         ...(signal ? { signal } : {}),
@@ -102,6 +103,19 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
       mode: 0o600,
     })
     return file
+  }
+}
+
+/** What was committed may be a link, at this very path. */
+async function makePlace(clone: string, path: string, original: string): Promise<void> {
+  try {
+    await (await makeFolders(await realpath(clone), path)).close()
+  } catch (error) {
+    throw new PawlError(
+      'invalid',
+      `The workspace ${original} cannot be cloned: where Pawl's home lies in it, ${path}, the last commit has something else than a folder. Remove that from the repository, or use --workspace-mode copy.`,
+      { cause: error },
+    )
   }
 }
 

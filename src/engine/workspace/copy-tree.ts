@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
-import { lstat, mkdir, readdir } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { mkdir, readdir } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
+import { type Step, type TreeEntry, walkTree } from '../../files/walk-tree.ts'
 import { systemPath } from '../../process/program.ts'
 import type { Sandbox } from '../../sandbox.ts'
 import { placeAt } from './same-place.ts'
@@ -45,9 +47,13 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
   const count = counter(plan)
 
   const copyFolder = async (folder: string, target: string): Promise<void> => {
-    await mkdir(target, { mode: (await lstat(folder)).mode & 0o777 })
+    const { mode, names } = await inFolder(folder, async (opened) => ({
+      mode: (await opened.stat()).mode & 0o777,
+      names: await readdir(opened.at('.')),
+    }))
+    await mkdir(target, { mode })
     const whole: string[] = []
-    for (const name of await readdir(folder)) {
+    for (const name of names) {
       const path = join(folder, name)
       // What is shown of our home inside, the home of a session, needs the place.
       if (path === plan.without) await mkdir(join(target, name), { mode: 0o755 })
@@ -105,15 +111,23 @@ function counter({ onProgress, toldEveryMs = 5_000 }: TreeToCopy): (lines: numbe
 
 async function foldersNamed(names: readonly string[], from: string, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
-  const look = async (folder: string): Promise<void> => {
+  const see = ({ name, path, stats }: TreeEntry): Step => {
     signal.throwIfAborted()
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (!entry.isDirectory()) continue
-      const path = join(folder, entry.name)
-      if (names.includes(basename(path))) found.push(path)
-      else await look(path)
-    }
+    if (!stats.isDirectory() || !names.includes(name)) return 'in'
+    found.push(join(from, path))
+    return 'past'
   }
-  await look(from)
+  await inFolder(from, (root) => walkTree(root, see))
   return found
+}
+
+/** It may have been swapped for a link by whoever works around it or inside of it. */
+async function inFolder<T>(path: string, use: (folder: DirectoryHandle) => Promise<T>): Promise<T> {
+  const folder = await openDirectory(path)
+  if (!folder) throw new Error(`${path} is gone, or is a link by now`)
+  try {
+    return await use(folder)
+  } finally {
+    await folder.close()
+  }
 }

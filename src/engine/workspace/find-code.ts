@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CodePath, codePathMatcher, type Treatment } from '../../domain/code-paths.ts'
 import { looksLikePawlHome } from '../../domain/credential-paths.ts'
 import { foldName } from '../../domain/path-rules.ts'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 import { letIn } from '../../files/let-in.ts'
 import { markOf } from '../../sandbox.ts'
 import { foldedNames } from './credentials.ts'
@@ -123,7 +123,11 @@ export async function findCode(root: string, { paths, without, seenAs = root, af
       }
     })
   }
-  await walk(root, '', { name: '', depth: 0, kind: 'tree', above: foldedNames(seenAs), homeAt: undefined })
+  if (afterRun) letIn(root, 'read')
+  const top = await openDirectory(root).catch(() => undefined)
+  // By its handle from here on: whoever works around it may put a link in its place.
+  if (top) await walk(top.at('.'), '', { name: '', depth: 0, kind: 'tree', above: foldedNames(seenAs), homeAt: undefined }).finally(() => top.close())
+  else found.unseen.push('')
   return found
 }
 

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CodePath } from '../../domain/code-paths.ts'
-import { messageOf } from '../../domain/error.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { processIdentity } from '../../process/identity.ts'
@@ -16,6 +16,7 @@ import { type Before, type GuardRecord, livingOthers, recordFile, writeRecord } 
 import { linkedRepository } from './linked-repository.ts'
 import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
 import { excludeShown, overlook, trackedBehind } from './overlooked.ts'
+import { placeAt } from './same-place.ts'
 import { releaseRecord, type Settled, settleRecord } from './settle-guard.ts'
 import { dropParked, makeStubs, parkedFolder } from './stubs.ts'
 import { isTrusted } from './trusted.ts'
@@ -50,7 +51,7 @@ export interface GuardOptions {
   /** Whose program may be kept for another run. */
   readonly session?: string | undefined
   readonly home: string
-  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile'>
+  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mark'>
   readonly paths: readonly CodePath[]
   /** Those that the program of this very run obeys; all of them if it is not known. */
   readonly own?: readonly CodePath[] | undefined
@@ -67,7 +68,11 @@ export interface GuardOptions {
 export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const { run, home, paths, profile, enforced } = options
   const root = realpathSync.native(options.workspace.source)
-  const workspace = { source: root, path: options.workspace.path }
+  const { source, path, mark } = options.workspace
+  // Whoever works around it may have put a link, or another folder, in its place since it was looked at.
+  if (mark !== undefined && (root !== source || (await placeAt(root)) !== mark))
+    throw new PawlError('invalid', `The workspace ${path} was exchanged while the run began; try again.`)
+  const workspace = { source: root, path }
   const found = await findCode(root, { paths, without: home, seenAs: workspace.path })
   const cover = enforced ? coverWorkspace(workspace, found, options.given ?? []) : nothingToCover
   const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))

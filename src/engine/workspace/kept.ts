@@ -1,11 +1,11 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict, notFound } from '../../domain/error.ts'
 import type { KeptWorkspaceView } from '../../domain/workspace-view.ts'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { removeTree } from '../../files/remove-tree.ts'
-import { takingTurns } from './turns.ts'
+import { walkTree } from '../../files/walk-tree.ts'
 
 /** Has this task ended, so that nothing goes on in its workspace? True also for a task that nobody knows any more. */
 export type HasEnded = (task: string) => Promise<boolean>
@@ -27,7 +27,7 @@ export async function listKept(home: string, hasEnded: HasEnded): Promise<KeptWo
       task,
       kind: isKind,
       path,
-      bytes: await bytesIn(path),
+      bytes: await bytesIn(folder, name),
       removable: isKind === 'kept' || (await hasEnded(task)),
     })
   }
@@ -43,23 +43,20 @@ export async function removeKept(home: string, name: string, hasEnded: HasEnded)
   return found
 }
 
-/** On disk. A file with two names counts twice; what is removed meanwhile does not count. */
-async function bytesIn(root: string): Promise<number> {
+/** On disk. A file with two names counts twice; what is removed meanwhile does not count. An agent may be at work in there. */
+async function bytesIn(folder: string, name: string): Promise<number> {
   let bytes = 0
-  const folders = [root]
-  for (const turn = takingTurns(); ; ) {
-    const folder = folders.pop()
-    if (folder === undefined) return bytes
-    await turn()
-    try {
-      for (const entry of readdirSync(folder, { withFileTypes: true })) {
-        const path = join(folder, entry.name)
-        if (entry.isDirectory()) folders.push(path)
-        else bytes += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512
-      }
-    } catch (error) {
-      const code = (error as { code?: string }).code
-      if (!isAbsence(error) && code !== 'EACCES') throw error
-    }
+  const parent = await openDirectory(realpathSync.native(folder))
+  const root = parent && (await openIn(parent, name).catch(() => undefined))
+  try {
+    if (root)
+      await walkTree(root, ({ stats }) => {
+        if (!stats.isDirectory()) bytes += stats.blocks * 512
+        return 'in'
+      })
+    return bytes
+  } finally {
+    await root?.close()
+    await parent?.close()
   }
 }

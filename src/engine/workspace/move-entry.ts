@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs'
-import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { letIn } from '../../files/let-in.ts'
+import { mkdirSync, renameSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { letIn, letRead } from '../../files/let-in.ts'
 import { removeEntry } from '../../files/remove-tree.ts'
 import { putEntry } from './put-entry.ts'
 import { entryAt } from './tree.ts'
@@ -10,7 +11,13 @@ interface Place {
   readonly name: string
 }
 
-/** Moves whatever has that name, a link as a link, also from one file system to another. Pipes, sockets and devices do not cross: they are removed. */
+/** The handles on the way down stay open. */
+const deepest = 100
+
+/**
+ * Moves whatever has that name, a link as a link, also from one file system to another. Pipes, sockets and devices do not cross, nor does what lies too deep: they are
+ * removed. So nothing that an agent puts into a folder keeps that folder from being moved out.
+ */
 export async function moveEntry(from: Place, to: Place): Promise<void> {
   const target = to.parent.at(to.name)
   try {
@@ -29,14 +36,21 @@ export async function moveEntry(from: Place, to: Place): Promise<void> {
   }
 }
 
-async function copyAcross(from: Place, to: Place): Promise<void> {
+async function copyAcross(from: Place, to: Place, depth = 1): Promise<void> {
   const entry = await entryAt(from.parent.at(from.name))
   if (entry.kind === 'other') return
   if (entry.kind === 'directory') letIn(from.parent.at(from.name), 'write')
-  await putEntry(from.parent.at(from.name), to.parent, to.name, entry, undefined)
-  if (entry.kind !== 'directory') return
+  else if (entry.kind === 'file') letRead(from.parent.at(from.name))
+  // One that is closed to its owner could not be filled.
+  const open = entry.kind === 'directory' ? { ...entry, mode: entry.mode | 0o700 } : entry
+  await putEntry(from.parent.at(from.name), to.parent, to.name, open, undefined)
+  if (entry.kind !== 'directory' || depth >= deepest) return
   await inBoth(from, to, async (source, target) => {
-    for (const name of readdirSync(source.at('.'))) await copyAcross({ parent: source, name }, { parent: target, name })
+    for (const name of await readdir(source.at('.')))
+      await copyAcross({ parent: source, name }, { parent: target, name }, depth + 1).catch((error: unknown) => {
+        // Gone by now, or a name that is no text.
+        if (!isAbsence(error)) throw error
+      })
   })
 }
 

@@ -1,5 +1,7 @@
-import { constants } from 'node:fs'
+import { constants, realpathSync } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
+import { isWithin } from '../../domain/profile/mounts.ts'
+import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
 import { markOf } from '../../sandbox.ts'
 
 /**
@@ -27,3 +29,12 @@ export async function placeAt(stored: string): Promise<string | undefined> {
     await folder.close()
   }
 }
+
+/**
+ * Opens the folder that a run works in; undefined if it is gone, or a link is on the way by now. What a task names is stored with links followed. The home of Pawl may
+ * lie behind a link of its user's; below it everything is ours.
+ */
+export const openWorkspace = async (source: string, home?: string): Promise<DirectoryHandle | undefined> =>
+  openDirectory(
+    home !== undefined && isWithin(source, home) ? `${realpathSync.native(home)}${source.slice(home.length)}` : source,
+  )

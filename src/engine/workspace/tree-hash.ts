@@ -2,6 +2,7 @@ import { createHash, hash as digest } from 'node:crypto'
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { WalledGit } from './git.ts'
+import { openWorkspace } from './same-place.ts'
 import { takingTurns } from './turns.ts'
 
 /** What a workspace holds, as one number. */
@@ -15,6 +16,8 @@ export interface TreeHash {
 }
 
 export interface TreeHashOptions {
+  /** Of Pawl: a folder in it may lie behind a link of the user's. */
+  readonly home?: string | undefined
   /** Asked for what a repository leaves out. Without it, and where there is no repository, everything counts. */
   readonly git?: WalledGit | undefined
   readonly signal?: AbortSignal | undefined
@@ -42,8 +45,7 @@ export async function treeHash(root: string, options: TreeHashOptions = {}): Pro
   const whole = createHash('sha256')
   let [files, bytes] = [0, 0]
 
-  const walk = async (folder: number, named: Buffer, above: Buffer, depth: number): Promise<void> => {
-    const here = process.platform === 'linux' ? Buffer.from(`/proc/self/fd/${folder}/`) : Buffer.concat([named, slash])
+  const walk = async (here: Buffer, above: Buffer, depth: number): Promise<void> => {
     const entries: Dirent<Buffer>[] = readdirSync(here, { encoding: 'buffer', withFileTypes: true })
     for (const entry of entries.sort((one, other) => Buffer.compare(one.name, other.name))) {
       await turn()
@@ -59,7 +61,8 @@ export async function treeHash(root: string, options: TreeHashOptions = {}): Pro
         const inside = opened(at, constants.O_DIRECTORY)
         if (inside === undefined) continue
         try {
-          await walk(inside, at, path, depth + 1)
+          const below = process.platform === 'linux' ? Buffer.from(`/proc/self/fd/${inside}/`) : Buffer.concat([at, slash])
+          await walk(below, path, depth + 1)
         } finally {
           closeSync(inside)
         }
@@ -106,15 +109,16 @@ export async function treeHash(root: string, options: TreeHashOptions = {}): Pro
 
   // Each call has its own: others may be at work while we give them their turn.
   const buffer = Buffer.allocUnsafe(256 * 1024)
-  const top = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)
+  const top = await openWorkspace(root, options.home)
+  if (!top) return { hash: null, files: 0, bytes: 0, why: 'The workspace is gone, or a link by now.' }
   try {
-    await walk(top, Buffer.from(root), Buffer.alloc(0), 0)
+    await walk(Buffer.from(top.at('')), Buffer.alloc(0), 0)
     return { hash: whole.digest('hex'), files, bytes }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     return { hash: null, files, bytes, why: `The workspace is too large to be hashed: ${error.message}.` }
   } finally {
-    closeSync(top)
+    await top.close()
   }
 }
 

@@ -1,6 +1,7 @@
-import { access, constants, lstat, readdir, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, constants, realpath, stat } from 'node:fs/promises'
 import { PawlError } from '../../domain/error.ts'
+import { openDirectory } from '../../files/directory-handle.ts'
+import { walkTree } from '../../files/walk-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import type { Changes } from './bring-back.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
@@ -128,20 +129,25 @@ export async function assertUsable(path: string, { allowHome }: { allowHome?: bo
 
 /** Its own folder, or one that is open to all as far as a quick look shows: a file in it that the agent could not edit means a copy. */
 async function isWritableBy(path: string, user: AgentUser): Promise<boolean> {
-  if ((await lstat(path)).uid === user.uid) return true
-  const folders = [path]
-  for (let seen = 0; seen < 200; ) {
-    const folder = folders.shift()
-    if (folder === undefined) break
-    if (!mayWrite(await lstat(folder), user)) return false
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (++seen > 200) break
-      const below = join(folder, entry.name)
-      if (entry.isDirectory()) folders.push(below)
-      else if (entry.isFile() && !mayWrite(await lstat(below), user)) return false
-    }
+  const root = await openDirectory(path)
+  if (!root) return false
+  try {
+    const found = await root.stat()
+    if (found.uid === user.uid) return true
+    if (!mayWrite(found, user)) return false
+    let isClosed = false
+    let seen = 0
+    // What lies at the top says most.
+    for (const step of ['past', 'in'] as const)
+      await walkTree(root, ({ stats }) => {
+        if (++seen > 200) return 'end'
+        isClosed ||= (stats.isDirectory() || stats.isFile()) && !mayWrite(stats, user)
+        return isClosed ? 'end' : step
+      })
+    return !isClosed
+  } finally {
+    await root.close()
   }
-  return true
 }
 
 const mayWrite = (found: { uid: number; mode: number }, user: AgentUser) =>

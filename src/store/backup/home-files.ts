@@ -1,7 +1,10 @@
-import { constants, type Stats } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, read, realpathSync, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { conflict, invalid, unavailable } from '../../domain/error.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { openRegular } from '../../files/read-file.ts'
 import { syncFolder } from './archive-writer.ts'
 import type { PartBegin } from './format.ts'
 
@@ -35,28 +38,67 @@ export async function* homeEntries(home: string, kept: Kept): AsyncGenerator<Hom
     ...(kept.withWorkspaces ? workspaces : []),
     ...(kept.withLogs ? logs : []),
   ]
-  for (const name of names) yield* entriesAt(home, name)
+  const root = await openDirectory(realpathSync.native(home))
+  if (!root) return
+  try {
+    for (const name of names) yield* entriesIn(root, name, { path: name, depth: 1 })
+  } finally {
+    await root.close()
+  }
 }
 
-async function* entriesAt(home: string, path: string): AsyncGenerator<HomeEntry> {
-  const full = join(home, path)
-  const found = await lookAt(full)
+/** The handles on the way down stay open. What an agent has buried deeper is left out. */
+const deepest = 100
+
+/** From open folder to open folder: agents go on working meanwhile, and one could put a link in the place of a folder. */
+async function* entriesIn(
+  folder: DirectoryHandle,
+  name: string,
+  { path, depth }: { readonly path: string; readonly depth: number },
+): AsyncGenerator<HomeEntry> {
+  const found = lstatSync(folder.at(name), { throwIfNoEntry: false })
   if (!found) return
   const mode = found.mode & 0o777
   if (found.isDirectory()) {
-    const names = await readdir(full).catch(ifGone([]))
-    for (const name of names.sort()) yield* entriesAt(home, `${path}/${name}`)
+    const inside = depth < deepest ? await orLeftOut(path, () => openIn(folder, name)) : undefined
+    if (!inside) return
+    try {
+      const names = await readdir(inside.at('.')).catch(ifGone([]))
+      for (const below of names.sort()) yield* entriesIn(inside, below, { path: `${path}/${below}`, depth: depth + 1 })
+    } finally {
+      await inside.close()
+    }
   } else if (found.isSymbolicLink()) {
-    const target = await readlink(full).catch(ifGone(undefined))
+    const target = await readlink(folder.at(name)).catch(ifGone(undefined))
     if (target !== undefined) yield { begin: { part: 'link', path, mode: 0 }, blocks: one(Buffer.from(target)) }
-  } else if (found.isFile()) yield { begin: { part: 'file', path, mode }, blocks: contentOf(full) }
+  } else if (found.isFile()) {
+    const file = await orLeftOut(path, async () => openRegular(folder, name))
+    if (file === undefined) return
+    try {
+      yield { begin: { part: 'file', path, mode }, blocks: contentOf(file) }
+    } finally {
+      closeSync(file)
+    }
+  }
+}
+
+/** What agents write they may close to others. It must not keep the rest from being backed up; a file of ours that cannot be read must. */
+async function orLeftOut<T>(path: string, open: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await open()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' && [...workspaces, ...logs].includes(path.split('/')[0]!)) return undefined
+    throw unavailable(`The file ${path} cannot be read for the backup (${code}).`, error)
+  }
 }
 
 /** Agents go on working meanwhile: what is gone by now was not there. */
 const ifGone =
   <T>(instead: T) =>
   (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return instead
+    // EINVAL: it was a link when we looked.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EINVAL') return instead
     throw error
   }
 
@@ -66,23 +108,19 @@ async function* one(content: Buffer): AsyncGenerator<Buffer> {
   yield content
 }
 
-async function* contentOf(path: string): AsyncGenerator<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ELOOP') return undefined
-    throw unavailable(`The file ${path} cannot be read for the backup (${error.code}).`, error)
-  })
-  if (!handle) return
-  try {
-    for (;;) {
-      const block = Buffer.allocUnsafe(1 << 20)
-      const { bytesRead } = await handle.read(block, 0, block.length, null)
-      if (bytesRead === 0) return
-      yield block.subarray(0, bytesRead)
-    }
-  } finally {
-    await handle.close()
+/** As long as it was when it was opened: a file that grows as fast as it is read would have no end. */
+async function* contentOf(file: number): AsyncGenerator<Buffer> {
+  const { size } = fstatSync(file)
+  for (let at = 0; at < size; ) {
+    const block = Buffer.allocUnsafe(Math.min(1 << 20, size - at))
+    const { bytesRead } = await readSome(file, block, 0, block.length, at)
+    if (bytesRead === 0) return
+    yield block.subarray(0, bytesRead)
+    at += bytesRead
   }
 }
+
+const readSome = promisify(read)
 
 /** Nothing of a home is ever replaced: what is there already must be the same, or the restore is refused before it begins. */
 export async function refuseOtherFiles(
