@@ -78,43 +78,81 @@ const mayUseRm: Record<string, string> = {
   'engine/recordings/keep-file.ts': 'the recordings, which agents never see',
   'engine/workspace/quarantine.ts': 'the list, beside the quarantine',
 }
-/** Where entries are changed by their path, and why no agent can put a link there. */
-const onlyOurs: Record<string, string> = {
-  'run-file.ts': 'the home of Pawl',
-  config: "the user's configuration, and probes in the home of Pawl",
-  secrets: 'the home of Pawl',
-  store: 'the database, the backups and the home of Pawl',
-  cli: "the user's own folders, at the user's own word",
-  'surfaces/http/access-log.ts': 'logs in the home of Pawl',
-  'sandboxes/bubblewrap': 'folders of the daemon, and control groups',
-  'agents/demo/program.js': 'runs inside the sandbox, with the rights of the agent',
-  'agents/ollama/program/files.ts': 'runs inside the sandbox, with the rights of the agent',
-  'files/remove-tree.ts': 'the way by handles: its paths come from an open folder',
-  'files/made-once.ts': 'the home of Pawl',
-  'engine/access': 'the home of Pawl, and logins in the home of the user',
-  'engine/backups': 'the backup folder',
-  'engine/changes/shelf.ts': 'the names of store folders, in a folder of ours',
-  'engine/changes/store-folder.ts': 'the names of store folders, in a folder of ours',
-  'engine/checks/prove.ts': 'a home that was just made, in a folder of ours',
-  'engine/files': 'the blobs and laid out files, which agents see read-only',
-  'engine/mcp-servers/look.ts': 'folders that were just made, before anything is started in them',
-  'engine/outbox/changes.ts': 'a folder that was just made, before anything is started in it',
-  'engine/program/prepare.ts': 'the homes of sessions, whose parent is ours',
-  'engine/recall.ts': 'folders that were just made, before anything is started in them',
-  'engine/recordings': 'the recordings, and a copy that no agent has yet',
-  'engine/run-tools.ts': 'a folder in the records of the run',
-  'engine/self-test/bait.ts': 'the bait, before anything is started in it',
-  'engine/session/adopt.ts': 'a home that was just made',
-  'engine/skills/show-skills.ts': 'the skills, which agents see read-only',
+/**
+ * Where entries are opened, read, listed, made or changed by their path, and why no agent can put a link there, or why one would lead nowhere. Everywhere else that goes
+ * by the handle of a folder, through src/files.
+ */
+const byPath: Record<string, string> = {
+  // The way by handles itself, and those whose paths all come from an open folder.
+  files: 'the way by handles; and files that a person named, or that only Pawl writes',
   'engine/workspace/bring-back.ts': 'its paths come from an open folder',
   'engine/workspace/put-entry.ts': 'its paths come from an open folder',
   'engine/workspace/find-code.ts': 'its paths come from an open folder',
   'engine/workspace/capture.ts': 'its paths come from an open folder',
+  'engine/workspace/move-entry.ts': 'its paths come from an open folder',
+  'engine/workspace/tree-hash.ts': 'its paths come from an open folder',
+  'engine/workspace/same-place.ts': 'asks the kernel where the folder is that it opened',
+  'engine/recordings/keep-tree.ts': 'its paths come from an open folder',
+  'tools/files/content.ts': 'its paths come from an open folder',
+  'engine/workspace/tree.ts': 'its paths come from an open folder; the top is a copy in a folder of ours',
+  // Folders that only Pawl and its user write.
+  'run-file.ts': 'the home of Pawl',
+  daemon: 'the home of Pawl',
+  'daemon.ts': 'the home of Pawl',
+  config: "the user's configuration, and probes in the home of Pawl",
+  secrets: 'the home of Pawl',
+  store: 'the database, the backups and the home of Pawl',
+  'surfaces/http/access-log.ts': 'logs in the home of Pawl',
+  'surfaces/http/page-files.ts': 'the files of the page',
+  'surfaces/http/send-file.ts': 'the backups',
+  'engine/access': 'the home of Pawl, and logins in the home of the user',
+  'engine/backups': 'the backup folder',
+  'engine/changes': 'the names of store folders, in a folder of ours; a list that is made and never followed',
+  'engine/checks': 'the records of a run, and a home in them that was just made',
+  'engine/files': 'the blobs and laid out files, which agents see read-only; a folder that is made by handle',
+  'engine/outbox': 'folders that were just made, before anything is started in them',
+  'engine/program/newer-version.ts': 'marks in the home of Pawl',
+  'engine/program/prepare.ts': 'the homes of sessions, whose parent is ours',
+  'engine/program/raw-log.ts': 'the records of a run, which agents never see',
+  'engine/recordings': 'the recordings, and a copy that no agent has yet',
+  'engine/rights/mounts.ts': 'a mount outside of the workspace, as the profile names it',
+  'engine/run-log/verbs.ts': 'the records of a run, which agents never see',
+  'engine/run-tools.ts': 'a folder in the records of the run',
+  'engine/self-test': 'the bait, before anything is started in it, and what is remembered of it',
+  'engine/session/adopt.ts': 'a home that was just made',
+  'engine/session/home.ts': 'the names in a session home, whose parent is ours',
+  'engine/skills': 'the skills of the home and of its users; what a link among them leads to is read by handle',
+  'engine/templates.ts': 'the prompts in the home of Pawl',
+  'engine/workspace/guard.ts': 'what is shown instead, in the records of the run',
   'engine/workspace/guard-record.ts': 'the record, beside the workspace',
-  'engine/workspace/quarantine.ts': 'the list, beside the quarantine',
+  'engine/workspace/quarantine.ts': 'the quarantine and its list, in a folder of ours',
   'engine/workspace/clone.ts': 'the names of clones, in a folder of ours',
   'engine/workspace/copy.ts': 'the names of copies, in a folder of ours',
   'engine/workspace/copy-tree.ts': 'a copy that no agent has yet',
+  'engine/workspace/kept.ts': 'the names of workspaces, in a folder of ours',
+  'engine/workspace/git.ts': 'a copy of an index, in a folder that was just made',
+  // Folders that were just made, before anything is started in them.
+  'engine/mcp-servers/look.ts': 'folders that were just made, before anything is started in them',
+  'engine/recall.ts': 'folders that were just made, before anything is started in them',
+  'agents/codex/databases.ts': 'a home that was just made, for a program that asks no model',
+  doctor: 'a folder that was just made',
+  'doctor.ts': 'the homes of sessions, for names alone',
+  'tools/ssh/connection.ts': 'keys in the records of a run, which agents never see',
+  // The user, at the user's own word, with the rights of whoever calls.
+  cli: "the user's own folders, at the user's own word",
+  library: 'a file that the caller names',
+  'agents/claude-code/probe.ts': 'the home of the user',
+  'agents/codex/probe.ts': 'the home of the user',
+  'agents/gemini-cli/probe.ts': 'the home of the user, and the package of the program',
+  'agents/gemini-cli/session-files.ts': 'names of folders alone: one that looks like no name of a workspace is not used',
+  // Inside the sandbox, with the rights of the agent; and the source text of what runs there.
+  'agents/demo': 'runs inside the sandbox',
+  'agents/ollama/program': 'runs inside the sandbox',
+  'agents/a2a': 'runs inside the sandbox',
+  'agents/own-program.ts': 'source text of Pawl',
+  // The system.
+  process: 'the process table, and programs, each step of whose path is checked',
+  'sandboxes/bubblewrap': 'folders of the daemon, control groups, the process table, programs',
 }
 /** Where a regular expression is put together, and of what: of nothing that comes from a user, a file, an agent, a server or a model. Those go through `bounded/`. */
 const mayBuildRegExp: Record<string, string> = {
@@ -230,22 +268,26 @@ describe('the architecture', () => {
     )
   })
 
-  it('follows no path in a folder that an agent can write: what changes an entry there goes by handle', () => {
-    const call = /(?<![.\w])(rm|cp|rename|chmod|chown|lchown|rmdir|unlink|copyFile|symlink|link)(Sync)?\(/
+  it('follows no path in a folder that an agent can write: what is opened, read, listed or changed there goes by handle', () => {
+    const calls =
+      'rm|cp|rename|chmod|chown|lchown|rmdir|unlink|copyFile|symlink|link|readFile|writeFile|appendFile|open|opendir|readdir|mkdir|mkdtemp|truncate|utimes|lutimes|readlink|createReadStream|createWriteStream|watch|glob'
+    const call = new RegExp(`(?<![.\\w#])((?:${calls})(?:Sync)?)\\(`)
     // `folder.at(name)` is a name in a folder that is held open.
-    const byHandle = /\.at\(|\/proc\/self\/fd\//
-    const isDeclared = /function \w+\(|^import |^\w+\(.*\): Promise/
-    const found = sources.flatMap((file) =>
-      textOf(file)
-        .split('\n')
-        .filter((line) => call.test(line) && !byHandle.test(line) && !isDeclared.test(line.trim()))
-        .map(() => file),
-    )
-    const isOurs = (file: string) => Object.keys(onlyOurs).some((place) => file === place || file.startsWith(`${place}/`))
-    expect([...new Set(found)].filter((file) => !isOurs(file))).toEqual([])
-    expect(
-      Object.keys(onlyOurs).filter((place) => !found.some((file) => file === place || file.startsWith(`${place}/`))),
-    ).toEqual([])
+    const byHandle = /\.at(Bytes)?\(|\/proc\/self\/fd\//
+    const found = sources.flatMap((file) => {
+      const text = textOf(file)
+      const imported = [...text.matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)].flatMap(([, names]) =>
+        names!.split(',').map((name) => name.trim()),
+      )
+      const isByPath = (line: string) => !byHandle.test(line) && imported.includes(call.exec(line)?.[1] ?? '')
+      return text.split('\n').some(isByPath) ? [file] : []
+    })
+    const isIn = (file: string, place: string) => file === place || file.startsWith(`${place}/`)
+    expect(found.filter((file) => !Object.keys(byPath).some((place) => isIn(file, place)))).toEqual([])
+    expect(Object.keys(byPath).filter((place) => !found.some((file) => isIn(file, place)))).toEqual([])
+    // Nor under another name.
+    const renamed = /import (?:(?:\* as )?\w+|\{[^}]*\bas \w+[^}]*\}) from 'node:fs(?:\/promises)?'/
+    expect(sources.filter((file) => renamed.test(textOf(file)))).toEqual([])
   })
 
   it('imports no rm or cp where agents write: both recurse by path once a folder has taken the place of a file', () => {
