@@ -126,7 +126,10 @@ export async function findCode(root: string, { paths, without, seenAs = root, af
   if (afterRun) letIn(root, 'read')
   const top = await openDirectory(root).catch(() => undefined)
   // By its handle from here on: whoever works around it may put a link in its place.
-  if (top) await walk(top.at('.'), '', { name: '', depth: 0, kind: 'tree', above: foldedNames(seenAs), homeAt: undefined }).finally(() => top.close())
+  if (top)
+    await walk(top.at('.'), '', { name: '', depth: 0, kind: 'tree', above: foldedNames(seenAs), homeAt: undefined }).finally(() =>
+      top.close(),
+    )
   else found.unseen.push('')
   return found
 }

@@ -172,7 +172,8 @@ function stoppedMark({ pid, startTime }: ProcessIdentity): string | undefined {
  */
 function staysStopped(pid: number): boolean {
   try {
-    return !new RegExp(`^signal: ${sigcont}/`, 'm').test(readFileSync(`/proc/${pid}/timers`, 'latin1'))
+    const timers = readFileSync(`/proc/${pid}/timers`, 'latin1').split('\n')
+    return !timers.some((line) => line.startsWith(`signal: ${sigcont}/`))
   } catch (error) {
     if (!isRefusal(error)) throw error
     return false
