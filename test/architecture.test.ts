@@ -85,6 +85,8 @@ const mayUseRm: Record<string, string> = {
 const byPath: Record<string, string> = {
   // The way by handles itself, and those whose paths all come from an open folder.
   files: 'the way by handles; and files that a person named, or that only Pawl writes',
+  'engine/workspace/homes.ts': 'the list of the users of the machine',
+  'engine/workspace/stubs.ts': 'the folder for stubs that wait, in the home of Pawl',
   'engine/workspace/bring-back.ts': 'its paths come from an open folder',
   'engine/workspace/put-entry.ts': 'its paths come from an open folder',
   'engine/workspace/find-code.ts': 'its paths come from an open folder',
