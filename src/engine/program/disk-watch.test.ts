@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../clock.ts'
+import { removeTree } from '../../files/remove-tree.ts'
 import { watchDisk } from './disk-watch.ts'
 
 const folders: string[] = []
@@ -62,3 +64,16 @@ test('a sparse file counts for what it takes, not for what it claims', async () 
   expect(await Promise.race([told, quiet])).toBe('nothing was told')
   stop()
 })
+
+test('what is written too deep to be looked at is not overlooked', async () => {
+  const folder = newFolder()
+  const { told, stop } = limitOf(folder, { mostBytes: 20 * megabyte })
+  const deep = `
+    const fs = require('fs')
+    for (let i = 0; i < 300; i++) { fs.mkdirSync('d'); process.chdir('d') }
+    fs.writeFileSync('data', Buffer.alloc(64 * 1024 * 1024, 1), { flush: true })`
+  execFileSync(process.execPath, ['-e', deep], { cwd: folder })
+  expect(await told).toMatch(/^The agent made folders too deep to be looked into/)
+  stop()
+  await removeTree(folder)
+}, 60_000)
