@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event, EventData, EventType } from '../../src/domain/event.ts'
@@ -7,6 +8,8 @@ import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { descendantsOf } from '../../src/process/identity.ts'
 import { eventsUntil, isResting, until } from '../engine/home.ts'
 import { type Lack, type Machine, type Program, patienceMs, type Ran, startMachine } from '../real-agents/peer.ts'
+
+const frozenMs = 10_000
 
 const typesOf = (events: readonly Event[]) => events.map((event) => event.type)
 const dataOf = <T extends EventType>(events: readonly Event[], type: T): EventData<T>[] =>
@@ -76,6 +79,28 @@ export function realProgramContract(program: Program<string>): void {
       : []
   }
 
+  const waitingPid = async (session: string) =>
+    (await machine.daemon.runtime.health()).warm.find((one) => one.session === session)?.pid
+  /** The time that the processor has given to each process below one. */
+  const timesOf = (pid: number) =>
+    descendantsOf(pid).map((one) => {
+      const fields = readFileSync(`/proc/${one}/stat`, 'latin1')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      return [one, fields[11], fields[12]]
+    })
+  /** A conversation that waits while the others are had. */
+  let waited: ReturnType<typeof freeze> | undefined
+  const frozen = () => {
+    waited ??= freeze()
+    return waited
+  }
+  async function freeze() {
+    const agentConfig = machine.agent(program, 'as-asked')
+    const { task } = await machine.run({ agentConfig })
+    return { agentConfig, task, pid: await waitingPid(task.session), timesOf, atMs: performance.now() }
+  }
+
   /** A program that waits has the conversation in its memory. */
   async function endWaiting(session: string) {
     const waiting = async () => (await machine.daemon.runtime.health()).warm.find((one) => one.session === session)
@@ -103,6 +128,12 @@ export function realProgramContract(program: Program<string>): void {
       expect(second.task.result?.text).toBe('2 prompts: first message | second')
       // Both programs report what the whole conversation used; a run counts its own part.
       if (has('steadyUsage')) expect(second.task.result?.usage).toEqual(first.task.result?.usage)
+    })
+
+    test('waits for its next turn, if it is one program alone', async () => {
+      const { task, pid } = await frozen()
+      expect(pid !== undefined).toBe(has('waiting'))
+      expect(task.result?.text).toBe('1 prompts: first message')
     })
 
     test('uses a tool, whose call and return are told', async () => {
@@ -157,6 +188,20 @@ export function realProgramContract(program: Program<string>): void {
       const { goOn } = await conversation()
       await hearsAnswer((await goOn('play mcp-ask')).task)
     })
+
+    if (has('waiting'))
+      test('goes on after it was frozen for ten seconds', async () => {
+        const { agentConfig, task, pid, timesOf, atMs } = await frozen()
+        const before = pid === undefined ? [] : timesOf(pid)
+        await pause(Math.max(0, atMs + frozenMs - performance.now()))
+        expect(pid === undefined ? [] : timesOf(pid)).toEqual(before)
+        const { session, workspace } = task
+        const { task: next } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
+        expect(next).toMatchObject({ state: 'completed', result: { text: '2 prompts: first message | second' } })
+        expect(await waitingPid(session)).toBe(pid)
+        const { task: third } = await machine.run({ agentConfig, session, workspace, prompt: 'play mcp-ask' })
+        expect(third).toMatchObject({ state: 'blocked', questions: [{ state: 'pending' }] })
+      })
 
     if (has('ownQuestion'))
       test('asks in its own way, is blocked, and hears the answer in its next run', async () => {

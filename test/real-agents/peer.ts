@@ -42,7 +42,8 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   env?(installed: InstalledAgents): Record<string, string>
 }
 /** `steadyUsage`: it asks its model for something of its own, now and then. */
-export type Lack = 'ownQuestion' | 'structuredOutput' | 'rebuild' | 'steadyUsage'
+/** `waiting`: it starts another program of its own, so it is not kept for the next turn. */
+export type Lack = 'ownQuestion' | 'structuredOutput' | 'rebuild' | 'steadyUsage' | 'waiting'
 
 export const programs: readonly Program<'claude' | 'codex'>[] = [
   {
@@ -121,7 +122,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '',
     keyName: 'ANTHROPIC_API_KEY',
     files: '.claude/projects',
-    lacks: ['structuredOutput', 'rebuild'],
+    lacks: ['structuredOutput', 'rebuild', 'waiting'],
     options: ({ claudeAcp }) => ({
       command: claudeAcp,
       modelVariable: 'ANTHROPIC_MODEL',
@@ -143,7 +144,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '/v1',
     keyName: 'OPENAI_API_KEY',
     files: '.codex/sessions',
-    lacks: ['structuredOutput', 'rebuild', 'ownQuestion'],
+    lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'waiting'],
     options: ({ codexAcp }) => ({
       command: codexAcp,
       modelVariable: 'SCRIPTED_MODEL',
@@ -178,7 +179,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     keyName: 'OPENAI_API_KEY',
     files: '.qwen/projects',
     showsRefusals: true,
-    lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'steadyUsage'],
+    lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'steadyUsage', 'waiting'],
     options: ({ qwen }) => ({
       command: [qwen, '--acp', '--auth-type', 'openai'],
       modelFlag: '--model',

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '../../../test/engine/until.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { ModelDoor } from '../../gateway/gateway.ts'
 import { createToolServer } from '../../tools/serve.ts'
@@ -359,6 +362,55 @@ describe('the door', () => {
     await Promise.all(ended)
     await door.close()
     await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('keeps next to nothing for a program that is frozen, whatever that had asked for', async () => {
+    const { door, port, listener } = await opened({ tools: createToolServer })
+    const models = {
+      serve: async (_: unknown, response: ServerResponse) => void response.end('x'.repeat(8e6)),
+      close: async () => {},
+    }
+    await door.bind(run('run_1', { models: () => models }))
+    const accepted: Socket[] = []
+    listener.on('connection', (socket: Socket) => accepted.push(socket))
+    const ask = (path: string, body = '') =>
+      [
+        `POST ${path} HTTP/1.1`,
+        'host: localhost',
+        `authorization: Bearer ${token}`,
+        'content-type: application/json',
+        `content-length: ${body.length}`,
+        '',
+        body,
+      ].join('\r\n')
+    const tools = ask('/mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+    /** Asks and reads no answer, as somebody who is frozen. */
+    const silent = (text: string) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      closers.push(async () => socket.destroy())
+      socket.pause().write(text)
+    }
+    const unread = () =>
+      accepted.filter(({ destroyed }) => !destroyed).reduce((sum, { writableLength }) => sum + writableLength, 0)
+    const idle = connect(port, '127.0.0.1').setEncoding('utf8')
+    closers.push(async () => idle.destroy())
+    let heard = ''
+    idle.on('data', (text: string) => (heard += text)).write(tools)
+    await until(() => heard.includes('ask_user'))
+    for (let times = 0; times < 4; times++) silent(ask('/model/x'))
+    await until(() => unread() > 4e6)
+    await door.bind(undefined)
+    door.letGo()
+    expect(unread()).toBe(0)
+    // What it had sent before is read only now.
+    for (let times = 0; times < 4; times++) silent(tools.repeat(100))
+    await pause(300)
+    expect(unread()).toBeLessThan(100_000)
+    // The connection that waits for the next turn is still there.
+    heard = ''
+    await door.bind(run('run_2'))
+    idle.write(tools)
+    await until(() => heard.includes('ask_user'))
   })
 
   it('drops connections above its bound', async () => {
