@@ -1,3 +1,4 @@
+import { isSmall, mostParts } from '../domain/small.ts'
 import type { Line } from '../process/lines.ts'
 import { cut } from './text.ts'
 
@@ -19,15 +20,8 @@ export function parseLine(line: Line): Parsed {
   return objectBegins.test(line.text) ? parseJson(line.text) : { fault: 'the line is no JSON object' }
 }
 
-/** True if the value nests no deeper than `levels`; walked level by level, because recursion would overflow on a hostile one. */
-export function isShallow(value: unknown, levels: number): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return false
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return true
-}
+/** True if the value nests no deeper than `levels` and does not have so many values that to walk through it would hold up everybody else. */
+export const isShallow = (value: unknown, levels: number): boolean => isSmall(value, { levels, parts: mostParts })
 
 const byteOrderMark = '\uFEFF'
 const objectBegins = /^\s*\{/

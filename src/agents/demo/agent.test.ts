@@ -208,7 +208,11 @@ test('a tool input that cannot be stored as it is does no harm', async () => {
   const lines = inputs.map((input, id) => `{"type":"tool","id":"${id}","name":"t","input":${input}}\n`)
   const { events } = await play([{ write: lines.join('') }, { write: answers('fine') }])
   const stored = events.map((event) => (event.type === 'agent.tool_called' ? event.data.input : event.type))
-  expect(stored).toEqual(['left out: nested too deeply', '{"a":"\\u0000"}', JSON.parse('{"__proto__":{"x":1}}')])
+  expect(stored).toEqual([
+    'left out: nested too deeply, or too many values',
+    '{"a":"\\u0000"}',
+    JSON.parse('{"__proto__":{"x":1}}'),
+  ])
 })
 
 async function run(

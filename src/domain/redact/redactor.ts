@@ -25,6 +25,9 @@ export interface ByteRedactor {
 
 /** Agents send what they like; what lies deeper than this is not looked at, so it is not kept either. */
 const maxDepth = 200
+/** Of texts with a secret in one value. Replacing each takes 20 microseconds; what has more of them is not looked at to its end, so it is not kept either. */
+const mostFound = 2_000
+const tooMany = '[redacted:too many secrets]'
 const mostKeys = 1_000
 const longestKey = 100
 const tooDeep = '[redacted:too deep to look into]'
@@ -53,8 +56,15 @@ export function createRedactor(): Redactor {
     return clean
   }
 
+  /** Texts with a secret in the value that is looked at now. */
+  let found = 0
+  const counted = (given: string, clean: string) => {
+    if (clean !== given) found++
+    return clean
+  }
   const value = (given: unknown, depth: number): unknown => {
-    if (typeof given === 'string') return text(given)
+    if (found > mostFound) return tooMany
+    if (typeof given === 'string') return counted(given, text(given))
     if (typeof given !== 'object' || given === null) return given
     const isList = Array.isArray(given)
     if (!isList && !isPlain(given)) return given
@@ -77,7 +87,7 @@ export function createRedactor(): Redactor {
     let clean: [string, unknown][] | undefined
     for (const key in given) {
       const inner = given[key]
-      const newKey = cleanKey(key)
+      const newKey = found > mostFound ? tooMany : counted(key, cleanKey(key))
       const newInner = value(inner, depth)
       if (newKey !== key || newInner !== inner) clean ??= entriesBefore(key, given)
       clean?.push([newKey, newInner])
@@ -115,7 +125,10 @@ export function createRedactor(): Redactor {
     },
     text,
     // Of the same shape: only texts inside are replaced, by texts.
-    value: <T>(given: T) => value(given, 0) as T,
+    value<T>(given: T): T {
+      found = 0
+      return value(given, 0) as T
+    },
     inPlace(bytes) {
       const given = latin1(bytes)
       const clean = redactShapes(replaceFound(given, search, 0, markOf), markOf)
@@ -218,12 +231,13 @@ function replace(text: string, found: readonly Found[], marked: typeof markOf = 
   return written + text.slice(at)
 }
 
-function entriesBefore(key: string, given: object): [string, unknown][] {
-  const entries: [string, unknown][] = Object.entries(given)
-  return entries.slice(
-    0,
-    entries.findIndex(([other]) => other === key),
-  )
+function entriesBefore(key: string, given: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const entries: [string, unknown][] = []
+  for (const other in given) {
+    if (other === key) break
+    entries.push([other, given[other]])
+  }
+  return entries
 }
 
 function isPlain(value: object): boolean {

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../canonical-json.ts'
+import { isSmall, mostParts } from '../small.ts'
 import type { RulePart } from './rule.ts'
 import { shellParts } from './shell.ts'
 import { toolFacts, toolNamed } from './tools.ts'
@@ -15,6 +16,9 @@ export interface CallPlace {
 
 /** More than any rule is about. What is longer cannot be read, so nothing is allowed because of what it seems to say. */
 const longest = 65_536
+const bounds = { levels: 200, parts: mostParts }
+/** Of files in one patch. */
+const mostPaths = 1_000
 
 /** Everything that a call does, as rules see it. `of` is the tool that does it, where the shell writes a file for a command. */
 export function partsOf(call: ToolCall, place: CallPlace = {}): (RulePart & { readonly of?: string })[] {
@@ -34,7 +38,7 @@ export function partsOf(call: ToolCall, place: CallPlace = {}): (RulePart & { re
       // The prefix is how a program tells our skills from its own.
       return [one(typeof given === 'string' ? given.replace(/^pawl:/, '') : undefined)]
     default:
-      return [one(canonicalJson(call.input ?? {}))]
+      return [one(isSmall(call.input, bounds) ? canonicalJson(call.input ?? {}) : undefined)]
   }
 }
 
@@ -59,18 +63,21 @@ function commandText(given: unknown): string | undefined {
 /** One path, or those of all files that a patch changes. */
 function pathsOf(given: unknown, input: Fields, tool: string): string[] | undefined {
   if (typeof given === 'string') return [given]
+  if (!isSmall(given, bounds)) return undefined
   if (Array.isArray(given)) {
     const paths = given.flatMap((change) => [fieldsOf(change).path, fieldsOf(fieldsOf(change).kind).move_path]).filter(isText)
-    return paths.length >= given.length && paths.length > 0 ? paths : undefined
+    return paths.length >= given.length && paths.length > 0 && paths.length <= mostPaths ? paths : undefined
   }
   if (typeof given === 'object' && given !== null) {
     const paths = Object.keys(given)
-    return paths.length > 0 ? paths : undefined
+    return paths.length > 0 && paths.length <= mostPaths ? paths : undefined
   }
   const patch = [input.patch, input.input, input.diff].find(isText)
-  const named = [...(patch ?? '').matchAll(/^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm)].map(
-    (match) => match[1]!,
-  )
+  const named: string[] = []
+  for (const match of (patch ?? '').matchAll(/^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm)) {
+    named.push(match[1]!)
+    if (named.length > mostPaths) return undefined
+  }
   if (named.length > 0) return named
   return tool === 'Write' || tool === 'Read' || tool === 'ReadDocument' ? undefined : ['.']
 }

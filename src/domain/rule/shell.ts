@@ -17,11 +17,16 @@ export function shellParts(line: string): ShellParts {
     writes: [] as string[],
     isBroken: false,
   }
-  new Reader(line, found, 0).list('')
-  return found
+  const budget = { left: mostRead }
+  new Reader(line, found, 0, budget).list('')
+  return budget.left < 0 ? { ...found, isBroken: true } : found
 }
 
 type Found = { commands: { text: string; also: string[] }[]; reads: string[]; writes: string[]; isBroken: boolean }
+
+/** Characters read in all, again for each level. Each `eval` is read as a command and as what it runs: 25 of them in a row would be read 2^25 times. */
+const mostRead = 500_000
+const perReader = 100
 
 const deepest = 20
 /** They stand before a command and are none. */
@@ -35,16 +40,19 @@ class Reader {
   readonly #line: string
   readonly #found: Found
   readonly #depth: number
+  readonly #budget: { left: number }
   #closing: '' | ')' | '`' = ''
   #at = 0
   #words: string[] = []
   #documents: { end: string; isLiteral: boolean }[] = []
 
-  constructor(line: string, found: Found, depth: number) {
+  constructor(line: string, found: Found, depth: number, budget: { left: number }) {
     this.#line = line
     this.#found = found
     this.#depth = depth
-    if (depth > deepest) {
+    this.#budget = budget
+    budget.left -= line.length + perReader
+    if (depth > deepest || budget.left < 0) {
       found.isBroken = true
       this.#at = line.length
     }
@@ -82,7 +90,7 @@ class Reader {
   }
 
   #nested(closing: ')' | '`'): void {
-    const inner = new Reader(this.#line.slice(this.#at), this.#found, this.#depth + 1)
+    const inner = new Reader(this.#line.slice(this.#at), this.#found, this.#depth + 1, this.#budget)
     inner.list(closing)
     this.#at += inner.#at
   }
@@ -247,7 +255,7 @@ class Reader {
 
   /** Without variables set for it, without the folder of its program, and what it runs itself. */
   #names(words: readonly string[], also: Set<string>, depth = 0): void {
-    if (depth > deepest) return
+    if (depth > deepest || this.#budget.left < 0) return
     const first = words.findIndex((word) => !assignment.test(word))
     if (first === -1) return
     const program = words[first]!.replace(/^.*\//, '')
@@ -266,7 +274,7 @@ class Reader {
 
   #within(script: string, also: Set<string>): void {
     const inner: Found = { commands: [], reads: [], writes: [], isBroken: false }
-    new Reader(script, inner, this.#depth + 1).list('')
+    new Reader(script, inner, this.#depth + 1, this.#budget).list('')
     for (const { text, also: more } of inner.commands) for (const name of [text, ...more]) also.add(name)
   }
 }

@@ -48,11 +48,17 @@ export const schemas = {
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next: z.string().nullable().describe('Give it back to get what follows; null at the end.') })
 
+/** A body of a megabyte can have a hundred thousand unknown keys; to look for what each may have meant takes minutes. */
+const mostNamed = 10
+
 /** An object that refuses a key it does not know, by name and with the nearest known one, and text that no database can keep. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape)
   const unknownKeys = (keys: readonly string[]) =>
-    keys.map((key) => `"${key.slice(0, 100)}" is not known here${didYouMean(key, known)}`).join(' ')
+    keys
+      .slice(0, mostNamed)
+      .map((key) => `"${key.slice(0, 100)}" is not known here${didYouMean(key.slice(0, 100), known)}`)
+      .join(' ')
   return z
     .strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys) : undefined) })
     .superRefine((value, context) => {
