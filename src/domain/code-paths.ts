@@ -20,48 +20,74 @@ export interface CodePath {
 /**
  * `secret`: what lets somebody in somewhere, shown as nothing whoever is trusted. `hidden`: shown as nothing, because the agent program itself would obey it. `fixed`: readable but unchangeable, because other programs
  * obey it later. `text`: instructions, given or hidden as the profile says. `flagged`: the user's own work, told when it was changed.
- * What is hidden or fixed and appears all the same goes to quarantine.
+ * What is hidden or fixed and appears all the same goes to quarantine. Of every other name that begins with a dot it is told that it is new.
  */
 export type Treatment = 'secret' | 'hidden' | 'fixed' | 'text' | 'flagged'
 
-const fixed = (runs: string, ...paths: string[]): CodePath[] => paths.map((path) => ({ path, treatment: 'fixed', runs }))
-const reserved = (runs: string, ...paths: string[]): CodePath[] =>
-  paths.map((path) => ({ path, treatment: 'fixed', runs, reserve: true }))
-const flagged = (runs: string, ...paths: string[]): CodePath[] => paths.map((path) => ({ path, treatment: 'flagged', runs }))
+/** Patterns by white space; what they make run comes first. */
+const table = (treatment: Treatment, more: Partial<CodePath>, lines: readonly string[]): CodePath[] =>
+  lines.flatMap((line) => {
+    const [runs = '', ...paths] = line.trim().split(/\s+/)
+    return paths.map((path) => ({ path, treatment, runs, ...more }))
+  })
 
-const secretInHome = (path: CodePath): CodePath => ({ ...path, inHome: 'secret' })
+/** Runs by opening a folder, changing into it, or calling a common tool there. */
+const fixed = [
+  `tasks .vs .nova .lapce .helix *.code-workspace *.sublime-* .sublime-* .idx .codesandbox`,
+  `containers .devcontainer* .gitpod* .replit replit.nix .stackblitzrc`,
+  `scripts .exrc _exrc .vimrc _vimrc .gvimrc _gvimrc .vimrc.* .local.vimrc .vim .nvim* .lvimrc .kakrc .emacs .emacs.*
+    .dir-locals*.el .ycm_extra_conf.py .gdbinit* .lldbinit* .rprofile .renviron .pdbrc* .pythonrc* .irbrc .pryrc .byebugrc .octaverc
+    .juliarc.jl .ghci .iex.exs .erlang .guile .perldb sitecustomize.py usercustomize.py`,
+  `hooks .pnpmfile*`,
+  `registry .yarnrc* bunfig.toml .bunfig* .bundle/config`,
+  `shell .direnvrc .envrc.* mise.toml mise.*.toml .mise* mise/config* .config/mise* .rtx* .asdfrc .autoenv*`,
+  `compiler .cargo/config* .clangd .ccls`,
+  `commands .hg/hgrc* .hg/sharedpath .bzr/branch/branch.conf .bzr/branch/location .jj/config.toml .jj/workspace-config.toml
+    .jj/repo/config.toml .pijul/config _darcs/prefs/defaults`,
+  `system autorun.inf desktop.ini *.scf *.lnk`,
+]
+
+/** Directly in a home the same is true of these; in a project somebody works on them, for other places. */
+const fixedInHome = [
+  `shell .bashrc .bash_* .profile .zshrc .zshenv .zprofile .zlogin .zlogout .zsh .oh-my-zsh .kshrc .mkshrc .cshrc .tcshrc .login
+    .logout .inputrc .config/fish .config/nushell .xprofile .xinitrc .xsession* .pam_environment .config/autostart .config/systemd
+    .config/environment.d .local/bin .local/share/applications library/launchagents .config/direnv`,
+  `scripts .tmux.conf .config/tmux .screenrc .ipython .jupyter .psqlrc .sqliterc .mysqlrc .config/nvim .config/vim .config/helix
+    .config/kak .config/emacs .config/zed .config/code/user`,
+  `settings .gitconfig .config/git .gradle/init* .docker/cli-plugins`,
+]
+
+/** The user's own work, which runs one day. */
+const flagged = [
+  `scripts package.json composer.json pyproject.toml setup.py setup.cfg conftest.py build.rs tox.ini noxfile.py pytest.ini deno.json*
+    pnpm-workspace.yaml .pnp.* *.pth gradlew* mvnw*`,
+  `recipes makefile gnumakefile justfile .justfile taskfile.y*ml rakefile* gemfile* .bazelrc gruntfile.* gulpfile.* cmakelists.txt
+    meson.build sconstruct pom.xml build.gradle* settings.gradle* init.gradle* gradle.properties build.sbt .sbtopts .jvmopts build.xml
+    .mvn flake.nix shell.nix default.nix devbox.json .devbox* rust-toolchain* .tool-versions compile_flags.txt compile_commands.json
+    .cargo/* vagrantfile dockerfile* containerfile* docker-compose* docker-bake* compose.y*ml tiltfile skaffold.y*ml procfile*
+    brewfile podfile`,
+  `plugins *.config.js *.config.cjs *.config.mjs *.config.ts *.config.cts *.config.mts .eslintrc* .prettierrc* .stylelintrc* .babelrc*
+    .swcrc .mocharc* .nycrc* .rspec .perltidyrc .yarn/plugins .yarn/releases`,
+  `pipelines .github/workflows .github/actions .gitlab-ci.yml .circleci jenkinsfile .travis.yml azure-pipelines*.y*ml .drone*
+    .woodpecker* .buildkite buildkite.y*ml bitbucket-pipelines.yml appveyor.yml .cirrus* .semaphore .teamcity .forgejo .gitea`,
+  `hooks .pre-commit-config.yaml lefthook* .lefthook* .lintstagedrc* .commitlintrc* .huskyrc* .czrc .overcommit.yml .githooks
+    .simple-git-hooks*`,
+  `registry uv.toml poetry.toml pip.conf`,
+  `programs *.desktop .directory *.iml .run`,
+  // Dangerous only with a configuration of git, which is held fast.
+  `filters .gitattributes .lfsconfig`,
+  `submodules .gitmodules`,
+]
 
 /** Those of editors, package managers, shells and build tools. Names of files that programs inside read are not reserved: they would stumble over a folder. */
 export const commonCodePaths: readonly CodePath[] = [
   ...credentialPaths,
-  ...reserved('tasks', '.vscode', '.idea', '.zed', '.fleet'),
-  ...reserved('containers', '.devcontainer'),
-  ...fixed('containers', '.devcontainer.json'),
-  ...fixed('scripts', '.nvim.lua', '.nvimrc', '.exrc', '.lvimrc', '.dir-locals.el', '.gdbinit', '.lldbinit'),
-  ...reserved('hooks', '.husky'),
-  ...fixed('registry', '.npmrc', '.yarnrc', '.yarnrc.yml', 'bunfig.toml').map(secretInHome),
-  ...fixed('hooks', '.pnpmfile.cjs', '.pnpmfile.mjs'),
-  ...reserved('shell', '.envrc').map(secretInHome),
-  ...fixed('shell', '.direnvrc', 'mise.toml', '.mise.toml', '.mise'),
-  ...fixed('compiler', '.cargo/config', '.cargo/config.toml'),
-
-  ...flagged('scripts', 'package.json', 'composer.json', 'pyproject.toml', 'setup.py', 'conftest.py', 'build.rs'),
-  ...flagged(
-    'recipes',
-    'makefile',
-    'gnumakefile',
-    'justfile',
-    '.justfile',
-    'taskfile.yml',
-    'taskfile.yaml',
-    'rakefile',
-    '.bazelrc',
-  ),
-  ...flagged('pipelines', '.github/workflows', '.github/actions', '.gitlab-ci.yml', '.circleci', 'jenkinsfile', '.travis.yml'),
-  ...flagged('hooks', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml', '.yarn/plugins', '.yarn/releases', '.mvn'),
-  // Dangerous only with a configuration of git, which is held fast.
-  ...flagged('filters', '.gitattributes'),
-  ...flagged('submodules', '.gitmodules'),
+  ...table('fixed', { reserve: true }, ['tasks .vscode .idea .zed .fleet', 'containers .devcontainer', 'hooks .husky']),
+  ...table('fixed', { reserve: true, inHome: 'secret' }, ['shell .envrc']),
+  ...table('fixed', { inHome: 'secret' }, ['registry .npmrc .yarnrc.yml .bunfig.toml']),
+  ...table('fixed', {}, fixed),
+  ...table('flagged', { inHome: 'fixed' }, fixedInHome),
+  ...table('flagged', {}, flagged),
 ]
 
 export interface CodePathMatcher {

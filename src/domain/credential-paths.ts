@@ -31,7 +31,7 @@ const anywhere = `
 
 /** Only directly in somebody's home; elsewhere a project has these for good reasons. */
 const inHome = `
-  .env .m2/settings.xml .config/pip/pip.conf .pip/pip.conf .wgetrc .curlrc .condarc .bunfig.toml .mutt .muttrc .config/neomutt
+  .env .m2/settings.xml .config/pip/pip.conf .pip/pip.conf .wgetrc .curlrc .condarc .mutt .muttrc .config/neomutt
   .wakatime.cfg .config/uv/credentials.toml .gemrc`
 
 const words = (text: string) => text.trim().split(/\s+/)

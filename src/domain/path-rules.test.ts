@@ -4,6 +4,8 @@ import { foldName, pathRules } from './path-rules.ts'
 
 const patterns = [
   '.ssh',
+  '.aid*',
+  '*.sublime-*',
   '.config/gh',
   '.aider*',
   '*.kdbx',
@@ -30,6 +32,8 @@ describe('patterns for paths', () => {
     ['other/gh', undefined],
     ['.aider', '.aider*'],
     ['.aider.conf.yml', '.aider*'],
+    ['my.sublime-project', '*.sublime-*'],
+    ['.aid-kit', '.aid*'],
     ['Team.KDBX', '*.kdbx'],
     ['my-credentials.txt', '*credentials*'],
     ['.local/share/opencode/auth.json', '.local/share/*/auth.json'],

@@ -27,6 +27,7 @@ interface Compiled<T> {
   readonly last: Glob
   /** The names before the last one, the nearest first. */
   readonly above: readonly Glob[]
+  readonly length: number
   readonly value: T
 }
 
@@ -37,10 +38,10 @@ export function pathRules<T>(entries: Iterable<readonly [pattern: string, value:
   const other: Compiled<T>[] = []
   for (const [pattern, value] of entries) {
     const [last = '', ...above] = pattern.toLowerCase().split('/').toReversed()
-    const rule: Compiled<T> = { last: globOf(last), above: above.map(globOf), value }
+    const rule: Compiled<T> = { last: globOf(last), above: above.map(globOf), length: pattern.length, value }
     if (!last.includes('*')) put(exact, last, rule)
     else if (!last.startsWith('*')) put(byStart, last[0]!, rule)
-    else if (/^[^*]/.test(extensionOf(last) ?? '*')) put(byEnd, extensionOf(last)!, rule)
+    else if (/^[^*]+$/.test(extensionOf(last) ?? '')) put(byEnd, extensionOf(last)!, rule)
     else other.push(rule)
   }
   for (const map of [exact, byStart, byEnd]) for (const rules of map.values()) rules.sort(longestFirst)
@@ -84,7 +85,8 @@ const extensionOf = (name: string): string | undefined => {
   return dot === -1 ? undefined : name.slice(dot + 1)
 }
 
-const longestFirst = <T>(a: Compiled<T>, b: Compiled<T>) => b.above.length - a.above.length
+/** Of two patterns for a name the one that says more of it holds. */
+const longestFirst = <T>(a: Compiled<T>, b: Compiled<T>) => b.above.length - a.above.length || b.length - a.length
 
 function put<T>(map: Map<string, T[]>, key: string, value: T): void {
   const there = map.get(key)

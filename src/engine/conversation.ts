@@ -251,7 +251,8 @@ const mostNamed = 200
 /** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
 async function settleGuard(settle: Guard['settle'], voice: Voice): Promise<string | undefined> {
   try {
-    const { quarantined, keptAt, flagged, sentence } = await settle()
+    const { quarantined, keptAt, flagged, notes, sentence } = await settle()
+    for (const note of notes) await voice.note('workspace_guard', note)
     if (quarantined.length > 0 && keptAt !== undefined)
       await voice.recordEvent({ type: 'workspace.quarantined', data: { paths: quarantined.slice(0, mostNamed), keptAt } })
     if (flagged.length > 0) await voice.recordEvent({ type: 'workspace.flagged', data: { paths: flagged.slice(0, mostNamed) } })

@@ -166,7 +166,7 @@ test('stop --all-agents ends what runs, a restart changes nothing, resume does',
   await daemon.ended
   const again = await serve(home.path)
   running(again)
-  const later = await run('task', 'add', '--agent', 'demo', 'x')
+  const later = await run('task', 'add', '--scratch', '--agent', 'demo', 'x')
   expect(await run('show', later.id)).toMatchObject({ state: 'queued', reason: { kind: 'halted' } })
   expect(await run('resume')).toEqual({ resumed: true })
   await until(async () => (await state(later.id)) !== 'queued')

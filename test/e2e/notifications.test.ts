@@ -31,7 +31,7 @@ describe('notifications on the command line', () => {
   it('a task that fails is told of before "pawl run" leaves, listed, sent again by the daemon and shown with the task', {
     timeout: 120_000,
   }, async () => {
-    expect((await pawl(home.path, ['run', '--agent', 'helper', 'go'], { env })).code).toBe(1)
+    expect((await pawl(home.path, ['run', '--scratch', '--agent', 'helper', 'go'], { env })).code).toBe(1)
     expect(receiver.received.map(({ path }) => path).sort()).toEqual(['/flaky/1', '/ok'])
     const list = async () =>
       json<{ items: NotificationView[] }>(await pawl(home.path, ['notifications', 'ls', '--json'], { env })).items

@@ -85,7 +85,7 @@ describe('the packed package', () => {
   it('is also a library', () => {
     const program = `import { runAgent } from 'pawl'; const task = await runAgent('report --no-question', { agent: 'demo' }); console.log(task.state)`
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-      cwd: folder,
+      cwd: join(folder, 'work'),
       env: env(),
       encoding: 'utf8',
     })

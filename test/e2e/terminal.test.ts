@@ -39,7 +39,7 @@ function atTerminal(...args: string[]) {
 }
 
 it('a question is put to whoever sits at the terminal, a slip is told, and the task ends with the answer', async () => {
-  const terminal = atTerminal('run', '--agent', 'asking', 'look around')
+  const terminal = atTerminal('run', '--scratch', '--agent', 'asking', 'look around')
   await terminal.shows('Number or answer (Ctrl-C leaves it open): ')
   expect(terminal.screen()).toContain('The agent asks:')
   expect(terminal.screen()).toMatch(/ 1\. .*\r?\n +2\. /)
@@ -53,7 +53,7 @@ it('a question is put to whoever sits at the terminal, a slip is told, and the t
 }, 120_000)
 
 it('a question that is left with Ctrl-C stays open, and the command says how to answer it', async () => {
-  const terminal = atTerminal('run', '--agent', 'asking', 'look again')
+  const terminal = atTerminal('run', '--scratch', '--agent', 'asking', 'look again')
   await terminal.shows('(Ctrl-C leaves it open): ')
   terminal.type('\x03')
   expect(await terminal.ended).not.toBe(0)

@@ -36,12 +36,12 @@ it('a worker takes tasks without HTTP, and when it is killed what it ran goes on
   expect(JSON.parse(worker.stdout())).toMatchObject({ home: home.path, pid: worker.process.pid })
   expect((await ask('open', '--print')).code).not.toBe(0)
 
-  const first = (await ask('task', 'add', '--agent', 'fake', '[{"speak":"done by the worker"}]')).stdout.trim()
+  const first = (await ask('task', 'add', '--scratch', '--agent', 'fake', '[{"speak":"done by the worker"}]')).stdout.trim()
   await until(async () => (await task(first)).state === 'completed', 60_000)
 
   const started = join(home.path, 'started')
   const script = [{ appendLine: { file: started, text: 'run' } }, { sleep: 4_000 }, { speak: 'done after all' }]
-  const second = (await ask('task', 'add', '--agent', 'fake', JSON.stringify(script))).stdout.trim()
+  const second = (await ask('task', 'add', '--scratch', '--agent', 'fake', JSON.stringify(script))).stdout.trim()
   await until(async () => (await task(second)).state === 'running', 60_000)
   worker.process.kill('SIGKILL')
   await worker.ended

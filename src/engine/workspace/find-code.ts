@@ -16,7 +16,7 @@ export interface FoundCode {
   /** Relative to the workspace. */
   readonly path: string
   readonly kind: 'file' | 'directory' | 'link' | 'other'
-  readonly is: Treatment | GitPart
+  readonly is: Treatment | GitPart | 'dot'
   readonly runs: string
   /** Which file it is, whatever it is called. */
   readonly id: string
@@ -29,6 +29,8 @@ export interface FoundAll {
   readonly code: readonly FoundCode[]
   /** The folders of git, wherever they lie and whatever they are called. */
   readonly repositories: readonly string[]
+  /** Folders with a set-group-ID, set-user-ID or sticky bit. */
+  readonly special: readonly string[]
   /** What was not looked into: too deep, a name that is no text, or unreadable. */
   readonly unseen: readonly string[]
 }
@@ -48,6 +50,11 @@ export interface FindOptions {
 
 /** The handles on the way down stay open. */
 const deepest = 64
+/** Beyond this a path in quarantine could not be named any more. */
+const longestPath = 3_000
+
+/** More than anybody looks at; a workspace that has more had them before. */
+const mostDots = 5_000
 
 /**
  * Looks through a workspace from open folder to open folder, so that no link leads out of it. Packages that were installed are not looked into: whoever uses
@@ -56,16 +63,25 @@ const deepest = 64
  */
 export async function findCode(root: string, { paths, without, seenAs = root, afterRun }: FindOptions): Promise<FoundAll> {
   const { match } = codePathMatcher(paths)
-  const found = { code: [] as FoundCode[], repositories: [] as string[], unseen: [] as string[] }
+  const found = { code: [] as FoundCode[], repositories: [] as string[], special: [] as string[], unseen: [] as string[] }
+  let dots = 0
   const homes = knownHomes()
   const turn = takingTurns()
 
   const walk = async (folder: string, path: string, { name, depth, kind, above, homeAt }: Way): Promise<void> => {
     await turn()
-    if (depth > deepest) return void found.unseen.push(path)
+    if (depth > deepest || Buffer.byteLength(path) > longestPath) {
+      const isNew = afterRun !== undefined && !afterRun.unseenBefore.includes(path)
+      const seen = isNew ? look(folder) : undefined
+      // Nobody looks into it, so nobody knows what it is: it goes as a whole.
+      if (seen) found.code.push({ path, is: 'hidden', runs: 'unknown', ...seen })
+      else found.unseen.push(path)
+      return
+    }
     const mayOpen = afterRun !== undefined && !afterRun.unseenBefore.includes(path)
     const onClosed = () => void (kind === 'secrets' || found.unseen.push(path))
-    await inside({ folder, mayOpen, onClosed }, async (at, entries, mark) => {
+    await inside({ folder, mayOpen, onClosed }, async (at, entries, { mark, mode }) => {
+      if ((mode & 0o7000) !== 0) found.special.push(path)
       const names = new Set(entries.map((entry) => entry.name))
       const add = (entry: string, is: FoundCode['is'], runs: string) => {
         const seen = look(at(entry))
@@ -108,6 +124,8 @@ export async function findCode(root: string, { paths, without, seenAs = root, af
             await walk(at(entry.name), join(path, entry.name), wayTo(entry.name, 'secrets'))
           continue
         }
+        if (entry.name.startsWith('.') && entry.name !== '.git' && kind === 'tree' && !isGit && ++dots <= mostDots)
+          add(entry.name, 'dot', 'unknown')
         if (!entry.isDirectory()) {
           if (entry.name === '.git') add(entry.name, 'git-pointer', 'commands')
           continue
@@ -173,7 +191,7 @@ interface Opening {
 /** Gone, or no folder any more: then there is nothing in it. */
 async function inside(
   { folder, mayOpen, onClosed }: Opening,
-  use: (at: (name: string) => string, entries: Dirent[], mark: string) => Promise<void>,
+  use: (at: (name: string) => string, entries: Dirent[], here: { mark: string; mode: number }) => Promise<void>,
 ): Promise<void> {
   let fd: number
   try {
@@ -185,7 +203,8 @@ async function inside(
   try {
     const here = process.platform === 'linux' ? `/proc/self/fd/${fd}` : folder
     const at = (name: string) => `${here}/${name}`
-    await use(at, readdirSync(at('.'), { withFileTypes: true }), markOf(fstatSync(fd)))
+    const stat = fstatSync(fd)
+    await use(at, readdirSync(at('.'), { withFileTypes: true }), { mark: markOf(stat), mode: stat.mode })
   } catch (error) {
     if (!isAbsence(error)) throw error
   } finally {

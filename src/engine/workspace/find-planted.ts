@@ -35,9 +35,16 @@ export async function findPlanted(before: readonly Before[], now: FoundAll, plac
   const flagged: string[] = []
   const turn = takingTurns()
   const ids = new Set(before.map(({ id }) => id))
+  const dots = new Set<string>()
+  const isIn = (path: string, folders: ReadonlySet<string>): boolean =>
+    path !== '.' && (folders.has(path) || isIn(dirname(path), folders))
   for (const code of now.code) {
     await turn()
     const was = known.get(code.path)
+    if (code.is === 'dot') {
+      if (!was && !isIn(code.path, dots)) dots.add(code.path)
+      continue
+    }
     if (was?.held && was.id === code.id) continue
     if (code.is === 'secret') {
       // The user's own, written anew or moved: nobody but the user can have done that, or read it.
@@ -53,8 +60,15 @@ export async function findPlanted(before: readonly Before[], now: FoundAll, plac
     if (code.is === 'flagged' || code.is === 'text') flagged.push(code.path)
     else planted.push(...(await judge(code, was, now, places)))
   }
-  return { planted, flagged }
+  return { planted, flagged: [...flagged, ...some(dots)] }
 }
+
+/** An agent may make any number of them, to hide one. */
+const mostDots = 100
+const some = (dots: ReadonlySet<string>) => [
+  ...[...dots].slice(0, mostDots),
+  ...(dots.size > mostDots ? [`… and ${dots.size - mostDots} more that begin with a dot`] : []),
+]
 
 /** Tells a change of what is not covered. Of the file that names a package only what it runs counts. */
 export async function digestOf(root: string, code: FoundCode): Promise<string | undefined> {

@@ -46,6 +46,9 @@ export const GuardRecord = z.object({
   before: z.array(Before),
   /** What could not be looked into then. */
   unseen: z.array(z.string()),
+  /** Folders that had a set-group-ID, set-user-ID or sticky bit then; and when then was. */
+  special: z.array(z.string()).exactOptional(),
+  since: z.number().exactOptional(),
 })
 export type GuardRecord = z.infer<typeof GuardRecord>
 

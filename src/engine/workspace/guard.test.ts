@@ -385,7 +385,7 @@ describe('when a run ends', () => {
       'RULES.md': 'new rules',
     })
     const settled = await guarded.settle()
-    expect(settled.flagged.toSorted()).toEqual(['.github/workflows', 'Makefile', 'RULES.md', 'package.json'])
+    expect(settled.flagged.toSorted()).toEqual(['.github', '.github/workflows', 'Makefile', 'RULES.md', 'package.json'])
     expect(settled.quarantined).toEqual([])
     expect(await text('Makefile')).toBe('all: evil')
   })

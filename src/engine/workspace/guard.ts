@@ -102,6 +102,8 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
     overlooked,
     before: await picture(root, found, plan.held),
     unseen: [...found.unseen],
+    special: [...found.special],
+    since: Date.now(),
   }
   const exclude = await excludeShown(workspace, plan.unseen, overlooked)
   const place = { file, home, paths }
@@ -165,9 +167,9 @@ async function picture(root: string, found: FoundAll, held: ReadonlySet<string>)
   for (const code of found.code) {
     await turn()
     const { path, id } = code
-    // What it says is nobody's to keep a copy of.
-    if (code.is === 'secret') {
-      before.push({ path, id, held: true })
+    // What a key says is nobody's to keep a copy of; of other names with a dot it is enough that they were there.
+    if (code.is === 'secret' || code.is === 'dot') {
+      before.push({ path, id, held: code.is === 'secret' })
       continue
     }
     if (code.is === 'flagged' || code.is === 'text') {

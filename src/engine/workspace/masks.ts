@@ -70,7 +70,7 @@ export async function planMasks({ workspace, found, reserved, instructions }: Ma
 
   async function maskFor(code: FoundCode): Promise<PlannedMask | undefined> {
     const path = seen(code.path)
-    if (code.is === 'flagged' || code.is === 'secret' || code.kind === 'other') return undefined
+    if (code.is === 'flagged' || code.is === 'secret' || code.is === 'dot' || code.kind === 'other') return undefined
     if (code.kind === 'link') return code.is === 'text' ? undefined : maskBehind(code)
     if (code.is === 'text') return instructions ? undefined : { kind: 'nothing', path }
     if (code.is === 'hidden' || (code.is === 'git-hooks' && code.kind === 'directory')) return { kind: 'nothing', path }

@@ -7,6 +7,7 @@ import { findPlanted } from './find-planted.ts'
 import { allRecords, type GuardRecord, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
 import { lookAgain, notNeededBy } from './overlooked.ts'
 import { quarantine } from './quarantine.ts'
+import { clearSpecialBits, type Special } from './special.ts'
 import { parkStubs, removeStubs, sweepParked } from './stubs.ts'
 
 export interface Settled {
@@ -15,6 +16,8 @@ export interface Settled {
   readonly keptAt: string | undefined
   /** The user's own work that will run one day, and was changed; without walls also what would have been moved. */
   readonly flagged: readonly string[]
+  /** What the reader of the run should know of what was found. */
+  readonly notes: readonly string[]
   /** For the result, if something was moved or could not be. */
   readonly sentence: string | undefined
   /** Was all that was reserved put aside, to be covered as before in the next run? */
@@ -27,7 +30,7 @@ export interface GuardPlace {
   readonly paths: readonly CodePath[]
 }
 
-const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], sentence: undefined, areParked: false }
+const untouched: Settled = { quarantined: [], keptAt: undefined, flagged: [], notes: [], sentence: undefined, areParked: false }
 
 /**
  * Undoes what a guard did and moves out what was planted. May be called again after a crash half way, by whoever finds the record. With `parked`, a folder of ours, what was
@@ -60,6 +63,10 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   const code = []
   for (const one of now.code) if (!(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
   const found = await findPlanted(record.before, { ...now, code }, { root, workspace })
+  const special = await specialOf(record).catch((error: unknown) => {
+    troubles.push(messageOf(error))
+    return { cleared: [], left: [] }
+  })
   const moved = record.enforced
     ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
     : { keptAt: undefined, items: [], failed: [] }
@@ -71,11 +78,30 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   return {
     quarantined,
     keptAt: moved.keptAt,
-    flagged: [...found.flagged, ...(record.enforced ? [] : found.planted.map(({ path }) => path))],
+    flagged: [
+      ...(record.enforced ? [] : found.planted.map(({ path }) => path)),
+      ...special.cleared,
+      ...special.left.slice(0, mostLeft),
+      ...found.flagged,
+    ],
+    notes: notesOf(special),
     sentence: sentenceOf(quarantined, moved.keptAt, [...left, ...troubles], record.run),
     areParked,
   }
 }
+
+const mostLeft = 50
+
+/** Without a sandbox nothing is changed: what is there may be the user's own. */
+const specialOf = async ({ root, enforced, since, special = [] }: GuardRecord): Promise<Special> =>
+  enforced && since !== undefined ? clearSpecialBits(root, { since, before: new Set(special) }) : { cleared: [], left: [] }
+
+const notesOf = ({ cleared, left }: Special) => [
+  ...(cleared.length > 0 ? [`Set-user-ID, set-group-ID and sticky bits were taken from: ${some(cleared)}.`] : []),
+  ...(left.length > 0
+    ? [`Pipes, sockets or devices were left in the workspace, and who opens one may wait for ever: ${some(left)}.`]
+    : []),
+]
 
 /** Undoes what was done to the tree, and no more. */
 export async function releaseRecord(record: GuardRecord, place: GuardPlace): Promise<void> {

@@ -26,11 +26,13 @@ export async function isTrusted(
   return here.some((one) => one.digest === now)
 }
 
+const isNoReasonToAsk: ReadonlySet<string> = new Set(['flagged', 'text', 'secret', 'dot'])
+
 /** Of git's settings only those that run something: a new remote is no reason to ask again. */
 async function digest(root: string, found: FoundAll): Promise<string> {
   const hash = createHash('sha256')
   for (const code of found.code.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (code.is === 'flagged' || code.is === 'text' || code.is === 'secret') continue
+    if (isNoReasonToAsk.has(code.is)) continue
     const content =
       code.is === 'git-config' && code.kind === 'file'
         ? await restAt(root, code.path)
