@@ -17,6 +17,7 @@ import { openSender, recallsOf } from './daemon/notifications.ts'
 import { serveHttp } from './daemon/serve-http.ts'
 import { settingsKeeper } from './daemon/settings.ts'
 import { createStarted, type Started } from './daemon/started.ts'
+import { tightenHome } from './daemon/tighten-home.ts'
 import { startWork } from './daemon/work.ts'
 import { describeAgent, describeAgents, pickDefaultAgent } from './describe.ts'
 import { commonCodePaths } from './domain/code-paths.ts'
@@ -120,6 +121,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
 
   try {
     await mkdir(config.home, { recursive: true, mode: 0o700 })
+    await tightenHome(config.home, log)
     const portAsked = config.sources['server.port'] !== 'default'
     if (options.http) await takeHome(config, { portAsked, started })
     const token = options.http ? await ensureToken(config.home, newToken) : await readToken(config.home)

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { lstat, mkdir, open, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
@@ -22,7 +23,18 @@ export async function openHome(home: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException
     throw refuse(code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be made (${code})`, error)
   }
-  if (!(await stat(home)).isDirectory()) throw refuse('is not a folder', undefined)
+  const { mode, uid } = await statOf(home)
+  const own = process.getuid?.()
+  if (own !== undefined && uid !== own)
+    throw new PawlError(
+      'invalid',
+      `Pawl's home ${home} belongs to the user with the id ${uid}, and Pawl runs as ${own}. Whoever owns it could change what Pawl runs. Run Pawl as that user, or choose another folder with PAWL_HOME.`,
+    )
+  if ((mode & 0o022) !== 0)
+    throw new PawlError(
+      'invalid',
+      `Pawl's home ${home} can be written by other users (mode ${(mode & 0o7777).toString(8)}), so its settings and keys may not be yours. See that everything in it is, then run "chmod 700 ${home}"; or choose another folder with PAWL_HOME.`,
+    )
   // Permission bits do not tell (read-only file systems, other users, access lists): only a write does.
   const probe = join(home, `.write-check-${process.pid}-${Math.random().toString(36).slice(2)}`)
   try {
@@ -31,6 +43,13 @@ export async function openHome(home: string): Promise<void> {
   } catch (error) {
     throw refuse(`cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
   }
+}
+
+async function statOf(home: string): Promise<Stats> {
+  const found = await stat(home)
+  if (!found.isDirectory())
+    throw new PawlError('invalid', `Pawl's home ${home} is not a folder; choose another folder with PAWL_HOME.`)
+  return found
 }
 
 /** Step by step: Node's own recursive mkdir never ends where a folder is there but refuses new ones as if it were not (/proc). */
