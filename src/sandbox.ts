@@ -75,8 +75,8 @@ export const markOf = ({ dev, ino }: { readonly dev: number; readonly ino: numbe
 export type Mask =
   | { readonly kind: 'nothing'; readonly path: string }
   | { readonly kind: 'readonly'; readonly path: string }
-  /** Shows another file or directory, read-only. */
-  | { readonly kind: 'instead'; readonly path: string; readonly source: string }
+  /** Shows another file or directory, read-only unless it says otherwise. */
+  | { readonly kind: 'instead'; readonly path: string; readonly source: string; readonly writable?: true }
 
 export interface WallLimits {
   readonly processes: number

@@ -70,6 +70,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       unread: task.spec.checks === undefined ? adapter.unread : undefined,
       signal: voice.watch.signal,
       confine: enforced ? sandbox.confine : undefined,
+      isGitPrivate: enforced,
       onCopy: () => void voice.note('workspace_copy', whyCopied(task)),
       onProgress: (entries) => void voice.note('workspace_copy', `Copied ${entries} files and folders so far.`),
     }),
@@ -215,6 +216,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: Voice): 
       const notBack = isLost(voice.watch) ? undefined : await changes.finish(isLast(taken, result, voice))
       left = sentences(planted, plantedByChecks, notBack)
     }
+    // A program that waits for the next turn has them mounted.
+    if (!result || result.exit) await dropGits(guard, voice)
   }
   return left === undefined ? result : { ...result, verdict: lowered(result.verdict, left) }
 }
@@ -229,7 +232,10 @@ const toolMounts = ({ tools }: Profile, mounts: NonNullable<Walls['mounts']>) =>
 
 /** Nothing was started: the place is left as it was found, and why it was not used stays the answer. */
 async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefined, voice: Voice): Promise<void> {
-  if (guard) await release(guard, voice)
+  if (guard) {
+    await release(guard, voice)
+    await dropGits(guard, voice)
+  }
   // Whoever has the task now takes a copy over.
   if (isLost(voice.watch)) return
   await workspace
@@ -241,6 +247,11 @@ async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefine
 
 async function release(guard: Guard, voice: Voice): Promise<void> {
   await guard.release().catch((error: unknown) => voice.note('workspace_guard', notInOrder(error)))
+}
+async function dropGits(guard: Guard, voice: Voice): Promise<void> {
+  await guard
+    .drop()
+    .catch((error: unknown) => voice.log.warn('a git directory of an agent was not removed', { error: messageOf(error) }))
 }
 const notInOrder = (error: unknown) =>
   `The workspace could not be put in order; that is done at the next start: ${messageOf(error)}`

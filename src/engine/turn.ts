@@ -128,7 +128,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     const { verbs, permissions } = await rightsInUse(taken, parts, { ...place, models }, asked)
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
-      folders: [place.workspace.source, place.walls.home, toolHome(place)],
+      folders: [place.workspace.source, place.walls.home, toolHome(place), ...place.guard.folders],
       mostBytes: profile.limits.diskMb * megabyte,
       clock: parts.clock,
       onLimit: (message) => watch.stop({ kind: 'limit', category: 'disk_limit', message }),

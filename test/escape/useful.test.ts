@@ -77,6 +77,8 @@ async function work(
 describe('inside the guarded walls an agent still', () => {
   it('commits, although there is a hook', async () => {
     expect(await work('echo b > b; git add -A; git commit -qm second; git log --format=%s')).toBe('second\nfirst\n')
+    expect(hostGit('log', '--format=%s')).toBe('first\n')
+    await guard.settle()
     expect(hostGit('log', '--format=%s')).toBe('second\nfirst\n')
   })
 

@@ -89,7 +89,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
       masks: guard.masks,
     })
     stopWatchingDisk = watchDisk({
-      folders: [workspace.source, home],
+      folders: [workspace.source, home, ...guard.folders],
       mostBytes: profile.limits.diskMb * megabyte,
       clock: parts.clock,
       onLimit: proving.onDiskLimit,
@@ -118,6 +118,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     throw error
   } finally {
     stopWatchingDisk?.()
+    await guard.drop()
     if (home !== site.home) await removeTree(home)
   }
 }

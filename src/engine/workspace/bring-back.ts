@@ -23,7 +23,16 @@ export interface Changes {
  * through the handle of a real directory below it, so that no link, whoever made it and when, leads us out; so is every file of the copy read. The copy
  * itself is found by its path each time: whoever takes the task over renames it, and then we find nothing more to bring.
  */
-export async function bringBack(places: { copy: string; original: string; without: string }, base: Tree): Promise<Changes> {
+export async function bringBack(
+  places: {
+    readonly copy: string
+    readonly original: string
+    readonly without: string
+    /** The agent has git directories of its own, from which git brings back what it did: those of the copy are nobody's. */
+    readonly isGitPrivate?: boolean | undefined
+  },
+  base: Tree,
+): Promise<Changes> {
   const { original } = places
   const copy = await realpath(places.copy)
   const now = await readTree(copy)
@@ -34,6 +43,11 @@ export async function bringBack(places: { copy: string; original: string; withou
     list.push(path)
   }
   const isCovered = (path: string): boolean => path !== '.' && (stayed.has(path) || isCovered(dirname(path)))
+
+  const isOfGit = (path: string): boolean => {
+    const above = places.isGitPrivate ? /^(?:.*?\/)?\.git(?=\/|$)/.exec(path)?.[0] : undefined
+    return above !== undefined && base.get(above)?.kind === 'directory'
+  }
 
   /** One path that fails does not keep the others from being brought back. */
   const inParent = async (path: string, act: (parent: DirectoryHandle | undefined, name: string) => Promise<void>) => {
@@ -107,14 +121,14 @@ export async function bringBack(places: { copy: string; original: string; withou
 
   for (const [path, entry] of now) {
     const before = base.get(path)
-    if ((before && isUnchanged(before, entry)) || isCovered(path)) continue
+    if ((before && isUnchanged(before, entry)) || isCovered(path) || isOfGit(path)) continue
     if (entry.kind === 'other' || join(original, path) === places.without) stay(path, changes.refused)
     else {
       if (before?.kind === 'directory' && entry.kind !== 'directory') await clear(path)
       await write(path, entry)
     }
   }
-  for (const [path, before] of [...base].toReversed()) if (!now.has(path)) await remove(path, before)
+  for (const [path, before] of [...base].toReversed()) if (!now.has(path) && !isOfGit(path)) await remove(path, before)
   return { ...changes, conflicts: changes.conflicts.filter((path) => !isCovered(dirname(path))) }
 }
 

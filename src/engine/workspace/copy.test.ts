@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
 import { copyTree } from './copy-tree.ts'
-import { guard, put, testPaths } from './testing.ts'
+import { git, guard, put, repository, testPaths } from './testing.ts'
 
 describe('a workspace copy', () => {
   let root: string
@@ -166,6 +166,33 @@ describe('a workspace copy', () => {
     expect(await readdir(join(original, '.git/hooks'))).toEqual([])
     expect(await readdir(join(original, 'sub/deep'))).toEqual(['remove.txt'])
     expect(await readFile(join(home, 'quarantine/run_1/files/sub/deep/.vscode/tasks.json'), 'utf8')).toBe('evil')
+  })
+
+  it('of a repository goes into the repository itself by way of git, and never file by file', async () => {
+    await repository(original, { 'a.txt': 'a' })
+    const home = join(original, 'sub/home')
+    const first = await make(1, undefined, { isGitPrivate: true })
+    const guarded = (path: string, guardFile: string, run: string) =>
+      guard(home, original, { run, workspace: { source: path, path: original, guardFile, mode: 'copy' }, user: owner })
+    const one = await guarded(first.path, first.guardFile, 'run_1')
+    const own = one.masks.find(({ kind, path }) => kind === 'instead' && path === join(original, '.git'))
+    expect(own).toMatchObject({ writable: true })
+    const identity = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@x', GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@x' }
+    const work = (name: string, masks: typeof one.masks) => {
+      const over = masks.flatMap((mask) => (mask.kind === 'instead' ? ['--bind', mask.source, mask.path] : []))
+      const script = `echo ${name} > ${name}; git add ${name}; git commit -qm ${name}; git config core.fsmonitor evil; echo evil > .git/commondir`
+      const args = ['--dev-bind', '/', '/', '--bind', first.path, original, ...over, '--chdir', original, 'sh', '-ec', script]
+      execFileSync('bwrap', args, { env: { PATH: process.env.PATH, ...identity } })
+    }
+    work('one', one.masks)
+    await one.settle()
+    // The original knows of it at once, and its files follow.
+    expect(git(original, 'log', '--format=%s')).toBe('one\nfirst\n')
+    await writeFile(join(first.path, '.git/planted'), 'evil')
+    await first.bringBack()
+    expect(git(original, 'status', '--porcelain')).not.toMatch(/one|a.txt/)
+    expect(await readdir(join(original, '.git'))).not.toContain('planted')
+    expect(await readdir(join(original, '.git'))).not.toContain('commondir')
   })
 
   it('tells what it cost', async () => {

@@ -42,6 +42,8 @@ export interface CopyPlan extends TreeToCopy {
   readonly task: string
   readonly fence: number
   readonly owner: { readonly uid: number; readonly gid: number }
+  /** The agent gets git directories of its own (see private-git), and not those of the copy. */
+  readonly isGitPrivate?: boolean | undefined
   /** What is code: an earlier run that died may have planted some, which must not be brought back. */
   readonly paths: readonly CodePath[]
 }
@@ -62,7 +64,7 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
   const cost = left ? undefined : costOf(base, performance.now() - startedAt)
   const guardFile = join(directory, 'guard.json')
   const bring = async () => {
-    const changes = await bringBack({ copy: path, original, without: plan.without }, base)
+    const changes = await bringBack({ copy: path, original, without: plan.without, isGitPrivate: plan.isGitPrivate }, base)
     await store(base)
     return changes
   }

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cloneWorkspace } from './clone.ts'
-import { findCode } from './find-code.ts'
 import { neutralGit, sessionGitConfig } from './git.ts'
-import { overlook, trackedBehind } from './overlooked.ts'
-import { git, put, repository, testPaths } from './testing.ts'
+import { git, guard, inside, put, repository, testPaths } from './testing.ts'
 
 let base: string
 let root: string
@@ -87,12 +85,12 @@ describe('git outside of the walls', () => {
     expect(existsSync(canary)).toBe(true)
   })
 
-  it('starts nothing of a hostile repository when it looks at the index, changes it, clones or fetches', async () => {
+  it('starts nothing of a hostile repository when it brings back what was committed, clones or fetches', async () => {
     await hostile()
-    const found = await findCode(root, { paths: testPaths, without: base })
-    const tracked = await trackedBehind({ source: root, path: root }, found, ['.agent'])
-    expect(tracked).toEqual([{ folder: '.', paths: ['.agent/x'] }])
-    await overlook({ source: root, path: root }, tracked)
+    const guarded = await guard(join(base, 'home'), root)
+    const work = await inside(guarded, root, 'git rm -q --cached b.bin && git commit -qm inside')
+    expect(work.out).toBe('')
+    expect((await guarded.settle()).sentence).toBeUndefined()
     expect(existsSync(canary)).toBe(false)
     const plan = {
       original: root,

@@ -1,9 +1,12 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { removeTree } from '../../files/remove-tree.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
@@ -157,7 +160,7 @@ export type BareVerb = 'clone' | 'checkout' | 'fetch' | 'config'
 export interface NeutralGit {
   /** Where it happens; `/` where that is no repository's business. */
   readonly folder: string
-  readonly verb: BareVerb | IndexVerb
+  readonly verb: BareVerb | IndexVerb | 'cat-file'
   readonly args: readonly string[]
   /** More of the environment, which git then takes for granted. */
   readonly env?: Readonly<Record<string, string>> | undefined
@@ -167,6 +170,7 @@ export interface NeutralGit {
   readonly signal?: AbortSignal | undefined
   /** Reads the settings of this user instead of none: only together with the folder `/`. */
   readonly userHome?: string | undefined
+  readonly input?: Buffer | undefined
 }
 
 /** Answers what git printed, and throws a `PawlError` with its complaint if it fails. */
@@ -179,7 +183,7 @@ export function neutralGit(run: NeutralGit): Promise<string> {
   }
   if (run.settings !== undefined) env.GIT_CONFIG_GLOBAL = run.settings
   return new Promise((done, fail) => {
-    execFile(
+    const child = execFile(
       'git',
       [...settings, run.verb, ...run.args],
       {
@@ -188,7 +192,7 @@ export function neutralGit(run: NeutralGit): Promise<string> {
         encoding: 'utf8',
         timeout: run.timeoutMs ?? 30_000,
         killSignal: 'SIGKILL',
-        maxBuffer: 16_000_000,
+        maxBuffer: 256_000_000,
         ...(run.signal ? { signal: run.signal } : {}),
       },
       (error, stdout, stderr) => {
@@ -197,34 +201,112 @@ export function neutralGit(run: NeutralGit): Promise<string> {
         fail(new PawlError('unavailable', `git ${run.verb} failed in ${run.folder}: ${why}`, { cause: error }))
       },
     )
+    // One that ends early does not read it all, and tells why.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(run.input)
   })
 }
 
 /** Git compares contents also when it writes an index, for those files that are as young as the index itself. */
-export type IndexVerb = 'ls-files' | 'update-index'
+export type IndexVerb = 'update-index'
 
 /**
- * Has git read or change an index in a repository of ours that is empty but for that index: not a setting, not a path and not a file of the other one is
- * seen by it. Answers what it printed and the index as it is then.
+ * Has git change an index in a repository of ours that is empty but for that index: not a setting, not a path and not a file of the other one is
+ * seen by it. Answers the index as it is then.
  */
 export async function indexGit(
-  index: { readonly bytes: Buffer; readonly isSha256: boolean },
-  verb: IndexVerb,
+  index: { readonly bytes: Buffer | undefined; readonly isSha256: boolean },
   args: readonly string[],
-): Promise<{ out: string; bytes: Buffer }> {
+  input: Buffer,
+): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'pawl-index-'))
   try {
-    for (const name of ['git/objects', 'git/refs', 'tree']) await mkdir(join(folder, name), { recursive: true })
-    const format = index.isSha256 ? '1\n[extensions]\n\tobjectFormat = sha256' : '0'
-    await writeFile(join(folder, 'git/HEAD'), 'ref: refs/heads/none\n')
-    await writeFile(join(folder, 'git/config'), `[core]\n\trepositoryFormatVersion = ${format}\n`)
-    await writeFile(join(folder, 'git/index'), index.bytes)
+    makeBareGit(join(folder, 'git'), index.isSha256)
+    await mkdir(join(folder, 'tree'))
+    if (index.bytes) await writeFile(join(folder, 'git/index'), index.bytes)
     const env = { GIT_DIR: join(folder, 'git'), GIT_WORK_TREE: join(folder, 'tree') }
-    const out = await neutralGit({ folder: env.GIT_WORK_TREE, verb, args, env, timeoutMs: 10_000 })
-    return { out, bytes: await readFile(join(folder, 'git/index')) }
+    await neutralGit({ folder: env.GIT_WORK_TREE, verb: 'update-index', args, env, input, timeoutMs: 60_000 })
+    return await readFile(join(folder, 'git/index'))
   } finally {
     await removeTree(folder)
   }
+}
+
+/** A repository that holds nothing, with settings of ours alone. */
+export function makeBareGit(folder: string, isSha256: boolean): void {
+  for (const name of ['objects', 'refs']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
+  const format = isSha256 ? '1\n[extensions]\n\tobjectFormat = sha256' : '0'
+  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/none\n')
+  writeFileSync(join(folder, 'config'), `[core]\n\trepositoryFormatVersion = ${format}\n`)
+}
+
+/** A repository of ours that holds nothing (`makeBareGit`), and a folder of objects. Where else objects are is told by its `info/alternates`, which is ours too. */
+export interface ObjectStore {
+  readonly gitdir: string
+  readonly objects: string
+}
+
+const storeEnvironment = ({ gitdir, objects }: ObjectStore) => ({
+  GIT_DIR: gitdir,
+  GIT_OBJECT_DIRECTORY: objects,
+  GIT_NO_REPLACE_OBJECTS: '1',
+})
+
+/** What kind of object each of these is; those that are missing are left out. */
+export async function typesOf(store: ObjectStore, ids: readonly string[]): Promise<Map<string, string>> {
+  const out = await neutralGit({
+    folder: store.gitdir,
+    verb: 'cat-file',
+    args: ['--batch-check=%(objectname) %(objecttype)'],
+    env: storeEnvironment(store),
+    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
+    timeoutMs: 600_000,
+  })
+  const lines = out.split('\n').map((line) => line.split(' '))
+  return new Map(lines.flatMap(([id, type]) => (id && type && type !== 'missing' ? [[id, type]] : [])))
+}
+
+/**
+ * Copies what `tips` need and the alternates of `from` do not have, as one pack into `to`. Git computes the name of each object anew there, refuses those that would harm
+ * a work tree, and those that need something which neither `to` nor its alternates have. Answers the pack's name; undefined if there was nothing to copy.
+ */
+export async function copyObjects(
+  from: ObjectStore,
+  to: ObjectStore,
+  { tips, known, isPartial }: { tips: readonly string[]; known: readonly string[]; isPartial: boolean },
+): Promise<string | undefined> {
+  const begin = (store: ObjectStore, args: readonly string[]) =>
+    spawn('git', [...harmless, ...args], {
+      cwd: store.gitdir,
+      env: { PATH: systemPath, ...environment, ...storeEnvironment(store) },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: 600_000,
+      killSignal: 'SIGKILL',
+    })
+  const missing = isPartial ? ['--missing=allow-any'] : []
+  const reader = begin(from, ['pack-objects', '--revs', '--local', '--stdout', '-q', '--delta-base-offset', ...missing])
+  const writer = begin(to, ['index-pack', '--stdin', isPartial ? '--fsck-objects' : '--strict'])
+  const complaints = [reader, writer].map((child) => lastWords(child.stderr))
+  const answer = text(writer.stdout)
+  reader.stdin.on('error', () => undefined)
+  reader.stdin.end(`${tips.join('\n')}\n--not\n${known.join('\n')}\n`)
+  const codes = [reader, writer].map((child) => once(child, 'close').then(([code]) => code as number | null))
+  // One that ends early breaks the pipe; why it did is told by itself.
+  await pipeline(reader.stdout, writer.stdin).catch(() => undefined)
+  const ended = await Promise.all(codes)
+  // One that fails breaks the pipe of the other, which then has nothing to say.
+  const why = complaints.map((complaint) => complaint()).filter((said) => said !== '')
+  if (ended.some((code) => code !== 0))
+    throw new PawlError('invalid', `git refuses the objects: ${why.join(' ') || 'it was ended'}`)
+  return /^pack\t([0-9a-f]{40,64})$/m.exec(await answer)?.[1]
+}
+
+function lastWords(stream: Readable): () => string {
+  let said = ''
+  stream.setEncoding('utf8').on('data', (part: string) => {
+    said = `${said}${part}`.slice(-2_000)
+  })
+  return () => said.trim().split('\n').slice(-2).join(' ').slice(0, 300)
 }
 
 /** To whom a folder belongs: what we write there should go on to. */

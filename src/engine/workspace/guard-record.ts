@@ -7,6 +7,7 @@ import { isAbsence } from '../../files/directory-handle.ts'
 import { namesIn } from '../../files/names-in.ts'
 import { isAlive } from '../../process/identity.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
+import { PrivateGit } from './private-git/make.ts'
 
 const Part = z.object({
   path: z.string(),
@@ -41,8 +42,10 @@ export const GuardRecord = z.object({
   isSettled: z.boolean(),
   /** Empty folders that were made. */
   stubs: z.array(z.string()),
-  /** Paths that git was told to overlook, by the folder of their repository. */
-  overlooked: z.array(z.object({ folder: z.string(), paths: z.array(z.string()) })),
+  /** Git directories that the agent got instead of the real ones. */
+  git: z.array(PrivateGit),
+  /** The real ones in the workspace, at which the agent did not get. */
+  covered: z.array(z.string()),
   before: z.array(Before),
   /** What could not be looked into then. */
   unseen: z.array(z.string()),

@@ -269,7 +269,7 @@ describe('when a run ends', () => {
     expect(await text('work/store/config')).not.toContain('alias')
   })
 
-  it('nothing hides in a folder that is made to look like a repository, nor in what may become the one of a submodule', async () => {
+  it('nothing hides in a folder that is made to look like a repository', async () => {
     await repository(root, { 'a.txt': 'a' })
     const guarded = await guard(home, root)
     await put(root, {
@@ -277,18 +277,8 @@ describe('when a run ends', () => {
       'src/.envrc': 'evil',
       'objects/deep/.envrc': 'evil',
       'src/modules/x/.envrc': 'evil',
-      '.git/modules/sub/config': '[core]\n\tfsmonitor = evil\n',
-      '.git/modules/a/b/hooks/post-checkout': 'evil',
-      '.git/worktrees/x/config.worktree': '[alias]\n\tx = !evil\n',
     })
-    expect((await guarded.settle()).quarantined.toSorted()).toEqual([
-      '.git/modules/a/b/hooks/post-checkout',
-      '.git/modules/sub/config',
-      '.git/worktrees/x/config.worktree',
-      'objects/deep/.envrc',
-      'src/.envrc',
-      'src/modules/x/.envrc',
-    ])
+    expect((await guarded.settle()).quarantined.toSorted()).toEqual(['objects/deep/.envrc', 'src/.envrc', 'src/modules/x/.envrc'])
   })
 
   it('submodules work, whatever they are called', async () => {
@@ -351,7 +341,7 @@ describe('when a run ends', () => {
     expect(await restoreFromQuarantine(home, 'run_1')).toEqual(['a/.envrc', 'b/.envrc'])
   })
 
-  it('what the owner did meanwhile to the settings of git stays, if it runs nothing', async () => {
+  it('what the owner did meanwhile to the settings of git stays: the agent could not get at them', async () => {
     await repository(root, { 'a.txt': 'a', '.npmrc': 'mine=1' })
     git(root, 'config', 'alias.x', '!mine')
     const guarded = await guard(home, root)
@@ -364,10 +354,9 @@ describe('when a run ends', () => {
     expect(git(root, 'remote').trim()).toBe('origin')
 
     const other = await guard(home, root, { run: 'run_2' })
-    git(root, 'config', 'core.fsmonitor', 'evil')
-    expect((await other.settle()).quarantined).toEqual(['.git/config'])
-    expect(await text('.git/config')).not.toContain('fsmonitor')
-    expect(git(root, 'config', 'alias.x').trim()).toBe('!mine')
+    git(root, 'config', 'alias.y', '!mine')
+    expect((await other.settle()).quarantined).toEqual([])
+    expect(git(root, 'config', 'alias.y').trim()).toBe('!mine')
   })
 
   it("changes to the user's own recipes are told and stay", async () => {
@@ -405,7 +394,7 @@ describe('a trusted repository', () => {
     const digest = await configurationDigest(root, { paths: testPaths, home })
     const trusting = { profile: { instructions: true, trusted: [{ path: root, digest }] } }
     const guarded = await guard(home, root, trusting)
-    expect(guarded.masks).toEqual([])
+    expect(guarded.masks.filter(({ path }) => !path.startsWith(at('.git')))).toEqual([])
     await put(root, { '.agent/settings.json': 'evil', '.agent/more': 'evil' })
     git(root, 'remote', 'add', 'origin', 'https://example.com/a.git')
     const settled = await guarded.settle()
@@ -449,21 +438,22 @@ describe('after a crash', () => {
 })
 
 describe('two runs in one workspace', () => {
-  it('both have git overlook what they hide, until the last of them ends', async () => {
+  it('each have their own git, which overlooks what they do not see', async () => {
     await repository(root, { '.agent/x': 'x' })
     const first = await guard(home, root)
     const second = await guard(home, root, { run: 'run_2', records: join(home, 'runs/run_2') })
+    for (const guarded of [first, second]) expect((await inside(guarded, root, 'git ls-files -t')).out).toBe('S .agent/x\n')
+    expect(git(root, 'ls-files', '-t')).toBe('H .agent/x\n')
     await first.settle()
-    expect(git(root, 'ls-files', '-t')).toBe('S .agent/x\n')
     await second.settle()
     expect(git(root, 'ls-files', '-t')).toBe('H .agent/x\n')
   })
 
-  it('work on when the index of git is locked, and say so', async () => {
+  it('work on when the index of git is locked', async () => {
     await repository(root, { '.agent/x': 'x' })
     await put(root, { '.git/index.lock': '' })
     const guarded = await guard(home, root)
-    expect(guarded.notes.join()).toContain('could not be told to overlook')
+    expect((await inside(guarded, root, 'git status --porcelain')).out).toBe('')
     expect(await guarded.settle()).toMatchObject({ quarantined: [], sentence: undefined })
   })
 
@@ -477,13 +467,13 @@ describe('two runs in one workspace', () => {
   })
 
   it('leave nothing of ours for a program that waits, and cover for it in the next run what they covered before', async () => {
-    const first = await guard(home, root)
+    const first = await guard(home, root, { session: 'ses_1' })
     const ids = () => Promise.all(['.vscode', '.husky'].map(async (name) => (await lstat(join(root, name))).ino))
     const before = await ids()
     await put(root, { 'sub/.envrc': 'evil' })
     expect(await first.settle({ keeps: true })).toMatchObject({ quarantined: ['sub/.envrc'], areParked: true })
     expect(await names()).toEqual(['sub'])
-    const second = await guard(home, root, { run: 'run_2', records: join(home, 'runs/run_2') })
+    const second = await guard(home, root, { session: 'ses_1', run: 'run_2', records: join(home, 'runs/run_2') })
     expect(second.likeness).toBe(first.likeness)
     // What is mounted on a folder goes with it, wherever it is moved.
     expect(await ids()).toEqual(before)

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CodePath } from '../../domain/code-paths.ts'
-import { messageOf, PawlError } from '../../domain/error.ts'
+import { PawlError } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { processIdentity } from '../../process/identity.ts'
@@ -13,9 +13,8 @@ import { type Cover, coveredNote, coverWorkspace, listed } from './cover.ts'
 import { type FoundAll, findCode } from './find-code.ts'
 import { digestOf } from './find-planted.ts'
 import { type Before, type GuardRecord, livingOthers, recordFile, writeRecord } from './guard-record.ts'
-import { linkedRepository } from './linked-repository.ts'
 import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
-import { excludeShown, overlook, trackedBehind } from './overlooked.ts'
+import { gitsIn, noPrivateGits, type PrivateGits, preparePrivateGits } from './private-git/private-gits.ts'
 import { placeAt } from './same-place.ts'
 import { releaseRecord, type Settled, settleRecord } from './settle-guard.ts'
 import { dropParked, makeStubs, parkedFolder } from './stubs.ts'
@@ -30,6 +29,8 @@ export interface Guard {
   readonly covered: readonly string[]
   /** To be mounted before the masks are laid. */
   readonly mounts: NonNullable<Walls['mounts']>
+  /** Beside the workspace and its home, what the agent writes to. */
+  readonly folders: readonly string[]
   /** What the reader of the run should know before it starts. */
   readonly notes: readonly string[]
   /** Changes with everything that is covered: a program that stays for another run must want the same. */
@@ -42,16 +43,18 @@ export interface Guard {
   settle(options?: { readonly keeps?: boolean }): Promise<Settled>
   /** The program that was to be kept is gone: removes what was put aside for it. */
   dropParked(): Promise<void>
-  /** Undoes what was done to the tree and no more: the run is somebody else's now. */
+  /** Undoes what was done to the tree, brings back what git did, and no more: the run is somebody else's now. */
   release(): Promise<void>
+  /** Removes the agent's git directories. To be called last, if no program is kept that has them mounted. */
+  drop(): Promise<void>
 }
 
 export interface GuardOptions {
   readonly run: string
-  /** Whose program may be kept for another run. */
+  /** Whose program may stay for another run; the run itself if left out. */
   readonly session?: string | undefined
   readonly home: string
-  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mark'>
+  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mark'> & Partial<Pick<PreparedWorkspace, 'mode'>>
   readonly paths: readonly CodePath[]
   /** Those that the program of this very run obeys; all of them if it is not known. */
   readonly own?: readonly CodePath[] | undefined
@@ -75,21 +78,37 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const workspace = { source: root, path }
   const found = await findCode(root, { paths, without: home, seenAs: workspace.path })
   const cover = enforced ? coverWorkspace(workspace, found, options.given ?? []) : nothingToCover
-  const covers = enforced && !(await isTrusted(workspace, found, profile.trusted))
+  const trusts = enforced && (await isTrusted(workspace, found, profile.trusted))
+  const covers = enforced && !trusts
   const isOurs = root.startsWith(`${home}/`)
   // Where nobody else works while the run lasts, what programs of others would obey is moved out in time; only the agent's own program must not see it appear.
   const reserved = isOurs ? (options.own ?? paths).filter(({ treatment }) => treatment === 'hidden') : paths
-  const masked = covers ? await planMasks({ workspace, found, reserved, instructions: profile.instructions }) : nothingCovered
+  const covered = enforced ? gitsIn(found) : []
+  const outside = outsideOf(found, covered)
+  const masked = covers
+    ? await planMasks({ workspace, found: outside, settings: found, reserved, instructions: profile.instructions })
+    : nothingCovered
   const plan = { ...masked, unseen: [...masked.unseen, ...cover.inWorkspace] }
-  const linked = enforced ? await linkedRepository(workspace, options.user) : undefined
+  const isCopy = options.workspace.mode === 'copy'
+  const gits = enforced
+    ? await preparePrivateGits(
+        {
+          home,
+          session: options.session ?? run,
+          run,
+          root,
+          workspace: workspace.path,
+          original: isCopy ? workspace.path : root,
+          user: options.user,
+          isShared: !isOurs || isCopy,
+          isTrusted: trusts,
+        },
+        found,
+        plan.unseen,
+      )
+    : noPrivateGits
   const file = options.workspace.guardFile ?? recordFile(home, root, run)
   const others = await livingOthers(home, root, file)
-  const overlooked = await trackedBehind(
-    workspace,
-    found,
-    plan.unseen,
-    others.flatMap((other) => other.overlooked),
-  )
   const record: GuardRecord = {
     run,
     root,
@@ -98,28 +117,32 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
     enforced,
     isSettled: false,
     // Made by another run in the same place, they cover something for us as well.
-    stubs: [...plan.stubs, ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path))],
-    overlooked,
-    before: await picture(root, found, plan.held),
+    stubs: [
+      ...plan.stubs,
+      ...gits.stubs,
+      ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path) || covered.includes(path)),
+    ],
+    git: [...gits.made],
+    covered,
+    before: await picture(root, outside, plan.held),
     unseen: [...found.unseen],
     special: [...found.special],
     since: Date.now(),
   }
-  const exclude = await excludeShown(workspace, plan.unseen, overlooked)
   const place = { file, home, paths }
   const parked = options.session === undefined ? undefined : parkedFolder(home, options.session)
   let settling: Promise<unknown> = Promise.resolve()
-  const isUntouched = isOurs && record.stubs.length + record.overlooked.length + record.before.length === 0
+  const isUntouched = isOurs && record.stubs.length + record.git.length + record.before.length === 0
   await writeRecord(file, record, { durably: enforced && !isUntouched })
   try {
-    await makeStubs(root, plan.stubs, parked)
-    const notOverlooked = await overlook(workspace, record.overlooked).then(() => [], couldNotOverlook)
+    await makeStubs(root, [...plan.stubs, ...gits.stubs], parked)
     return {
-      masks: await written([...plan.masks, ...exclude, ...(linked?.masks ?? [])], join(options.records, 'shown')),
+      masks: [...(await written(plan.masks, join(options.records, 'shown'))), ...gits.masks],
       covered: cover.paths,
-      mounts: linked?.mounts ?? [],
-      notes: [...(linked?.note === undefined ? [] : [linked.note]), ...notesOf(plan, found, enforced), ...notOverlooked],
-      likeness: likenessOf(plan, record, found, cover),
+      mounts: gits.mounts,
+      folders: gits.folder === undefined ? [] : [gits.folder],
+      notes: [...gits.notes, ...notesOf(plan, found, enforced)],
+      likeness: likenessOf({ plan, gits, record, found, cover }),
       settle({ keeps } = {}) {
         const settled = settleRecord(record, place, keeps ? parked : undefined)
         settling = settled.catch(() => undefined)
@@ -130,6 +153,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
         if (parked !== undefined) await dropParked(parked)
       },
       release: () => releaseRecord(record, place),
+      drop: gits.drop,
     }
   } catch (error) {
     // What cannot be undone now is undone by whoever finds the record; why there is no guard stays the answer.
@@ -138,9 +162,15 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   }
 }
 
-const couldNotOverlook = (error: unknown) => [
-  `A commit of everything inside would delete the files that the agent does not see: git could not be told to overlook them (${messageOf(error)}).`,
-]
+/** Without what lies in a git directory that is covered as a whole. */
+function outsideOf(found: FoundAll, covered: readonly string[]): FoundAll {
+  const isOutside = (path: string) => !covered.some((git) => path === git || path.startsWith(`${git}/`))
+  return {
+    ...found,
+    code: found.code.filter(({ path }) => isOutside(path)),
+    repositories: found.repositories.filter(isOutside),
+  }
+}
 
 const nothingCovered: MaskPlan = { masks: [], stubs: [], held: new Set(), unseen: [], open: 0 }
 
@@ -206,12 +236,28 @@ async function written(masks: readonly PlannedMask[], folder: string): Promise<M
 }
 
 /** What was only reserved counts by its name alone. */
-function likenessOf(plan: MaskPlan, { stubs, workspace }: GuardRecord, { code }: FoundAll, { paths }: Cover): string {
+function likenessOf({
+  plan,
+  gits,
+  record: { stubs, workspace },
+  found: { code },
+  cover: { paths },
+}: {
+  plan: MaskPlan
+  gits: PrivateGits
+  record: GuardRecord
+  found: FoundAll
+  cover: Cover
+}): string {
   const known = new Map(code.filter(({ path }) => plan.held.has(path)).map(({ path, id }) => [join(workspace, path), id]))
   const isStub = new Set(stubs.map((path) => join(workspace, path)))
-  const covered = plan.masks.map((mask) =>
-    isStub.has(mask.path) ? [mask.path] : [mask.path, mask.kind === 'text' ? mask.text : mask.kind, known.get(mask.path)],
-  )
+  const covered = [
+    ...plan.masks.map((mask) =>
+      isStub.has(mask.path) ? [mask.path] : [mask.path, mask.kind === 'text' ? mask.text : mask.kind, known.get(mask.path)],
+    ),
+    // Another one is made as soon as the real one is not as it was.
+    ...gits.masks.map((mask) => [mask.path, mask.kind, 'source' in mask ? mask.source : '']),
+  ]
   return createHash('sha256')
     .update(JSON.stringify([covered.map((one) => JSON.stringify(one)).toSorted(), paths.toSorted()]))
     .digest('hex')

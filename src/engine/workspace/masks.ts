@@ -28,6 +28,8 @@ export type PlannedMask =
 export interface MaskOptions {
   readonly workspace: { readonly source: string; readonly path: string }
   readonly found: FoundAll
+  /** With the settings of git, which may name something in the workspace. */
+  readonly settings: FoundAll
   /** Of what does not exist, these names are covered all the same. */
   readonly reserved: readonly CodePath[]
   /** Are instruction files given to the agent? */
@@ -37,7 +39,7 @@ export interface MaskOptions {
 /** Every mask is a mount, made anew for each start: beyond this the start would be felt. What is left over is looked at when the run ends. */
 const mostMasks = 256
 
-export async function planMasks({ workspace, found, reserved, instructions }: MaskOptions): Promise<MaskPlan> {
+export async function planMasks({ workspace, found, settings, reserved, instructions }: MaskOptions): Promise<MaskPlan> {
   const seen = (path: string) => join(workspace.path, path)
   const masks: PlannedMask[] = []
   const held = new Set<string>()
@@ -55,7 +57,7 @@ export async function planMasks({ workspace, found, reserved, instructions }: Ma
     if (code.kind !== 'link') held.add(code.path)
     if (mask.kind === 'nothing' && code.is !== 'git-hooks') unseen.push(code.path)
   }
-  for (const path of await namedByGit(workspace.source, found)) {
+  for (const path of await namedByGit(workspace.source, settings)) {
     masks.push({ kind: 'readonly', path: seen(path) })
     held.add(path)
   }
@@ -102,8 +104,9 @@ async function namedByGit(root: string, found: FoundAll): Promise<string[]> {
     for (const word of values.flatMap((value) => value.split(/[\s"'!;|&()]+/)).filter((one) => one !== ''))
       for (const from of [gitdir, dirname(gitdir)]) {
         const target = realpathIfAny(resolve(from, word))
-        // The folder of git itself must stay writable, and so must the project as a whole.
-        if (target?.startsWith(`${root}/`) && !isAbove(target, gitdir)) named.add(relative(root, target))
+        // The project as a whole must stay writable, and what lies in the folder of git itself is covered with it.
+        if (target?.startsWith(`${root}/`) && !isAbove(target, gitdir) && !isAbove(gitdir, target))
+          named.add(relative(root, target))
       }
   }
   return [...named].slice(0, 50)

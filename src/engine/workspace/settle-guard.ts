@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf } from '../../domain/error.ts'
 import { openDirectory } from '../../files/directory-handle.ts'
@@ -5,7 +6,8 @@ import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'
 import { findPlanted } from './find-planted.ts'
 import { allRecords, type GuardRecord, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
-import { lookAgain, notNeededBy } from './overlooked.ts'
+import { bringGitBack, newWorktrees } from './private-git/bring-back.ts'
+import { sweepPrivateGits } from './private-git/private-gits.ts'
 import { quarantine } from './quarantine.ts'
 import { clearSpecialBits, type Special } from './special.ts'
 import { parkStubs, removeStubs, sweepParked } from './stubs.ts'
@@ -60,9 +62,14 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   const now = await findCode(root, { paths, without: home, seenAs: workspace, afterRun })
   // A stub that others need was not there before either.
   const stubs = new Set(others.flatMap((other) => other.stubs))
+  const isCovered = (path: string) => record.covered.some((git) => path === git || path.startsWith(`${git}/`))
   const code = []
-  for (const one of now.code) if (!(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
-  const found = await findPlanted(record.before, { ...now, code }, { root, workspace })
+  for (const one of now.code)
+    if (!isCovered(one.path) && !(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
+  const worktrees: string[] = []
+  for (const git of record.git) worktrees.push(...(await newWorktrees(git, { root, workspace })))
+  const repositories = [...now.repositories, ...worktrees.map((path) => relative(workspace, path))]
+  const found = await findPlanted(record.before, { ...now, code, repositories }, { root, workspace })
   const special = await specialOf(record).catch((error: unknown) => {
     troubles.push(messageOf(error))
     return { cleared: [], left: [] }
@@ -70,6 +77,11 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   const moved = record.enforced
     ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
     : { keptAt: undefined, items: [], failed: [] }
+  // Only now: what git would go into is out of its way.
+  const notBrought = await bringBack(record).catch((error: unknown) => {
+    troubles.push(messageOf(error))
+    return []
+  })
   // What could not be undone is tried again by whoever comes next; the picture of before is too old by then.
   if (troubles.length > 0) await writeRecord(place.file, { ...record, before: [], isSettled: true }, { durably: record.enforced })
   else removeRecord(place.file)
@@ -85,7 +97,7 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
       ...found.flagged,
     ],
     notes: notesOf(special),
-    sentence: sentenceOf(quarantined, moved.keptAt, [...left, ...troubles], record.run),
+    sentence: sentenceOf(quarantined, moved.keptAt, { left: [...left, ...troubles], notBrought, run: record.run }),
     areParked,
   }
 }
@@ -103,24 +115,25 @@ const notesOf = ({ cleared, left }: Special) => [
     : []),
 ]
 
-/** Undoes what was done to the tree, and no more. */
+/** Undoes what was done to the tree, brings back what git did, and no more. */
 export async function releaseRecord(record: GuardRecord, place: GuardPlace): Promise<void> {
   await undo(record, await livingOthers(place.home, record.root, place.file))
+  await bringBack(record)
   removeRecord(place.file)
 }
 
+async function bringBack({ git, run, root, workspace }: GuardRecord): Promise<string[]> {
+  const left: string[] = []
+  for (const one of git) left.push(...(await bringGitBack(one, { run, root, workspace })))
+  return left
+}
+
 /** Answers whether all that was reserved could be put aside. */
-async function undo(
-  { root, workspace, stubs, overlooked }: GuardRecord,
-  others: readonly GuardRecord[],
-  parked?: string,
-): Promise<boolean> {
+async function undo({ root, stubs }: GuardRecord, others: readonly GuardRecord[], parked?: string): Promise<boolean> {
   const needed = new Set(others.flatMap((other) => other.stubs))
   const ours = stubs.filter((path) => !needed.has(path))
   const areParked = parked !== undefined && (await parkStubs(root, ours, parked))
   await removeStubs(root, ours)
-  const lookedFor = others.flatMap((other) => other.overlooked)
-  await lookAgain({ source: root, path: workspace }, notNeededBy(lookedFor, overlooked))
   return areParked
 }
 
@@ -130,6 +143,8 @@ export async function sweepGuards(home: string, paths: readonly CodePath[]): Pro
   const settled: (Settled & { run: string })[] = []
   for (const { file, record } of await allRecords(home))
     if (isLeft(record)) settled.push({ run: record.run, ...(await settleRecord(record, { file, home, paths })) })
+  const named = (await allRecords(home)).flatMap(({ record }) => record.git.map(({ git }) => git))
+  await sweepPrivateGits(home, new Set(named))
   return settled
 }
 
@@ -147,8 +162,7 @@ const isEmpty = async (root: string, path: string) => {
 function sentenceOf(
   moved: readonly string[],
   keptAt: string | undefined,
-  left: readonly string[],
-  run: string,
+  { left, notBrought, run }: { left: readonly string[]; notBrought: readonly string[]; run: string },
 ): string | undefined {
   const told: string[] = []
   if (moved.length > 0)
@@ -156,6 +170,7 @@ function sentenceOf(
       `${moved.length === 1 ? '1 file that other programs would execute was' : `${moved.length} files that other programs would execute were`} moved to ${keptAt}: ${some(moved)}. If wanted: pawl quarantine restore ${run}.`,
     )
   if (left.length > 0) told.push(`Not everything could be put in order in the workspace: ${some(left)}.`)
+  told.push(...notBrought)
   return told.length > 0 ? told.join(' ') : undefined
 }
 

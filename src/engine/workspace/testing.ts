@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CodePath, commonCodePaths } from '../../domain/code-paths.ts'
+import { pinnedBy } from '../../sandboxes/bubblewrap/masks.ts'
 import { type Guard, type GuardOptions, guardWorkspace } from './guard.ts'
 
 /** A made-up agent program's own paths stand for those that adapters declare. */
@@ -67,16 +68,15 @@ export async function inside(guarded: Guard, root: string, script: string): Prom
   await writeFile(empty, '')
   const over = guarded.masks.flatMap((mask) => {
     if (mask.kind === 'readonly') return ['--ro-bind', mask.path, mask.path]
-    if (mask.kind === 'instead') return ['--ro-bind', mask.source, mask.path]
+    if (mask.kind === 'instead') return [mask.writable ? '--bind' : '--ro-bind', mask.source, mask.path]
     return lstatSync(mask.path).isDirectory()
       ? ['--tmpfs', mask.path, '--remount-ro', mask.path]
       : ['--ro-bind', empty, mask.path]
   })
   const mounts = guarded.mounts.flatMap(({ source, path, mode }) => [mode === 'ro' ? '--ro-bind' : '--bind', source, path])
-  const pins = new Set<string>()
-  for (const { path } of guarded.masks)
-    if (path.startsWith(`${root}/`)) for (let folder = dirname(path); folder !== root; folder = dirname(folder)) pins.add(folder)
-  const pinned = [...pins].toSorted().flatMap((path) => ['--bind', path, path])
+  const pinned = pinnedBy(guarded.masks, [root])
+    .toSorted()
+    .flatMap((path) => ['--bind', path, path])
   const args = ['--dev-bind', '/', '/', ...mounts, ...pinned, ...over, '--chdir', root, '--', 'sh', '-c', script]
   try {
     const { stdout, stderr } = await promisify(execFile)('bwrap', args, { env: gitEnv })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -26,16 +26,21 @@ describe.each(starters)('a guarded workspace behind the real walls of %s', (star
   afterEach(() => world.remove())
 
   it('lets the agent commit, branch and add worktrees, and neither obey nor change what is code', async () => {
-    const guarded = await guard(home, world.workspace, { profile: { instructions: false, trusted: [] } })
+    const { uid, gid } = statSync(world.workspace)
+    const guarded = await guard(home, world.workspace, {
+      profile: { instructions: false, trusted: [] },
+      user: { uid, gid },
+    })
     // As a plain user Pawl's own files are that user's, and readable.
-    if (starter !== 'root') for (const folder of ['runs', 'runs/run_1']) chmodSync(join(home, folder), 0o755)
+    if (starter !== 'root')
+      for (const folder of ['git', 'git/s_1', 'git/s_1/run_1', 'git/s_1/run_1/0']) chmodSync(join(home, folder), 0o755)
     const script = `set -e
 git status --porcelain; echo b > b.txt; git add -A; git commit -qam second; git checkout -qb other; git worktree add -q wt; git log --oneline | wc -l; ls -A .agent
 set +e
-for f in .agent/x .vscode/x .git/config .git/hooks/x .husky/x RULES.md; do echo evil > $f && echo wrote $f; done
-for f in .agent .vscode .git .git/hooks .git/config .husky; do mv $f moved && echo moved $f; rm -rf moved; done
+for f in .agent/x .vscode/x .git/borrowed/objects/x .husky/x RULES.md; do echo evil > $f && echo wrote $f; done
+for f in .agent .vscode .git .git/borrowed .husky; do mv $f moved && echo moved $f; rm -rf moved; done
 mkdir -p sub/.vscode && echo evil > sub/.vscode/tasks.json
-git config core.fsmonitor evil && echo configured; true`
+git config core.fsmonitor evil; echo evil > .git/hooks/pre-commit; echo /tmp > .git/commondir; true`
     const { out, err, code } = await world.run(script, { masks: guarded.masks, mounts: guarded.mounts })
     expect({ out: out.trim(), code }, err).toEqual({ out: '2', code: 0 })
     const settled = await guarded.settle()
@@ -54,5 +59,7 @@ git config core.fsmonitor evil && echo configured; true`
     ])
     expect(readFileSync(join(world.workspace, '.git/config'), 'utf8')).not.toContain('evil')
     expect(existsSync(join(world.workspace, '.vscode/x'))).toBe(false)
+    for (const name of ['HEAD', 'index', 'refs/heads/main', 'objects/pack'])
+      expect(statSync(join(world.workspace, '.git', name))).toMatchObject({ uid, gid })
   })
 })

@@ -36,7 +36,7 @@ export function layMasks(mounts: readonly Mount[], { masks, pinned, user }: Mask
       const instead = statSync(mask.source, { throwIfNoEntry: false })
       if (instead?.isDirectory() !== isDirectory)
         throw refused(mask, `"${mask.source}" is not the same kind of thing, or does not exist`)
-      laid.push({ kind: 'readable', source: mask.source, path: mask.path })
+      laid.push({ kind: mask.writable ? 'writable' : 'readable', source: mask.source, path: mask.path })
       continue
     }
     const inIt = laid.filter(
@@ -47,13 +47,18 @@ export function layMasks(mounts: readonly Mount[], { masks, pinned, user }: Mask
   return laid
 }
 
-/** The directories between a workspace or other writable place and what is masked in it: moved away, they would take the mask with them. */
+/**
+ * The directories between a workspace or other writable place and what is masked in it: moved away, they would take the mask with them. What lies in something that is shown
+ * instead is none of the workspace.
+ */
 export function pinnedBy(masks: readonly Mask[], writable: readonly string[]): string[] {
+  const instead = masks.filter(({ kind }) => kind === 'instead')
   const pinned = masks.flatMap(({ path }) => {
     const place = writable.filter((root) => isWithin(path, root)).toSorted((a, b) => b.length - a.length)[0]
     const between: string[] = []
     if (place === undefined) return between
-    for (let dir = dirname(path); dir.length > place.length; dir = dirname(dir)) between.push(dir)
+    for (let dir = dirname(path); dir.length > place.length; dir = dirname(dir))
+      if (!instead.some((other) => isWithin(dir, other.path))) between.push(dir)
     return between
   })
   return [...new Set(pinned)]
