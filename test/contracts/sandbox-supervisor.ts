@@ -11,16 +11,23 @@ interface Order {
   readonly once?: boolean
   /** What can be is got ready before. */
   readonly ahead?: boolean
+  /** Freezes it for so long as soon as it says something. */
+  readonly freezeMs?: number
 }
-const { name, command, walls, once, ahead } = JSON.parse(process.argv[2] ?? '') as Order
+const { name, command, walls, once, ahead, freezeMs } = JSON.parse(process.argv[2] ?? '') as Order
 const sandbox = ahead
   ? createBubblewrap(walls.user && { user: walls.user })
   : sandboxes.find((candidate) => candidate.name === name)
 if (!sandbox) throw new Error(`no sandbox ${name}`)
 if (ahead) await sandbox.ahead?.start()
 console.log('launching')
-const { child, onLimit } = await sandbox.launch(command, walls)
+const { child, onLimit, freezer } = await sandbox.launch(command, walls)
 onLimit?.((limit) => console.log(`over its limit of ${limit}`))
+if (freezeMs !== undefined)
+  child.stdout.once('data', async () => {
+    console.log(`frozen: ${await freezer?.freeze()}, covered: ${freezer?.isCovered()}`)
+    setTimeout(() => void freezer?.thaw(), freezeMs)
+  })
 child.stderr.pipe(process.stderr)
 child.stdout.pipe(process.stdout)
 if (once) {

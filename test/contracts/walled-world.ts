@@ -24,7 +24,11 @@ export interface WalledWorld {
   /** Writes a file below the folder that belongs to whoever the agent is. */
   file(path: string, content?: string): string
   /** Runs a shell script behind the walls; the whole of Pawl's part is another process, of the right user. */
-  run(script: string, changes?: Partial<Walls>): Promise<{ out: string; err: string; code: number | null }>
+  run(
+    script: string,
+    changes?: Partial<Walls>,
+    order?: { readonly freezeMs: number },
+  ): Promise<{ out: string; err: string; code: number | null }>
   remove(): void
 }
 
@@ -72,9 +76,9 @@ export function createWalledWorld(starter: Starter): WalledWorld {
     node,
     place,
     file,
-    async run(script, changes = {}) {
+    async run(script, changes = {}, more = undefined) {
       const command = { file: 'sh', args: ['-c', script], env: {} }
-      const order = JSON.stringify({ name: 'bubblewrap', command, walls: { ...walls, ...changes }, once: true })
+      const order = JSON.stringify({ name: 'bubblewrap', command, walls: { ...walls, ...changes }, once: true, ...more })
       const words = [node, '--no-warnings', supervisor, order]
       const become = becomes
         ? ['setpriv', `--reuid=${agent.uid}`, `--regid=${agent.gid}`, '--clear-groups', '--inh-caps=-all']

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { launch } from '../../../test/contracts/launch.ts'
 import { claudeCode } from '../../agents/claude-code/agent.ts'
 import { systemClock } from '../../clock.ts'
@@ -45,14 +46,54 @@ test('one that goes on after the end of its turn is not fit for the next', async
   expect(await serve([{ lines: [result, speaks.line] }, { hang: true }])).toMatchObject({ outcome: 'succeeded', mayGoOn: false })
 })
 
+describe('a program that was frozen', () => {
+  test('serves the next run, whatever it says that is due and no work', async () => {
+    const { agent, serve, folder } = await start()
+    const now = join(folder, 'now')
+    await serve([{ later: [{ until: now }, { line: { type: 'keep_alive' } }] }, { say: 'done' }])
+    expect(await agent.freeze()).toBe(true)
+    writeFileSync(now, '')
+    await pause(300)
+    expect(await serve([{ say: 'again' }])).toMatchObject({ outcome: 'succeeded', text: 'again', mayGoOn: true })
+  })
+
+  test('serves nobody if it goes to work by itself as soon as it can', async () => {
+    const { agent, serve, folder } = await start()
+    const now = join(folder, 'now')
+    await serve([{ later: [{ until: now }, { stay: true }, speaks] }, { say: 'done' }])
+    expect(await agent.freeze()).toBe(true)
+    writeFileSync(now, '')
+    await pause(300)
+    expect(agent.hasEnded()).toBe(false)
+    expect(await serve([{ say: 'again' }])).toMatchObject({ outcome: 'failed', category: 'crashed', mayGoOn: false })
+  })
+
+  test('is killed without being asked: it could not answer', async () => {
+    const { agent, serve } = await start()
+    await serve([{ say: 'done' }])
+    expect(await agent.freeze()).toBe(true)
+    const began = performance.now()
+    expect(await agent.end(60_000)).toMatchObject({ signal: 'SIGKILL' })
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+})
+
 async function start() {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-live-'))
   const place = { workspace: folder, home: folder }
   const spec = { options: claudeCode.options.parse({ command }), prompt: '', ...place, extraArgs: [] }
   const child = await launch(claudeCode.command(spec), place)
   const recorded = recordChild(child)
+  const freezer = {
+    freeze: async () => process.kill(-child.pid, 'SIGSTOP'),
+    async thaw() {
+      process.kill(-child.pid, 'SIGCONT')
+      await pause(100)
+    },
+    isCovered: () => true,
+  }
   const agent: LiveAgent = createLiveAgent({
-    walled: { child, isAlone: () => true },
+    walled: { child, isAlone: () => true, freezer },
     conversation: await claudeCode.open(recorded.child, spec),
     recorded,
     door: undefined,

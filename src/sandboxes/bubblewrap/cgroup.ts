@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { WallLimits } from '../../sandbox.ts'
 
@@ -23,7 +24,8 @@ export interface TreeAccount {
 
 /** A group of processes that the kernel stops and lets go on as one: what it stops no signal wakes but SIGKILL. */
 export interface FreezeGroup {
-  add(pid: number): void
+  /** Takes the kernel some milliseconds, so another thread waits for it. */
+  add(pid: number): Promise<void>
   /** All threads in it. What one of them starts is in it from the first moment. */
   threads(): number[]
   freeze(): void
@@ -90,7 +92,7 @@ export function openFreezeGroup(parent: string, name: string): FreezeGroup | und
     return undefined
   }
   return {
-    add: (pid) => write('cgroup.procs', pid),
+    add: (pid) => writeFile(join(folder, 'cgroup.procs'), String(pid)),
     threads: () => orEmpty(join(folder, 'cgroup.threads')).split('\n').filter(Boolean).map(Number),
     freeze: () => write('cgroup.freeze', 1),
     isFrozen: () => /^frozen 1$/m.test(orEmpty(join(folder, 'cgroup.events'))),

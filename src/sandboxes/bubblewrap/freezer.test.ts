@@ -2,7 +2,8 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createWalledWorld, starters } from '../../../test/contracts/walled-world.ts'
 import { until } from '../../../test/engine/until.ts'
 import { systemClock } from '../../clock.ts'
 import { agentUser } from '../../process/agent-user.ts'
@@ -20,6 +21,19 @@ const ways = { signals: undefined, ...(group === undefined ? {} : { 'a control g
 const calls = { x64: { exit: 60, create: 222, set: 223 }, arm64: { exit: 93, create: 107, set: 110 } }[
   process.arch as 'x64' | 'arm64'
 ]
+
+test.each(starters)('%s freezes what lives in a sandbox, and lets it go on', async (starter) => {
+  const world = createWalledWorld(starter)
+  onTestFinished(() => world.remove())
+  const program = [
+    'const fs = require("node:fs"); let times = 0, last = Date.now(), longest = 0',
+    'setInterval(() => { const now = Date.now(); longest = Math.max(longest, now - last); last = now; fs.appendFileSync("ticks", "x")',
+    'if (times++ === 20) console.log("up"); if (longest > 900) { console.log("paused"); process.exit() } }, 10)',
+  ]
+  world.file('project/program.cjs', program.join(';\n'))
+  const { out, err } = await world.run(`${world.node} program.cjs`, {}, { freezeMs: 1_000 })
+  expect([out.trim().split('\n').toSorted(), err]).toEqual([['frozen: true, covered: true', 'paused', 'up'], ''])
+})
 
 describe.each(Object.entries(ways))('a sandbox frozen by %s', (_, group) => {
   let folder: string

@@ -73,7 +73,10 @@ export function createFreezer({ first, group, name, clock }: Frozen): Freezer & 
       if (isStopped) wake(processesOf(first) ?? [])
       isStopped = false
       const deadline = clock.monotonic() + awakeWithinMs
-      for (let quiet = 0; quiet < 2 && clock.monotonic() < deadline; quiet = isQuiet() ? quiet + 1 : 0) await sleep(clock, 1)
+      for (let quiet = 0; clock.monotonic() < deadline; await sleep(clock, 1)) {
+        quiet = isQuiet() ? quiet + 1 : 0
+        if (quiet === 2) return
+      }
     },
     isCovered: () => covered !== undefined && isAlive(first) === true && mountsOf(first.pid) === covered,
     close: () => frozen?.close(),
@@ -88,7 +91,7 @@ export function createFreezer({ first, group, name, clock }: Frozen): Freezer & 
 interface Way {
   /** For each of them what changes when it has run since, or has ended; undefined for one that is not held. */
   marks(all: readonly ProcessIdentity[]): (string | undefined)[]
-  hold(one: ProcessIdentity): void
+  hold(one: ProcessIdentity): void | Promise<void>
   /** Lets go what could not be held for a while: one may wait for another in a way that no signal ends, as whoever starts a program does (vfork). */
   retry?(all: readonly ProcessIdentity[]): void
   /** Asked between two looks: can nothing wake them? */
@@ -110,7 +113,7 @@ async function untilHeld(first: ProcessIdentity, way: Way, clock: Clock): Promis
       continue
     }
     const marks = way.marks(all)
-    for (const [index, one] of all.entries()) if (marks[index] === undefined) way.hold(one)
+    for (const [index, one] of all.entries()) if (marks[index] === undefined) await way.hold(one)
     const mark = marks.includes(undefined) ? undefined : marks.join('\n')
     if (mark !== undefined && mark === before) return true
     if (mark !== undefined && way.isSure?.(all) === false) return false
@@ -134,7 +137,7 @@ const byGroup = (group: FreezeGroup): Way => ({
       return threads.every((thread) => held.has(thread)) ? `${pid} ${startTime} ${threads}` : undefined
     })
   },
-  hold: (one) => isSame(one) && group.add(one.pid),
+  hold: (one) => (isSame(one) ? group.add(one.pid) : undefined),
 })
 
 const bySignals: Way = {
