@@ -13,7 +13,7 @@ export const A2AEntry = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Shows the cards of agents to everybody who can reach the daemon. Without it a card needs a token, as a task does.',
+      'Shows the cards of the daemon and of its agents, and the key that they are signed with, to everybody who can reach the daemon. Without it they need a token, as a task does.',
     ),
   grpcPort: z
     .int({ error: port })

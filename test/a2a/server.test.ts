@@ -248,14 +248,16 @@ describe.each(bindings)('over %s', (binding) => {
   }, 60_000)
 })
 
-test('cards are signed with a key of the home, say little to strangers, and more to whoever came in', async () => {
+test('cards need a token, are signed with a key of the home, and say more where more is asked', async () => {
   const path = '/.well-known/agent-card.json'
-  const open = await fetch(`${stage.url()}${path}`, { headers: { 'A2A-Version': '1.0' } })
+  for (const closed of [path, `/a2a${path}`, '/a2a/jwks.json'])
+    expect([closed, (await fetch(`${stage.url()}${closed}`)).status]).toEqual([closed, 401])
+  const open = await ask(path, { headers: { 'A2A-Version': '1.0' } })
   const body = await open.text()
   const card = AgentCard.fromJSON(JSON.parse(body))
   expect(card).toMatchObject({ name: 'Pawl', capabilities: { streaming: true, extendedAgentCard: true } })
   for (const private_ of ['fake', 'copier', stage.home, process.version]) expect(body).not.toContain(private_)
-  const { keys } = (await (await fetch(`${stage.url()}/a2a/jwks.json`)).json()) as { keys: JWK[] }
+  const { keys } = (await (await ask('/a2a/jwks.json')).json()) as { keys: JWK[] }
   const verify = verifyAgentCardSignature(async (kid, jku) => {
     expect(jku).toBe(`${stage.url()}/a2a/jwks.json`)
     return keys.find((key) => key.kid === kid)!
@@ -266,10 +268,10 @@ test('cards are signed with a key of the home, say little to strangers, and more
   expect(keys[0]).not.toHaveProperty('d')
 
   const etag = open.headers.get('etag')!
-  expect(open.headers.get('cache-control')).toBe('public, max-age=300')
-  const known = await fetch(`${stage.url()}${path}`, { headers: { 'A2A-Version': '1.0', 'If-None-Match': etag } })
+  expect(open.headers.get('cache-control')).toBe('private, max-age=60')
+  const known = await ask(path, { headers: { 'A2A-Version': '1.0', 'If-None-Match': etag } })
   expect(known.status).toBe(304)
-  const old = (await (await fetch(`${stage.url()}${path}`)).json()) as Record<string, unknown>
+  const old = (await (await ask(path)).json()) as Record<string, unknown>
   expect(old).toMatchObject({ protocolVersion: '0.3.0', url: `${stage.url()}/a2a`, preferredTransport: 'JSONRPC' })
   await verify(AgentCard.fromJSON(old))
 

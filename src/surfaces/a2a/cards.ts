@@ -24,7 +24,7 @@ export const jwksPath = '/a2a/jwks.json'
 /** Asking a program how it is takes a moment; what it said holds for a while. */
 const holdsMs = 30_000
 
-/** The cards of the daemon and of its agents. The daemon's public one tells nothing of the home: that there is an A2A server, and how to come in. */
+/** The cards of the daemon and of its agents. The daemon's first one tells nothing of the home, as it may be public: that there is an A2A server, and how to come in. */
 export function createCards(parts: CardParts): Cards {
   const kept = new Map<string, { readonly until: number; readonly card: Promise<AgentCard> }>()
   const keeping = (name: string, make: () => Promise<AgentCard>) => {

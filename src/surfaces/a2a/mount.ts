@@ -14,15 +14,16 @@ export function mountA2A(server: A2AServerParts): Mount & { endpoints: () => Pro
     loading ??= loadAll(server)
     return loading
   }
-  const cardRight: Right = server.publicCards ? 'open' : 'speak'
-  const daemonCard = card(load, { right: 'open', path: '/.well-known/agent-card.json', isPublic: true })
+  // Who verifies a card reads the key along with it.
+  const right: Right = server.publicCards ? 'open' : 'speak'
+  const cardAt = (path: string) => card(load, { right, path, isPublic: server.publicCards })
   return {
     endpoints: async () => (await load()).endpoints,
     routes: [
-      daemonCard,
-      { ...daemonCard, path: '/a2a/.well-known/agent-card.json' },
-      card(load, { right: cardRight, path: `${agentBase}/.well-known/agent-card.json`, isPublic: server.publicCards }),
-      { method: 'GET', path: '/a2a/jwks.json', right: 'open', handle: async () => (await load()).keys() },
+      cardAt('/.well-known/agent-card.json'),
+      cardAt('/a2a/.well-known/agent-card.json'),
+      cardAt(`${agentBase}/.well-known/agent-card.json`),
+      { method: 'GET', path: '/a2a/jwks.json', right, handle: async () => (await load()).keys() },
       ...operations(load, '/a2a'),
       ...operations(load, agentBase),
     ],
@@ -101,7 +102,10 @@ async function loadAll(server: A2AServerParts) {
       const push = await findListenerKey(server.home)
       const keys = [publicJwk, ...(push ? [{ ...push.jwk, kid: push.jwk.x, alg: 'EdDSA', use: 'sig' }] : [])]
       return new Response(JSON.stringify({ keys }), {
-        headers: { 'Content-Type': 'application/jwk-set+json', 'Cache-Control': 'public, max-age=300' },
+        headers: {
+          'Content-Type': 'application/jwk-set+json',
+          'Cache-Control': server.publicCards ? 'public, max-age=300' : 'private, max-age=60',
+        },
       })
     },
   }

@@ -158,7 +158,7 @@ export const bindingChecks = {
     expect((await world.raw('getTask', { id }, { token: null })).code).toBeDefined()
   },
   async 'card.there'(world) {
-    const response = await fetch(`${world.stage.url()}/.well-known/agent-card.json`)
+    const response = await get(world, '/.well-known/agent-card.json')
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringMatching(/json/)])
   },
   async 'card.interfaces'(world) {

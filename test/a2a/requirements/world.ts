@@ -60,7 +60,9 @@ export interface Ground {
 export async function startWorld(): Promise<Ground> {
   const receiver = await startReceiver()
   const stage = await startA2A('a2a: { grpcPort: 0, fixture: true, push: { allowPrivate: true } }\n')
-  const card = (await (await fetch(`${stage.url()}/.well-known/agent-card.json`)).json()) as {
+  const card = (await (
+    await fetch(`${stage.url()}/.well-known/agent-card.json`, { headers: { authorization: `Bearer ${stage.token()}` } })
+  ).json()) as {
     supportedInterfaces: { url: string; protocolBinding: string }[]
   }
   const grpcAt = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC')?.url ?? ''
