@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { letIn } from '../../files/let-in.ts'
 import { takingTurns } from './turns.ts'
 
 export interface Special {
@@ -29,53 +30,63 @@ export async function clearSpecialBits(
   const turn = takingTurns()
   const isNew = (stat: Stats) => stat.ctimeMs >= since
 
-  const clear = (at: string, path: string): void => {
-    const fd = openSync(at, byPath | constants.O_NOFOLLOW)
+  const clear = (folder: DirectoryHandle, name: string): void => {
+    const fd = openSync(folder.at(name), byPath | constants.O_NOFOLLOW)
     try {
-      const { mode } = fstatSync(fd)
-      chmodSync(`/proc/self/fd/${fd}`, mode & 0o777)
+      chmodSync(`/proc/self/fd/${fd}`, fstatSync(fd).mode & 0o777)
     } finally {
       closeSync(fd)
     }
-    cleared.push(path)
   }
   /** `inherits`: folders made in it get the set-group-ID bit from it. */
-  const walk = async (at: string, path: string, { depth, inherits }: { depth: number; inherits: boolean }): Promise<void> => {
-    let fd: number
-    try {
-      fd = openSync(at, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-    } catch (error) {
-      if (isAbsence(error) || (error as { code?: string }).code === 'EACCES') return
-      throw error
-    }
-    try {
-      const here = `/proc/self/fd/${fd}`
-      for (const entry of readdirSync(`${here}/.`, { withFileTypes: true })) {
-        if (entry.isSymbolicLink() || entry.name.includes('\ufffd')) continue
-        await turn()
-        const below = join(path, entry.name)
-        const stat = lstatSync(`${here}/${entry.name}`, { throwIfNoEntry: false })
-        if (!stat || stat.isSymbolicLink()) continue
-        const isFolder = stat.isDirectory()
-        if (!isFolder && !stat.isFile()) {
-          if (isNew(stat)) left.push(below)
-          continue
-        }
-        const isHis = isFolder && (before.has(below) || (inherits && (stat.mode & bits) === 0o2000))
-        if ((stat.mode & bits) !== 0 && isNew(stat) && !isHis) clear(`${here}/${entry.name}`, below)
-        // Shared repositories have the bit in all their folders, and git puts it there itself.
-        const keeps = entry.name === '.git' || (isHis && (stat.mode & 0o2000) !== 0)
-        if (isFolder && depth < deepest) await walk(`${here}/${entry.name}`, below, { depth: depth + 1, inherits: keeps })
+  const walk = async (folder: DirectoryHandle, path: string, depth: number, inherits: boolean): Promise<void> => {
+    for (const entry of readdirSync(folder.at('.'), { withFileTypes: true })) {
+      if (entry.isSymbolicLink() || entry.name.includes('\ufffd')) continue
+      await turn()
+      const below = join(path, entry.name)
+      const stat = lstatSync(folder.at(entry.name), { throwIfNoEntry: false })
+      if (!stat || stat.isSymbolicLink()) continue
+      const isFolder = stat.isDirectory()
+      if (!isFolder && !stat.isFile()) {
+        if (isNew(stat)) left.push(below)
+        continue
       }
-    } catch (error) {
-      if (!isAbsence(error)) throw error
-    } finally {
-      closeSync(fd)
+      const isTheirs = isFolder && (before.has(below) || (inherits && (stat.mode & bits) === 0o2000))
+      if ((stat.mode & bits) !== 0 && isNew(stat) && !isTheirs) {
+        clear(folder, entry.name)
+        cleared.push(below)
+      }
+      if (!isFolder || depth >= deepest) continue
+      const inside = await enter(folder, entry.name)
+      try {
+        // Shared repositories have the bit in all their folders, and git puts it there itself.
+        const keeps = entry.name === '.git' || (isTheirs && (stat.mode & 0o2000) !== 0)
+        if (inside) await walk(inside, below, depth + 1, keeps)
+      } finally {
+        await inside?.close()
+      }
     }
   }
-  if (process.platform === 'linux') {
-    const inherits = (lstatSync(root, { throwIfNoEntry: false })?.mode ?? 0) & 0o2000
-    await walk(root, '', { depth: 0, inherits: inherits !== 0 })
+  const top = process.platform === 'linux' ? await openDirectory(root) : undefined
+  try {
+    if (top) await walk(top, '', 0, ((await top.stat()).mode & 0o2000) !== 0)
+  } finally {
+    await top?.close()
   }
   return { cleared, left }
+}
+
+/** Others may pass through a folder that its owner cannot list, and start what is in it. Undefined if it is gone, or nobody's but somebody else's. */
+async function enter(folder: DirectoryHandle, name: string): Promise<DirectoryHandle | undefined> {
+  const isClosed = (error: unknown) => (error as { code?: string }).code === 'EACCES'
+  try {
+    return await openIn(folder, name)
+  } catch (error) {
+    if (!isClosed(error)) throw error
+    letIn(folder.at(name), 'read')
+  }
+  return openIn(folder, name).catch((error: unknown) => {
+    if (isClosed(error)) return undefined
+    throw error
+  })
 }
