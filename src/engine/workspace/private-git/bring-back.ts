@@ -319,9 +319,7 @@ class Bringing {
     const isSameState = same(states, tree.states)
     const stat = lstatSync(own.at('index'), { bigint: true, throwIfNoEntry: false })
     const isIndexSame = (stat && signatureFor(stat)) === tree.indexSignature
-    const before = this.knownEntries(number)
-    this.befores.set(number, before)
-    const index = isIndexSame || !stat ? emptyIndex : await this.ownChanges(own, tree, before)
+    const index = isIndexSame || !stat ? emptyIndex : await this.ownChanges(own, tree, this.entriesBefore(number))
     const underWay = workUnderWay(own)
     for (const what of underWay)
       this.say(
@@ -400,7 +398,7 @@ class Bringing {
       const onBranch = changed.find(({ name, aside }) => aside !== undefined && name === targetOf(tree.head))
       const theirs = [...tree.index].filter(([key, entry]) => {
         const now = tree.realEntries.get(key)
-        return !isSameEntry(now, entry) && !isSameEntry(now, this.before(tree).get(key))
+        return !isSameEntry(now, entry) && !isSameEntry(now, this.entriesBefore(tree.number).get(key))
       })
       if (isHeadMoved && tree.tree.head !== undefined) this.keepTree(tree, 'another branch was checked out meanwhile')
       else if (onBranch) this.keepTree(tree, `${onBranch.name} was not moved`)
@@ -423,8 +421,11 @@ class Bringing {
   }
 
   private readonly befores = new Map<number, GitIndex>()
-  private before({ number }: TreeChange): GitIndex {
-    return this.befores.get(number) ?? emptyIndex
+  /** Reading them takes its time, and mostly nobody asks. */
+  private entriesBefore(number: number): GitIndex {
+    const known = this.befores.get(number) ?? this.knownEntries(number)
+    this.befores.set(number, known)
+    return known
   }
 
   /** Branches that a work tree is on which the agent does not see. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import {
-  constants,
   copyFileSync,
   existsSync,
   lchownSync,
@@ -20,15 +19,14 @@ import { indexGit } from '../git.ts'
 import { cleanGitConfig } from '../git-config.ts'
 import { type GitIndex, gitlinkMode, indexChanges, nameOf, parseIndex, pathOf } from './git-index.ts'
 import {
-  filesBelow,
   idBytesOf,
   isHash,
-  isRefName,
   type Refs,
   readRefs,
   readRefValue,
   readStates,
   signatureFor,
+  targetOf,
   textIn,
   within,
 } from './git-state.ts'
@@ -124,8 +122,6 @@ interface SourceTree extends Pick<KnownTree, 'real' | 'own' | 'states'> {
 }
 
 const mostIndexBytes = 1_000_000_000
-/** Logs of this many references are copied, those that changed last first: the others begin anew inside. */
-const mostLogs = 256
 const mostWorktrees = 64
 
 async function readSource(real: RealGit): Promise<Source> {
@@ -233,7 +229,7 @@ export async function makePrivateGit(real: RealGit, git: string, known: string):
     utimesSync(join(folder, 'index'), Math.floor(mtimeMs) / 1_000, Math.floor(mtimeMs) / 1_000)
     trees.push({ real: place, own, head, states })
   }
-  const logs = await copyLogs(real, source, git)
+  const logs = copyLogs(real, source, git)
   writeKnown(known, {
     idBytes: source.idBytes,
     refs: Object.fromEntries(source.refs),
@@ -330,7 +326,7 @@ function makeEmpty(git: string, known: string): void {
     mkdirSync(join(git, path), { recursive: true, mode: 0o755 })
 }
 
-function put(root: string, path: string, text: string): void {
+function put(root: string, path: string, text: string | Buffer): void {
   mkdirSync(dirname(join(root, path)), { recursive: true })
   writeFileSync(join(root, path), text)
 }
@@ -350,27 +346,18 @@ async function overlooking(index: Buffer, paths: readonly string[], idBytes: num
   return indexGit({ bytes: index, isSha256: idBytes === 32 }, ['--skip-worktree', '-z', '--stdin'], input)
 }
 
-async function copyLogs(real: RealGit, source: Source, git: string): Promise<Known['logs']> {
-  const found: { readonly from: string; readonly to: string; readonly time: number }[] = []
-  const add = (from: string, to: string) => {
-    const stat = lstatSync(from, { throwIfNoEntry: false })
-    if (stat?.isFile()) found.push({ from, to, time: to === 'logs/HEAD' || to === 'logs/refs/stash' ? Infinity : stat.mtimeMs })
-  }
-  const common = await openDirectory(real.common)
-  try {
-    if (common)
-      await filesBelow(common, 'logs/refs', (file) => {
-        if (isRefName(`refs/${file}`)) add(join(real.common, 'logs/refs', file), `logs/refs/${file}`)
-      })
-  } finally {
-    await common?.close()
-  }
-  for (const { real: place, own } of source.trees) if (place !== '') add(join(place, 'logs/HEAD'), join(own, 'logs/HEAD'))
+/** Of HEAD, the branches that are checked out and the stash. There may be thousands of others; those begin anew inside. */
+function copyLogs(real: RealGit, source: Source, git: string): Known['logs'] {
+  const found: { readonly from: string; readonly to: string }[] = []
+  const shared = ['refs/stash', ...source.trees.flatMap(({ head, real: place }) => (place === '' ? [] : (targetOf(head) ?? [])))]
+  for (const name of new Set(shared)) found.push({ from: join(real.common, 'logs', name), to: join('logs', name) })
+  for (const { real: place, own } of source.trees)
+    if (place !== '') found.push({ from: join(place, 'logs/HEAD'), to: join(own, 'logs/HEAD') })
   const logs: Known['logs'] = {}
-  for (const { from, to } of found.toSorted((a, b) => b.time - a.time).slice(0, mostLogs)) {
-    mkdirSync(dirname(join(git, to)), { recursive: true })
-    copyFileSync(from, join(git, to), constants.COPYFILE_FICLONE)
-    const bytes = readFileSync(join(git, to))
+  for (const { from, to } of found) {
+    if (!lstatSync(from, { throwIfNoEntry: false })?.isFile()) continue
+    const bytes = readFileSync(from)
+    put(git, to, bytes)
     logs[to] = { size: bytes.length, digest: digestOf(bytes) }
   }
   return logs
