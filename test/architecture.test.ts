@@ -126,7 +126,6 @@ const byPath: Record<string, string> = {
   'engine/skills': 'the skills of the home and of its users; what a link among them leads to is read by handle',
   'engine/templates.ts': 'the prompts in the home of Pawl',
   'engine/workspace/guard.ts': 'what is shown instead, in the records of the run',
-  'engine/workspace/special.ts': 'its paths come from an open folder',
   'engine/workspace/private-git/make.ts': 'git directories that were just made, before they are mounted anywhere',
   'engine/workspace/private-git/private-gits.ts': 'lists in the home of Pawl',
   'engine/workspace/private-git/bring-back.ts': 'what is known of the real git directory, in the home of Pawl',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentCodePaths } from '../../agents/index.ts'
 import { commonCodePaths } from '../../domain/code-paths.ts'
+import { clearSpecialBits } from './special.ts'
 import { guard, put } from './testing.ts'
 
 let base: string
@@ -140,5 +141,24 @@ describe('bits that give rights away', () => {
     expect(settled.flagged).toEqual(expect.arrayContaining([...cleared, 'pipe']))
     expect(settled.flagged).not.toContain('tool')
     expect(settled.notes.join(' ')).toMatch(/Set-user-ID.*evil.*Pipes.*pipe/)
+  })
+
+  it('are taken in a folder that its owner cannot list too, by a plain user as by root', async () => {
+    const isRoot = process.getuid?.() === 0
+    await put(root, { 'shut/evil': '#!' })
+    if (isRoot) {
+      execFileSync('chmod', ['755', base])
+      execFileSync('chown', ['-R', '1234:1234', root])
+    }
+    chmodSync(join(root, 'shut/evil'), 0o4755)
+    chmodSync(join(root, 'shut'), 0o311)
+    if (isRoot) process.seteuid!(1234)
+    try {
+      const since = Date.now() - 60_000
+      expect((await clearSpecialBits(root, { since, before: new Set() })).cleared).toEqual(['shut/evil'])
+    } finally {
+      if (isRoot) process.seteuid!(0)
+    }
+    expect(mode('shut/evil')).toBe(0o755)
   })
 })
