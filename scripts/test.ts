@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
+import { affectedBy, changedSince } from './changed-tests.ts'
 import { countTests, filesToTryAgain, mergeSecondTry, readReport } from './test-report.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -25,14 +26,14 @@ step('types of the page', bin('tsc'), ['-p', 'web'])
 const tests = (outputFile: string, args: readonly string[]) =>
   step('tests', process.execPath, [
     bin('vitest'),
-    'run',
+    ...(args[0] === 'related' ? [] : ['run']),
     '--reporter=default',
     '--reporter=./scripts/progress.ts',
     '--reporter=json',
     `--outputFile.json=${outputFile}`,
     ...args,
   ])
-tests(report, process.argv.slice(2))
+tests(report, testArguments(process.argv.slice(2)))
 const unsteady = tryAgain()
 if (process.argv.length === 2) step('requirements', process.execPath, ['scripts/requirements.ts', '--ran', report])
 
@@ -56,4 +57,18 @@ function tryAgain(): string[] {
   const names = mergeSecondTry(first, readReport(second))
   writeFileSync(report, JSON.stringify(first))
   return names
+}
+
+/** `--changed [REF]` selects the tests that a change since REF (HEAD if left out) can affect; the rest is vitest's. */
+function testArguments(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('--changed')
+  if (at === -1) return args
+  const next = args[at + 1]
+  const named = next !== undefined && !next.startsWith('-')
+  const ref = named ? next : 'HEAD'
+  const others = args.toSpliced(at, named ? 2 : 1)
+  const changed = changedSince(ref, root)
+  const files = affectedBy(changed)
+  console.error(`\n${changed.length} files differ from ${ref}`)
+  return files === 'everything' ? others : ['related', '--run', '--passWithNoTests', ...files, ...others]
 }

@@ -2,10 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take long, the longest first: one of them begun at the end would be waited for by everybody. */
 const long = [
-  'test/crash/matrix.test.ts',
   'test/real-agents/scenarios-opencode.test.ts',
   'test/real-agents/scenarios-acp-qwen.test.ts',
-  'test/crash/seeds.test.ts',
   'test/real-agents/opencode-adapter.test.ts',
   'test/real-agents/scenarios-gemini.test.ts',
   'test/e2e/run.test.ts',
