@@ -1,5 +1,6 @@
 import type { Server } from 'node:net'
 import type { Command } from './agent.ts'
+import { PawlError } from './domain/error.ts'
 import type { Child, KillUnit } from './process/child.ts'
 
 /** The walls around a run. The engine knows no more of them than this. */
@@ -21,6 +22,13 @@ export interface Sandbox {
   confine?(command: readonly string[], folders: { readonly read: string; readonly write: string }): Promise<readonly string[]>
   /** Gets ready ahead what the next launch would have to wait for, for whoever stays long enough. Rejects if that cannot be done here; then every launch does it for itself, as it does without. */
   readonly ahead?: { start(): Promise<void>; stop(): void } | undefined
+}
+
+/** The sandbox was killed, or too slow, while it was built: the same launch may work a moment later. */
+export class LaunchInterrupted extends PawlError {
+  constructor(message: string, cause: unknown) {
+    super('unavailable', message, { cause })
+  }
 }
 
 export interface SandboxHealth {

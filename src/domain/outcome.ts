@@ -21,8 +21,8 @@ export type Outcome = (typeof outcomes)[number]
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 
 export interface CategoryRule {
-  /** never: the task fails; once: one more run; resume: again while the conversation can be gone on with, else once; backoff: up to the retry limit, waiting longer each time; park: wait for a named time; checks: as often as the task's checks allow. */
-  readonly retry: 'never' | 'once' | 'resume' | 'backoff' | 'park' | 'checks'
+  /** never: the task fails; once: one more run; crash: up to the retry limit, first at once and then waiting longer each time; backoff: up to the retry limit, waiting longer each time; park: wait for a named time; checks: as often as the task's checks allow. */
+  readonly retry: 'never' | 'once' | 'crash' | 'backoff' | 'park' | 'checks'
   readonly session: SessionCare
   /** One plain sentence for the person who reads it. */
   readonly says: string
@@ -34,7 +34,7 @@ export const categories = {
   usage_limit: { retry: 'park', session: 'keep', says: "The account's usage limit is reached; it resets at a known time." },
   network: { retry: 'backoff', session: 'keep', says: 'The network or the provider failed.' },
   session_missing: { retry: 'once', session: 'restore', says: "The agent's conversation file is gone." },
-  crashed: { retry: 'resume', session: 'keep', says: 'The agent program ended without a result.' },
+  crashed: { retry: 'crash', session: 'keep', says: 'The agent program ended without a result.' },
   exit_code: { retry: 'never', session: 'keep', says: 'The agent program ended with an error code.' },
   checks_failed: { retry: 'checks', session: 'keep', says: 'The work did not pass its checks.' },
   reported_failure: { retry: 'never', session: 'keep', says: 'The agent says itself that it could not do the work.' },
@@ -48,7 +48,7 @@ export const categories = {
   bad_config: { retry: 'never', session: 'keep', says: 'The agent is configured in a way its program refuses.' },
   binary_missing: { retry: 'never', session: 'keep', says: "The agent's program is not installed." },
   permission_denied: { retry: 'never', session: 'keep', says: 'The profile does not allow what the agent needed.' },
-  sandbox_error: { retry: 'never', session: 'keep', says: 'The walls around the agent could not be built.' },
+  sandbox_error: { retry: 'never', session: 'keep', says: 'The sandbox around the agent could not be built.' },
   workspace_error: { retry: 'never', session: 'keep', says: 'The workspace cannot be used.' },
   guardrail_tripped: { retry: 'never', session: 'keep', says: 'The agent was going round in circles and was stopped.' },
   max_turns: { retry: 'never', session: 'keep', says: 'The agent used all its turns.' },

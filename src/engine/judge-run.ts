@@ -8,9 +8,9 @@ import type { Ended } from './retry.ts'
 import type { StopReason, Watch } from './watch.ts'
 
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
-export function judge({ verdict, exit, canResume, summary, checks, fingerprint, didNothing }: Examined, watch: Watch): Ended {
+export function judge({ verdict, exit, summary, checks, fingerprint, didNothing }: Examined, watch: Watch): Ended {
   const { text, usage, costUsd } = verdict
-  const facts = { text, usage, costUsd, canResume, summary, exitCode: exit?.code, signal: exit?.signal }
+  const facts = { text, usage, costUsd, summary, exitCode: exit?.code, signal: exit?.signal }
   return watch.reason
     ? { ...facts, ...stopped(watch.reason) }
     : {

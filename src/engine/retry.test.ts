@@ -28,7 +28,7 @@ const decide = (end: Partial<Ended>, more: Partial<Parameters<typeof settle>[0]>
     ...more,
   })
 
-/** What becomes of a task whose first run fails so, and whose conversation can be gone on with. */
+/** What becomes of a task whose first run fails so. */
 const firstTime: Record<Category, MoveName> = {
   rate_limited: 'park',
   overloaded: 'park',
@@ -137,14 +137,13 @@ describe('settle', () => {
     })
   })
 
-  it('goes on with the conversation of a crashed agent as often as tries are left', () => {
-    expect(decide({ category: 'crashed', canResume: true }, { attempts: 1 })).toMatchObject({ move: 'give_back', attempts: 2 })
-    expect(decide({ category: 'crashed', canResume: true }, { attempts: 2 }).move).toBe('fail')
-  })
-
-  it('runs a crashed agent that remembers nothing once more and not twice', () => {
-    expect(decide({ category: 'crashed' })).toMatchObject({ move: 'give_back', event: { data: { why: 'retry' } }, attempts: 1 })
-    expect(decide({ category: 'crashed' }, { attempts: 1 }).move).toBe('fail')
+  it('runs a crashed agent again at once, then later and later, as often as its attempts allow', () => {
+    const ten = { policy: { ...policy, attempts: 10 } }
+    const crashes = Array.from({ length: 10 }, (_, attempts) => decide({ category: 'crashed' }, { ...ten, attempts }))
+    expect(crashes.map(({ move }) => move)).toEqual(['give_back', ...Array(8).fill('park'), 'fail'])
+    expect(crashes.slice(1, 4).map(({ resumeAt }) => resumeAt!.getTime() - now)).toEqual([10_000, 20_000, 40_000])
+    expect(crashes[0]).toMatchObject({ event: { data: { why: 'retry' } }, attempts: 1 })
+    expect(decide({ category: 'crashed' }, { policy: { ...policy, attempts: 1 } }).move).toBe('fail')
   })
 
   it('never retries a login that was refused', () => {
@@ -155,7 +154,7 @@ describe('settle', () => {
   })
 
   it.each(Object.entries(firstTime) as [Category, MoveName][])('a first run that fails as %s leads to %s', (category, move) => {
-    const settled = decide({ category, canResume: true, message: 'so it was' })
+    const settled = decide({ category, message: 'so it was' })
     expect([settled.move, settled.attempts]).toEqual([move, 1])
     const said: Partial<Record<MoveName, string>> = { give_back: 'task.requeued', park: 'task.parked', fail: 'task.failed' }
     expect(settled.event.type).toBe(said[move])

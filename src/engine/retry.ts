@@ -17,8 +17,6 @@ export interface Settlement {
 export interface Ended extends RunEnd {
   /** A time the program named after which it will work again. */
   readonly retryAt?: Date | undefined
-  /** Another run can go on with the conversation. */
-  readonly canResume?: boolean | undefined
   /** It ended well without a word and without using a tool, as far as its program tells: doing it again does nothing twice. */
   readonly didNothing?: boolean | undefined
   /** What the task's checks said of the work. Undefined if it has none, or they were not run. */
@@ -227,9 +225,9 @@ function again(input: Parameters<typeof settle>[0], category: Category, message:
           attempts: 0,
         }
       : undefined
-  if (rule.retry === 'once' || rule.retry === 'resume') {
-    const most = rule.retry === 'resume' && input.end.canResume ? policy.attempts : Math.min(2, policy.attempts)
-    if (tried >= most) return undefined
+  if (tried >= (rule.retry === 'once' ? Math.min(2, policy.attempts) : policy.attempts) && rule.retry !== 'park') return undefined
+  // What was killed once may have been a chance; what crashes again and again is given time.
+  if (rule.retry === 'once' || (rule.retry === 'crash' && tried === 1)) {
     return {
       move: 'give_back',
       reason: null,

@@ -44,8 +44,6 @@ export interface TurnResult {
   readonly verdict: Verdict
   /** Undefined while the program lives on for the session's next turn. */
   readonly exit?: Exit | undefined
-  /** Another run can go on with the conversation. */
-  readonly canResume: boolean
   /** It ended well without a word and without using a tool; never true of a program that does not tell of its tools. */
   readonly didNothing?: boolean | undefined
   /** What it came to, as a digest; see guardrails/fingerprint.ts. */
@@ -94,12 +92,12 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   const { watch } = voice
   // Asked before the start: what comes after it must not depend on the database. A first run has no answers.
   const asked = taken.run.fence > 1 ? await questionsOfTask(parts.db, task.id) : []
-  if (await adoptQuestionFile(taken, parts, place)) return { verdict: { outcome: 'blocked', text: '' }, canResume: true }
+  if (await adoptQuestionFile(taken, parts, place)) return { verdict: { outcome: 'blocked', text: '' } }
   const meter = createMeter({ ...parts, taken, log: voice.log, onOver: (reason) => watch.stop(reason) })
   const spent = await meter.begin()
   if (spent) {
     watch.stop(spent)
-    return { verdict: { outcome: 'failed', text: '' }, canResume: true }
+    return { verdict: { outcome: 'failed', text: '' } }
   }
   let models: RunModels | undefined
   const found = await findServed().catch(async (error: unknown) => {
@@ -110,7 +108,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
   if (!found) {
     meter.close()
     await models?.close()
-    return { verdict: { outcome: 'failed', text: '' }, canResume: false }
+    return { verdict: { outcome: 'failed', text: '' } }
   }
   const { agent } = found
   models?.expect()
@@ -193,7 +191,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     // The archive took its time: the run may have been stopped, or the session be somebody else's by now.
     if (stays && !watch.reason) stays = (await ordered) && (await keep(agent, found, vendorId))
     const didNothing = verdict.outcome === 'empty' && !usedTools && place.adapter.ownTools !== undefined
-    return { verdict, exit, canResume: found.canResume, didNothing }
+    return { verdict, exit, didNothing }
   } catch (error) {
     stays = false
     throw error

@@ -79,7 +79,7 @@ describe('whatever is asked for in whatever order', () => {
         running.delete(id)
         const outcome = pick(outcomes)!
         const category = outcome === 'failed' ? (pick(categories) ?? 'internal') : undefined
-        await parts.settler.settleRun(run, { outcome, text: '', ...(category ? { category } : {}), canResume: below(2) === 0 })
+        await parts.settler.settleRun(run, { outcome, text: '', ...(category ? { category } : {}) })
       },
       cancel: (id: string) => verbs.cancelTask(id, { ...caller, now: below(2) === 0 }),
       retry: (id: string) => verbs.retryTask(id, { ...caller, fresh: below(2) === 0 }),

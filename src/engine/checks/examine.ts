@@ -4,7 +4,7 @@ import { loweredBy, readHeader } from '../../domain/task/agent-header.ts'
 import { summaryOf } from '../../domain/task/summary.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { hasSubtasksToHear } from '../../store/subtasks.ts'
-import { failingAs, RunFailure } from '../failure.ts'
+import { launchingSandbox, RunFailure } from '../failure.ts'
 import { type ChecksSaid, isToRepeat } from '../retry.ts'
 import { isLost, type RunParts, type Voice } from '../run.ts'
 import type { TurnResult } from '../turn.ts'
@@ -30,7 +30,7 @@ export async function examine(taken: TakenRun, parts: RunParts, voice: Voice, si
   // While the database is away nobody can tell; checking too early costs a try, checking too late would cost the proof.
   if (await hasSubtasksToHear(parts.db, taken.task.id).catch(() => false)) return said
   try {
-    const proved = await failingAs('sandbox_error', () =>
+    const proved = await launchingSandbox(() =>
       proveWork(parts, site, {
         id: taken.run.id,
         task: taken.task,

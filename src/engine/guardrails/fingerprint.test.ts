@@ -14,13 +14,13 @@ test.each<[string, Partial<CameTo>]>([
   ['work', { tree: 'b' }],
   ['answer', { text: 'tried something else' }],
   ['reason', { message: 'it does not build' }],
-  ['kind of failure', { category: 'crashed' }],
+  ['kind of failure', { category: 'invalid_output' }],
 ])('another %s is another fingerprint', (_, changes) => {
   expect(fingerprintOf({ ...end, ...changes })).not.toBe(fingerprintOf(end))
 })
 
 test('what passes by itself, an interruption and a success leave none', () => {
-  for (const category of ['rate_limited', 'overloaded', 'usage_limit', 'network'] as const)
+  for (const category of ['rate_limited', 'overloaded', 'usage_limit', 'network', 'crashed'] as const)
     expect(fingerprintOf({ ...end, category })).toBeUndefined()
   for (const outcome of ['interrupted', 'lost', 'cancelled', 'succeeded', 'blocked'] as const)
     expect(fingerprintOf({ ...end, outcome })).toBeUndefined()

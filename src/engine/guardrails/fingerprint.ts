@@ -13,8 +13,8 @@ export interface CameTo {
   readonly tree: string | null
 }
 
-/** Runs that end in this way wait for something outside: that nothing changed meanwhile says nothing about the agent. */
-const passing: ReadonlySet<Category> = new Set(['rate_limited', 'overloaded', 'usage_limit', 'network'])
+/** Runs that end in this way were ended by something outside: that nothing changed meanwhile says nothing about the agent. */
+const passing: ReadonlySet<Category> = new Set(['rate_limited', 'overloaded', 'usage_limit', 'network', 'crashed'])
 
 export const leavesFingerprint = ({ outcome, category }: Pick<CameTo, 'outcome' | 'category'>) =>
   outcome === 'failed' && (category === undefined || !passing.has(category))

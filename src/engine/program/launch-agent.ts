@@ -9,7 +9,7 @@ import { writeHomeFiles } from '../../files/home-files.ts'
 import { createGate } from '../../gate.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Entrance, OpenAccess } from '../access/access.ts'
-import { failingAs } from '../failure.ts'
+import { failingAs, launchingSandbox } from '../failure.ts'
 import type { RunParts, Voice } from '../run.ts'
 import type { Place } from '../turn.ts'
 import { type Door, serveDoor } from './door.ts'
@@ -87,7 +87,7 @@ async function startInside(
   const walled = await launching(async () => {
     if (voice.watch.reason) return undefined
     await fp('spawn.before')
-    return failingAs('sandbox_error', () => place.sandbox.launch(command, { ...walls, door: true }))
+    return launchingSandbox(() => place.sandbox.launch(command, { ...walls, door: true }))
   })
   if (!walled) return undefined
   await fp('spawn.after')

@@ -35,7 +35,6 @@ export interface FoundAgent {
   readonly agent: LiveAgent
   readonly prompt: string
   readonly images: readonly TurnImage[]
-  readonly canResume: boolean
   /** What the next run must want to be served by it; asked again after the turn, which may have changed the login and the conversation. */
   likeness(vendorId: string | undefined): Promise<Likeness>
 }
@@ -132,7 +131,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
         await entrance(),
         { taken, parts, place },
       ))
-    return agent && { agent, prompt, images, likeness, canResume: adapter.can.resume }
+    return agent && { agent, prompt, images, likeness }
   } catch (error) {
     await leave()
     throw error

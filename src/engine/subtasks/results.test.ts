@@ -29,7 +29,7 @@ it('only what has ended is told, why it failed first, and all of it together sta
 
 it('what the machine or the provider said stays with those who work on it', () => {
   const failed = row({ state: 'failed', reason: { kind: 'sandbox_error', detail: 'no room in /srv/pawl' }, result: null })
-  expect(resultsOf([failed])[0]?.text).toBe('The walls around the agent could not be built.')
+  expect(resultsOf([failed])[0]?.text).toBe('The sandbox around the agent could not be built.')
 })
 
 it('a subtask without a name is called by how its prompt begins', () => {

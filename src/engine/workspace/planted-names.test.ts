@@ -106,7 +106,7 @@ describe('what appears in a workspace while an agent works', () => {
     const guarded = await guard(home(), root, { paths })
     await put(root, {
       [`${deep('d')}/.claude/settings.json`]: 'evil',
-      [`${'l'.repeat(200)}/`.repeat(18) + '.claude/settings.json']: 'evil',
+      [`${`${'l'.repeat(200)}/`.repeat(18)}.claude/settings.json`]: 'evil',
     }).catch(() => undefined)
     const settled = await guarded.settle()
     expect(settled.quarantined[0]).toMatch(/^(d\/){64}d$/)

@@ -7,7 +7,7 @@ import { childrenOf, descendantsOf, isAlive, isWaiting, type ProcessIdentity, pr
 import { systemPath } from '../../process/program.ts'
 import { type Started, start } from '../../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../../process/tree.ts'
-import type { Walled, Walls } from '../../sandbox.ts'
+import { LaunchInterrupted, type Walled, type Walls } from '../../sandbox.ts'
 import { type OpenDoor, openDoor } from '../open-door.ts'
 import { type CommandLine, commandLine, fds, type LaunchTools } from './command-line.ts'
 import { createFreezer } from './freezer.ts'
@@ -85,7 +85,7 @@ async function build(
   )
   const late = Promise.withResolvers<never>()
   const cancel = clock.after(readyWithinMs, () =>
-    late.reject(new Error(`nothing was heard from inside within ${readyWithinMs / 1000} s.`)),
+    late.reject(new Late(`nothing was heard from inside within ${readyWithinMs / 1000} s.`)),
   )
   try {
     send(started, fds.args, options.map((option) => `${option}\0`).join(''))
@@ -120,14 +120,25 @@ async function build(
     const holdsOne = () => descendantsOf(first.pid).length <= 1
     return { child, door, held, onLimit, freezer, isAlone: () => isAlive(first) === true && holdsOne() && holdsOne() }
   } catch (error) {
+    const isInterrupted = error instanceof Late || (await wasKilled(started, clock))
     await stop({ graceMs: 0 })
     const said = (await text(started.stderr)).trim().slice(0, 2000)
     started.stdout.destroy()
     const reason = said === '' ? messageOf(error) : said
-    throw new PawlError('unavailable', `The walls around "${command.file}" could not be built: ${reason}`, { cause: error })
+    const message = `The sandbox for "${command.file}" could not be built: ${reason}`
+    throw isInterrupted ? new LaunchInterrupted(message, error) : new PawlError('unavailable', message, { cause: error })
   } finally {
     cancel()
   }
+}
+
+/** The machine had no time for it. */
+class Late extends Error {}
+
+/** Where its outer process is killed it ends by that signal; where its inner one is, it ends with 128 and the signal's number. */
+async function wasKilled({ exited }: Started, clock: Clock): Promise<boolean> {
+  const exit = await Promise.race([exited, sleep(clock, 100)])
+  return exit !== undefined && (exit.signal !== null || (exit.code ?? 0) > 128)
 }
 
 /** By descriptor, because an environment may hold what an argument list must not show. */

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sandboxContract } from '../../../test/contracts/sandbox.ts'
 import type { Command } from '../../agent.ts'
 import { childrenOf } from '../../process/identity.ts'
-import type { Walls } from '../../sandbox.ts'
+import { LaunchInterrupted, type Walled, type Walls } from '../../sandbox.ts'
 import { createBubblewrap } from './sandbox.ts'
 
 const bubblewrap = createBubblewrap()
@@ -257,3 +257,41 @@ test('a bubblewrap that is too old or cannot build walls says so', async () => {
     fix: expect.stringMatching(/./),
   })
 })
+
+test.each(['outer', 'inner'] as const)(
+  'a launch whose %s process is killed says that it was interrupted, not that no sandbox can be built',
+  async (which) => {
+    // Some launches are ready before they are hit; they are ended, and the next one is tried.
+    let rejected: unknown
+    for (let tries = 0; rejected === undefined && tries < 30; tries++) rejected = await killWhileStarting(which)
+    expect(rejected).toBeInstanceOf(LaunchInterrupted)
+  },
+)
+
+async function killWhileStarting(which: 'outer' | 'inner'): Promise<unknown> {
+  const before = new Set(childrenOf(process.pid))
+  let isStarting = true
+  const launching: Promise<{ walled?: Walled; error?: unknown }> = bubblewrap
+    .launch(shell('sleep 100'), { ...walls, door: true })
+    .then(
+      (walled) => ({ walled }),
+      (error: unknown) => ({ error }),
+    )
+    .finally(() => {
+      isStarting = false
+    })
+  while (isStarting) {
+    const outer = childrenOf(process.pid).find((pid) => !before.has(pid) && isBubblewrap(pid))
+    const victim = which === 'outer' ? outer : outer && childrenOf(outer)[0]
+    if (victim !== undefined) {
+      process.kill(victim, 'SIGKILL')
+      break
+    }
+    await new Promise(setImmediate)
+  }
+  const { walled, error } = await launching
+  await walled?.child.stop({ graceMs: 0 })
+  return error
+}
+
+const isBubblewrap = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'bwrap'
