@@ -1,11 +1,5 @@
 import { clean } from './text.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
-
-/** What a program wrote where an object should be. */
-export const fields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
-
 /** What it wrote where a text should be, fit to be stored. */
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? (value.isWellFormed() && !value.includes('\0') ? value : clean(value)) : undefined

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../domain/object.ts'
 import { isShallow } from './json.ts'
 import { cut, pieceChars } from './text.ts'
 
@@ -13,7 +14,7 @@ export function harmless(input: unknown): unknown {
 
 /** The usual input, a few short strings, needs no further look. */
 function isPlain(input: unknown): boolean {
-  if (typeof input !== 'object' || input === null) return false
+  if (!isObjectOrArray(input)) return false
   const parts: unknown[] = Object.values(input)
   return (
     parts.length < 8 &&

@@ -3,6 +3,7 @@ import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { notFound } from '../domain/error.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import { a2a } from './a2a/agent.ts'
 import { acp } from './acp/agent.ts'
 import { claudeCode } from './claude-code/agent.ts'
@@ -65,7 +66,7 @@ export interface KnownProgram {
 const suited = new WeakMap<object, Adapter>()
 
 function suitedTo(adapter: Adapter, options: unknown): Adapter {
-  if (!adapter.suited || typeof options !== 'object' || options === null) return adapter
+  if (!adapter.suited || !isObjectOrArray(options)) return adapter
   const known = suited.get(options)
   if (known?.name === adapter.name) return known
   const parsed = adapter.options.safeParse(options)

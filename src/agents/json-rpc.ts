@@ -1,6 +1,7 @@
+import { asObject, type Fields } from '../domain/object.ts'
 import type { Child, Exit } from '../process/child.ts'
 import { createLineSplitter, type Line } from '../process/lines.ts'
-import { type Fields, fields, text } from './fields.ts'
+import { text } from './fields.ts'
 import { parseLine } from './json.ts'
 import { readChild } from './read-child.ts'
 import { cut } from './text.ts'
@@ -74,13 +75,13 @@ export function connect(child: Child, listener: Listener, { version }: { version
     const ignored = listener.ignores && methodFirst.exec(line.text)?.[1]
     if (ignored !== undefined && listener.ignores?.(ignored)) return
     const parsed = parseLine(line)
-    const message = 'value' in parsed ? fields(parsed.value) : undefined
+    const message = 'value' in parsed ? asObject(parsed.value) : undefined
     const id = message?.id
     const hasId = typeof id === 'string' || typeof id === 'number'
     const method = text(message?.method)
     if (!message) return listener.notUnderstood(line.text)
-    if (method !== undefined && !hasId) return listener.notified(method, fields(message.params) ?? {}, line.text)
-    if (method !== undefined && hasId) return void listener.requested(id, method, fields(message.params) ?? {})
+    if (method !== undefined && !hasId) return listener.notified(method, asObject(message.params) ?? {}, line.text)
+    if (method !== undefined && hasId) return void listener.requested(id, method, asObject(message.params) ?? {})
     const reply = hasId ? replies.get(id) : undefined
     if (!reply || !hasId) return listener.notUnderstood(line.text)
     replies.delete(id)
@@ -122,8 +123,8 @@ export function connect(child: Child, listener: Listener, { version }: { version
 }
 
 function readReply(message: Params): Reply {
-  const error = fields(message.error)
-  if (!error) return { result: fields(message.result) ?? {} }
+  const error = asObject(message.error)
+  if (!error) return { result: asObject(message.result) ?? {} }
   return {
     error: {
       code: typeof error.code === 'number' ? error.code : 0,

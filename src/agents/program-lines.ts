@@ -1,3 +1,4 @@
+import { asObject, type Fields } from '../domain/object.ts'
 /** The lines of a stream. Split at `\n` alone; a character that is split between two chunks stays whole. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxChars = 64 * 1024 * 1024): AsyncGenerator<string> {
   const decoder = new TextDecoder()
@@ -20,17 +21,15 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>, maxChars = 64 * 10
   if (rest !== '') yield rest
 }
 
-export function parsed(line: string): Record<string, unknown> | undefined {
+export function parsed(line: string): Fields | undefined {
   try {
-    return asRecord(JSON.parse(line))
+    return asObject(JSON.parse(line))
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return undefined
     throw thrown
   }
 }
 
-export const asRecord = (value: unknown): Record<string, unknown> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const asCount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0

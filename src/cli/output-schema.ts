@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { invalid, messageOf } from '../domain/error.ts'
+import { isObject } from '../domain/object.ts'
 
 /** The value of --output-schema: JSON as it stands, or the file that holds it. */
 export async function readOutputSchema(cwd: string, given: string): Promise<Record<string, unknown>> {
@@ -9,8 +10,7 @@ export async function readOutputSchema(cwd: string, given: string): Promise<Reco
   const text = isJson ? given : await readFile(file, 'utf8').catch((error: unknown) => refuse(file, error))
   const where = isJson ? 'The JSON of --output-schema' : `The output schema ${file}`
   const value = parse(text, where)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`${where} is not a JSON schema: that is an object such as {"type":"object"}.`)
+  if (!isObject(value)) throw invalid(`${where} is not a JSON schema: that is an object such as {"type":"object"}.`)
   return value as Record<string, unknown>
 }
 

@@ -1,6 +1,7 @@
 import type { Event, EventType } from '../domain/event.ts'
 import { tokensOf } from '../domain/money/cost.ts'
 import type { Totals } from '../domain/money/totals.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import { visibleExactly } from '../domain/visible.ts'
 import { formatBytes, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
@@ -178,7 +179,7 @@ const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
 /** The part of a tool's input that tells most: a single text as it is, anything else as JSON. */
 function toolInput(input: unknown): string {
   if (typeof input === 'string') return oneLine(input, 160)
-  if (input === null || typeof input !== 'object') return input === undefined ? '' : String(input)
+  if (!isObjectOrArray(input)) return input === undefined ? '' : String(input)
   const values = Object.values(input)
   if (values.length === 1 && typeof values[0] === 'string') return oneLine(values[0], 160)
   return values.length === 0 ? '' : oneLine(JSON.stringify(input), 160)

@@ -1,5 +1,6 @@
 import { isCollection, isMap, isScalar, parseDocument, parse as readYaml } from 'yaml'
 import { invalid } from '../domain/error.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import { formatPath, type Path } from './problems.ts'
 
 /** What is to be changed of a settings file, by paths as `pawl config show` prints them. */
@@ -29,7 +30,7 @@ export function editText(text: string, { set = {}, unset = [] }: SettingsEdit): 
     const path = parsePath(written)
     makeRoom(document, path)
     const before = document.getIn(path, true)
-    if (isScalar(before) && !isObject(value)) before.value = value
+    if (isScalar(before) && !isObjectOrArray(value)) before.value = value
     else document.setIn(path, document.createNode(value))
   }
   if (
@@ -93,5 +94,3 @@ export function parseValue(written: string): unknown {
     return written
   }
 }
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { isObject, isObjectOrArray } from '../domain/object.ts'
 import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
 import { placeServer } from './mcp-server-entry.ts'
@@ -130,13 +131,13 @@ function merge(
 ): void {
   for (const [key, value] of Object.entries(upper)) {
     // An empty block (`agents:` with nothing below it) says nothing; a null limit says "none".
-    if (value === undefined || (value === null && (path.length === 0 || isMap(target[key])))) continue
+    if (value === undefined || (value === null && (path.length === 0 || isObject(target[key])))) continue
     const here = [...path, key]
     origins.set(formatPath(here), { layer, path: here })
-    if (!isMap(value) || isWhole(here)) target[key] = value
+    if (!isObject(value) || isWhole(here)) target[key] = value
     else {
       const lower = target[key]
-      const fresh = isMap(lower) ? { ...lower } : {}
+      const fresh = isObject(lower) ? { ...lower } : {}
       target[key] = fresh
       merge(fresh, value, here, layer, origins)
     }
@@ -153,9 +154,6 @@ function isWhole(path: Path): boolean {
   if (path[0] === 'checks' || (path[0] === 'agents' && path[2] === 'checks')) return true
   return path[0] === 'agents' && path[2] === 'options' && path.length > 3
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function gatherOptions(
   name: string,
@@ -197,14 +195,14 @@ function gatherOptions(
 function without(value: unknown, path: Path): unknown {
   if (path.length === 0) return {}
   const parents: unknown[] = [value]
-  for (const step of path.slice(0, -1))
-    parents.push(isObject(parents.at(-1)) ? (parents.at(-1) as Record<string, unknown>)[step] : undefined)
+  for (const step of path.slice(0, -1)) {
+    const above = parents.at(-1)
+    parents.push(isObjectOrArray(above) ? above[step] : undefined)
+  }
   const parent = parents.at(-1)
   const last = path.at(-1)!
-  if (!isObject(parent) || !Object.hasOwn(parent, last)) return without(value, path.slice(0, -1))
+  if (!isObjectOrArray(parent) || !Object.hasOwn(parent, last)) return without(value, path.slice(0, -1))
   if (Array.isArray(parent)) return without(value, path.slice(0, -1))
-  delete (parent as Record<string, unknown>)[last]
+  delete parent[last]
   return value
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -9,6 +9,7 @@ import type { ModelSettings, ProviderSettings } from '../domain/models.ts'
 import type { Price } from '../domain/money/prices.ts'
 import { nearest } from '../domain/nearest.ts'
 import type { WrittenNotification } from '../domain/notification.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import type { MountBase, ProfileMount } from '../domain/profile/profile.ts'
 import type { Environment, UserProfiles } from '../domain/profile/resolve.ts'
 import type { ElaborateSettings } from '../domain/proposal.ts'
@@ -343,7 +344,7 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
 const noVariables: Environment = { pass: [], set: {} }
 
 function freeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+  if (isObjectOrArray(value) && !Object.isFrozen(value)) {
     Object.freeze(value)
     for (const part of Object.values(value)) freeze(part)
   }

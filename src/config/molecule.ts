@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../domain/nearest.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import type { SettingsDocument } from './document.ts'
 import { variable } from './env-schema.ts'
 import type { Env } from './environment.ts'
@@ -71,7 +72,7 @@ export interface MoleculeFile {
 
 /** True for the settings of a Molecule workspace: one agent, chosen by `runtime`. */
 export const isMolecule = ({ value }: SettingsDocument): boolean =>
-  typeof value === 'object' && value !== null && !('agents' in value) && ('runtime' in value || 'runtime_config' in value)
+  isObjectOrArray(value) && !('agents' in value) && ('runtime' in value || 'runtime_config' in value)
 
 /** The same agent in Pawl's own words. Where it is wrong is told in the words of the file. */
 export function readMolecule(document: SettingsDocument, programs: Programs, env: Env): MoleculeFile {

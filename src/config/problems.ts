@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { demand } from '../domain/demand.ts'
 import { PawlError } from '../domain/error.ts'
 import { didYouMean, nearest } from '../domain/nearest.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -80,7 +81,6 @@ export function unknownKey(key: string, path: Path, where: string, candidates: r
 
 function at(value: unknown, path: Path): unknown {
   let current = value
-  for (const step of path)
-    current = typeof current === 'object' && current !== null ? (current as Record<string, unknown>)[step] : undefined
+  for (const step of path) current = isObjectOrArray(current) ? current[step] : undefined
   return current
 }

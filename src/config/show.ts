@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { isObject } from '../domain/object.ts'
 import { sayWhen } from '../domain/schedule/words.ts'
 import { shownBackup } from './backup-entry.ts'
 import { shownChecks } from './checks-entry.ts'
@@ -18,7 +19,7 @@ const masked = '***'
 /** The settings at and below a path, one per leaf, secrets masked. */
 export function settingsBelow(path: Path, value: unknown, shown = mask): { path: Path; value: unknown }[] {
   if (value === undefined) return []
-  if (!isMap(value)) return [{ path, value: shown(path, value) }]
+  if (!isObject(value)) return [{ path, value: shown(path, value) }]
   return Object.entries(value).flatMap(([key, part]) => settingsBelow([...path, key], part, shown))
 }
 
@@ -155,7 +156,7 @@ function maskItems(items: readonly unknown[]): unknown[] {
   return items.map((item, index) => {
     const before = items[index - 1]
     if (typeof before === 'string' && /^-/.test(before) && !before.includes('=') && namesSecret(before)) return masked
-    if (typeof item !== 'string') return isMap(item) || Array.isArray(item) ? masked : item
+    if (typeof item !== 'string') return isObject(item) || Array.isArray(item) ? masked : item
     const split = /^(-[^=]*)=/.exec(item)
     return split && namesSecret(split[1]!) ? `${split[1]}=${masked}` : maskUrl(item)
   })
@@ -170,6 +171,3 @@ const maskUrl = (text: string) =>
   text
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/]*(?=@)/gi, `$1${masked}`)
     .replace(/([?&][^=&\s]*(?:key|token|secret|password)=)[^&\s#]*/gi, `$1${masked}`)
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from './object.ts'
 export interface Bounds {
   /** How many levels of maps and lists. */
   readonly levels: number
@@ -10,10 +11,10 @@ export function isSmall(value: unknown, { levels, parts }: Bounds): boolean {
   let level = [value]
   let left = parts
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= levels && level.some((item) => typeof item === 'object' && item !== null)) return false
+    if (depth >= levels && level.some(isObjectOrArray)) return false
     const next: unknown[] = []
     for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
+      if (!isObjectOrArray(item)) continue
       if (Array.isArray(item)) {
         left -= item.length
         if (left < 0) return false

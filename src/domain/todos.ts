@@ -1,4 +1,5 @@
 import type { Event } from './event.ts'
+import { asObject, type Fields } from './object.ts'
 
 export interface Todo {
   readonly id?: string | undefined
@@ -16,7 +17,7 @@ export class TodoKeeper {
     if (event.type === 'agent.thinking') this.list = planOf(event.data.text) ?? this.list
     // A subagent's own list is not the task's.
     if (event.type !== 'agent.tool_called' || event.data.parent !== undefined) return
-    const input = fieldsOf(event.data.input)
+    const input = asObject(event.data.input)
     const tool = (event.data.tool.split(/__|\./).at(-1) ?? '').replaceAll('_', '').toLowerCase()
     if (!input) return
     if (whole.has(tool)) this.list = listOf(input) ?? this.list
@@ -40,15 +41,13 @@ export class TodoKeeper {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** Tools that take the whole list each time. */
 const whole = new Set(['todowrite', 'writetodos', 'updateplan', 'updatetodos'])
 
 function listOf(input: Fields): Todo[] | undefined {
   const given = [input.todos, input.plan, input.items, input.entries].find(Array.isArray)
   return given?.flatMap((one: unknown) => {
-    const fields = fieldsOf(one)
+    const fields = asObject(one)
     const text = typeof one === 'string' ? one : fields && textIn(fields, 'content', 'description', 'step', 'text', 'title')
     return text === undefined ? [] : [{ text, state: stateOf(fields?.status) }]
   })
@@ -73,6 +72,3 @@ const stateOf = (status: unknown): Todo['state'] =>
 
 const textIn = (fields: Fields, ...names: string[]) =>
   names.map((name) => fields[name]).find((value): value is string => typeof value === 'string')
-
-const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined

@@ -1,3 +1,5 @@
+import { isObjectOrArray } from './object.ts'
+
 /** Nothing that anybody means is deeper, and whatever walks through it later may do so by calling itself. */
 const deepest = 200
 /** A task with a hundred thousand values is none. To look at so many takes less than 100 ms. */
@@ -17,13 +19,13 @@ export function* unkeepable(whole: unknown): Generator<{ path: string[]; message
     if (typeof value === 'string') {
       if (value.includes('\0') || !value.isWellFormed())
         yield { path: pathOf(place), message: 'text cannot hold a NUL character or half a surrogate pair' }
-    } else if (typeof value === 'object' && value !== null) {
+    } else if (isObjectOrArray(value)) {
       if (depth > deepest) return yield { path: pathOf(place).slice(0, 1), message: `is nested more than ${deepest} levels deep` }
       const keys = Object.keys(value)
       left -= keys.length
       if (left < 0) return yield { path: pathOf(place).slice(0, 1), message: `has more than ${most} values` }
       for (const key of keys.toReversed()) {
-        const inner = (value as Record<string, unknown>)[key]
+        const inner = value[key]
         open.push({ value: inner, place: { key, above: place }, depth: depth + 1 })
         open.push({ value: key, place: { key: '(key)', above: place }, depth: depth + 1 })
       }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Event, NewEvent } from '../domain/event.ts'
+import { isObject } from '../domain/object.ts'
 import type { Statements } from './at-once.ts'
 import type { Db } from './database.ts'
 import type { Booking } from './ledger.ts'
@@ -113,7 +114,7 @@ export function jsonText(value: unknown): string {
 
 function storable(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), inner]))
 }
 

@@ -11,6 +11,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { messageOf, PawlError } from '../domain/error.ts'
+import { isObjectOrArray } from '../domain/object.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
 import { subtaskTools } from './subtasks.ts'
@@ -153,7 +154,7 @@ function forSdk(headers: IncomingHttpHeaders): Headers {
 }
 
 function methodOf(message: unknown): unknown {
-  return typeof message === 'object' && message !== null && 'method' in message ? message.method : undefined
+  return isObjectOrArray(message) && 'method' in message ? message.method : undefined
 }
 
 function methodNotFound(message: unknown): Answer {

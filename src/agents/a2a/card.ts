@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface } from '@a2a-js/sdk'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { isObject } from '../../domain/object.ts'
 import { cut } from '../text.ts'
 import { type A2aOptions, hostsOf } from './options.ts'
 import type { FoundCard } from './program/card.ts'
@@ -30,7 +31,7 @@ export async function judgeCard({ url, card: raw, keys }: FoundCard, options: A2
     import('@a2a-js/sdk'),
     import('@a2a-js/sdk/client'),
   ])
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw refused(url, 'it is no JSON object')
+  if (!isObject(raw)) throw refused(url, 'it is no JSON object')
   const isOld = !('supportedInterfaces' in raw)
   const card = readCard()
   const signed = await checkSignature({ raw, card, isOld, keys }, options).catch((thrown: unknown) => {

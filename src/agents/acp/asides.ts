@@ -1,4 +1,5 @@
-import { type Fields, fields, text } from '../fields.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
+import { text } from '../fields.ts'
 
 /** What programs say beside the protocol, in the `_meta` of an update, that decides how a turn is judged. */
 export type Aside =
@@ -8,15 +9,15 @@ export type Aside =
   | { readonly kind: 'failed' }
 
 export function asideOf(update: Fields): Aside | undefined {
-  const meta = fields(update._meta)
+  const meta = asObject(update._meta)
   if (update.sessionUpdate !== 'session_info_update' || !meta) return undefined
-  for (const own of Object.values(meta).map(fields)) {
-    const error = fields(own?.error)
+  for (const own of Object.values(meta).map(asObject)) {
+    const error = asObject(own?.error)
     if (error?.willRetry === true) {
       const details = [text(error.message), text(error.additionalDetails)].filter((part) => part !== undefined && part !== '')
       return { kind: 'retrying', detail: details.join(': ') }
     }
-    if (fields(own?.threadStatus)?.type === 'systemError') return { kind: 'failed' }
+    if (asObject(own?.threadStatus)?.type === 'systemError') return { kind: 'failed' }
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
+import { list, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import type { JsonRpc } from '../json-rpc.ts'
 import { createTextKeeper, pieceChars } from '../text.ts'
@@ -87,7 +88,7 @@ function wantedBy(method: string, params: Fields): { tool: string; input: unknow
 
 /** With its variables, because with another search path an allowed command is another one. Without arguments it is a line for a shell. */
 function commandOf({ command, args, env }: Fields): unknown {
-  const variables = list(env).map((one) => [text(fields(one)?.name) ?? '', text(fields(one)?.value) ?? ''] as const)
+  const variables = list(env).map((one) => [text(asObject(one)?.name) ?? '', text(asObject(one)?.value) ?? ''] as const)
   const words = list(args)
   if (words.length > 0) {
     const before = variables.length > 0 ? ['env', ...variables.map(([name, value]) => `${name}=${value}`)] : []

@@ -1,11 +1,12 @@
+import { asObject, type Fields } from '../../domain/object.ts'
 import { toolFacts, toolNamed } from '../../domain/rule/tools.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { list, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { isShallow } from '../json.ts'
 import { cut, pieceChars } from '../text.ts'
 import type { Habits } from './habits.ts'
 
-/** A call of a tool, as far as it was told. Each update replaces the fields that it names; by `firstTitle` some programs name the tool. */
+/** A call of a tool, as far as it was told. Each update replaces the asObject that it names; by `firstTitle` some programs name the tool. */
 export interface Call {
   readonly callId: string
   readonly told: Fields
@@ -24,7 +25,7 @@ export function mergeCall(before: Call | undefined, update: Fields): Call {
 /** A call is told when it is known what it is about: programs name many before they have their input. */
 export function isKnown({ told }: Call): boolean {
   if (told.status !== undefined && told.status !== 'pending') return true
-  const input = fields(told.rawInput)
+  const input = asObject(told.rawInput)
   // Where it is done says nothing of what is done.
   return input ? Object.keys(input).some((name) => name !== 'cwd') : told.rawInput !== undefined
 }
@@ -36,7 +37,7 @@ export function toolOf({ told }: Call, habits: Pick<Habits, 'tool'>): { readonly
   const own = habits.tool?.(told)
   if (own) return { tool: cut(own.name || 'tool', maxIdChars), input: harmless(own.input) }
   const kind = kinds.get(text(told.kind) ?? '')
-  const named = text(told.name) ?? metaName(fields(told._meta))
+  const named = text(told.name) ?? metaName(asObject(told._meta))
   const isRuled = named !== undefined && (toolFacts(toolNamed(named).name) !== undefined || !toolNamed(named).native)
   const tool = (isRuled ? named : (kind ?? named)) || text(told.title) || 'tool'
   return { tool: cut(tool, maxIdChars), input: harmless(inputOf(told, tool)) }
@@ -59,20 +60,20 @@ function metaName(meta: Fields | undefined): string | undefined {
   return (
     text(meta.toolName) ??
     Object.values(meta)
-      .map((own) => text(fields(own)?.toolName))
+      .map((own) => text(asObject(own)?.toolName))
       .find((name) => name !== undefined)
   )
 }
 
 /** Its raw input; with the files it is about where that does not name them. */
 function inputOf(told: Fields, tool: string): unknown {
-  const raw = fields(told.rawInput) ?? (told.rawInput === undefined ? {} : { input: told.rawInput })
+  const raw = asObject(told.rawInput) ?? (told.rawInput === undefined ? {} : { input: told.rawInput })
   const facts = toolFacts(toolNamed(tool).name)
   if (facts?.about === 'command') return unwrapped(raw)
   if (facts?.about !== 'path' || facts.fields.some((name) => raw[name] !== undefined)) return raw
   const paths = new Set(
-    [...list(told.locations), ...list(told.content).filter((part) => fields(part)?.type === 'diff')].flatMap(
-      (part) => text(fields(part)?.path) ?? [],
+    [...list(told.locations), ...list(told.content).filter((part) => asObject(part)?.type === 'diff')].flatMap(
+      (part) => text(asObject(part)?.path) ?? [],
     ),
   )
   if (paths.size === 0) return raw
@@ -92,7 +93,7 @@ function unwrapped(raw: Fields): Fields {
 
 /** What a tool gave back, as text: what ran in a terminal, what the program calls its output, or else what it shows. */
 export function outputOf({ told }: Call, terminal: (id: string) => string | undefined = () => undefined): string {
-  const parts = list(told.content).map(fields)
+  const parts = list(told.content).map(asObject)
   const ran = terminalsIn(parts)
     .map(terminal)
     .filter((output) => output !== undefined)
@@ -107,21 +108,21 @@ const terminalsIn = (parts: readonly (Fields | undefined)[]) =>
 /** The terminals that show what it does; a program that names none may take the call's own id. */
 export const terminalsOf = ({ told }: Call): readonly string[] => [
   text(told.toolCallId) ?? '',
-  ...terminalsIn(list(told.content).map(fields)),
+  ...terminalsIn(list(told.content).map(asObject)),
 ]
 
 /** A command that ran and failed has failed, whether or not the call counts as completed. */
 export function isFailed({ told }: Call): boolean {
-  const exit = fields(fields(told._meta)?.terminal_exit)
-  const raw = fields(told.rawOutput)
+  const exit = asObject(asObject(told._meta)?.terminal_exit)
+  const raw = asObject(told.rawOutput)
   const codes = [exit?.exit_code, raw?.exit_code, raw?.exitCode]
   return told.status === 'failed' || codes.some((code) => typeof code === 'number' && code !== 0)
 }
 
 /** A piece of what a terminal shows that the program itself runs; there is no place for it in the protocol but this. */
 export function terminalPiece(update: Fields): { readonly id: string; readonly data: string } | undefined {
-  const meta = fields(update._meta)
-  const piece = fields(meta?.terminal_output_delta) ?? fields(meta?.terminal_output)
+  const meta = asObject(update._meta)
+  const piece = asObject(meta?.terminal_output_delta) ?? asObject(meta?.terminal_output)
   const data = text(piece?.data)
   return data === undefined ? undefined : { id: text(piece?.terminal_id) ?? text(update.toolCallId) ?? '', data }
 }
@@ -135,18 +136,18 @@ function shownText(part: Fields | undefined): string {
 
 /** The text of one block of content, or what stands for it. */
 export function blockText(value: unknown): string {
-  const block = fields(value)
+  const block = asObject(value)
   if (block?.type === 'text') return text(block.text) ?? ''
   if (block?.type === 'resource_link') return `[${text(block.name) ?? 'a file'}: ${text(block.uri) ?? ''}]`
   if (block?.type === 'resource')
-    return text(fields(block.resource)?.text) ?? `[${text(fields(block.resource)?.uri) ?? 'a file'}]`
+    return text(asObject(block.resource)?.text) ?? `[${text(asObject(block.resource)?.uri) ?? 'a file'}]`
   return block?.type === 'image' || block?.type === 'audio' ? `[${block.type}]` : ''
 }
 
 /** Undefined: nothing in it is known to be an output. */
 function namedOutput(raw: unknown): string | undefined {
   if (typeof raw === 'string') return text(raw)
-  const known = ['formatted_output', 'aggregated_output', 'output', 'stdout', 'error'].map((name) => text(fields(raw)?.[name]))
+  const known = ['formatted_output', 'aggregated_output', 'output', 'stdout', 'error'].map((name) => text(asObject(raw)?.[name]))
   return known.find((part) => part !== undefined && part !== '') ?? known.find((part) => part !== undefined)
 }
 

@@ -1,6 +1,6 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Child, Exit } from '../../process/child.ts'
-import { fields } from '../fields.ts'
 import { connect, type Reply } from '../json-rpc.ts'
 import { refusedTurn } from '../refused-turn.ts'
 import { within } from '../within.ts'
@@ -39,7 +39,7 @@ export function openAcp(child: Child, spec: LaunchSpec, habits: Habits): Convers
         // Other names are between programs and clients that know them.
         if (!/^(session|elicitation)\//.test(method)) return
         if (method !== 'session/update') return now?.hearing.notUnderstood(line)
-        const update = fields(params.update)
+        const update = asObject(params.update)
         if (!update) return now?.hearing.notUnderstood(line)
         if (!hasPrompted && update.sessionUpdate === 'usage_update') return void cost.update(update, false)
         // All that was said is told again when a conversation is loaded.

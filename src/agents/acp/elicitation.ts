@@ -1,5 +1,6 @@
+import { asObject, type Fields } from '../../domain/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { list, text } from '../fields.ts'
 import { clean } from '../text.ts'
 
 /** A form of the program as questions to a person, and their answers as it wants them back. */
@@ -10,14 +11,14 @@ export interface Form {
 
 /** Undefined: it is no form, such as an address to be opened in a browser, which nobody does here. */
 export function askForm(params: Fields): Form | undefined {
-  const properties = fields(fields(params.requestedSchema)?.properties)
+  const properties = asObject(asObject(params.requestedSchema)?.properties)
   if (!properties || (params.mode !== undefined && params.mode !== 'form')) return undefined
   const all = Object.entries(properties).flatMap(([name, schema]) => {
-    const wanted = fields(schema)
+    const wanted = asObject(schema)
     return wanted ? [{ name, wanted, choices: choicesOf(wanted) }] : []
   })
   // Beside a choice there may be room for words of one's own, which nobody has to fill in.
-  const required = list(fields(params.requestedSchema)?.required)
+  const required = list(asObject(params.requestedSchema)?.required)
   const needed = all.filter(({ name, choices }) => required.includes(name) || choices.length > 0)
   const asked = needed.length > 0 ? needed : all
   if (asked.length === 0) return undefined
@@ -42,9 +43,9 @@ interface Choice {
 }
 
 function choicesOf(wanted: Fields): readonly Choice[] {
-  const within = fields(wanted.items) ?? wanted
+  const within = asObject(wanted.items) ?? wanted
   const titled = [...list(within.oneOf), ...list(within.anyOf)].flatMap((one) => {
-    const { const: value, title, description } = fields(one) ?? {}
+    const { const: value, title, description } = asObject(one) ?? {}
     const name = text(title) ?? text(value)
     const explained = text(description) ? `- ${name}: ${text(description)}` : undefined
     return name === undefined ? [] : [{ value, title: name, explained }]

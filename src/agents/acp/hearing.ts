@@ -1,7 +1,8 @@
 import type { Turn } from '../../agent.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { list, text } from '../fields.ts'
 import { createPlan } from '../plan.ts'
 import { createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
@@ -123,7 +124,7 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
     await unknown.flush()
     await tellPlan(
       list(update.entries).map((entry) => {
-        const { content, status } = fields(entry) ?? {}
+        const { content, status } = asObject(entry) ?? {}
         return { text: text(content) ?? '', status }
       }),
     )

@@ -1,7 +1,8 @@
 import type { LaunchSpec } from '../../agent.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import { bridgeSource } from '../../tools/bridge.ts'
 import { doorServers } from '../door-servers.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { list, text } from '../fields.ts'
 import type { JsonRpc, Reply, RpcError } from '../json-rpc.ts'
 import type { Habits } from './habits.ts'
 
@@ -96,17 +97,17 @@ export async function openSession(
 const refused = (message: string): Opening => ({ failed: { error: { code: 0, message } } })
 
 function readOffer(result: Fields): Offered {
-  const can = fields(result.agentCapabilities) ?? {}
-  const session = fields(can.sessionCapabilities) ?? {}
-  const mcp = fields(can.mcpCapabilities) ?? {}
+  const can = asObject(result.agentCapabilities) ?? {}
+  const session = asObject(can.sessionCapabilities) ?? {}
+  const mcp = asObject(can.mcpCapabilities) ?? {}
   return {
     load: can.loadSession === true,
-    resume: fields(session.resume) !== undefined,
-    close: fields(session.close) !== undefined,
+    resume: asObject(session.resume) !== undefined,
+    close: asObject(session.close) !== undefined,
     http: mcp.http === true,
     sse: mcp.sse === true,
-    images: fields(can.promptCapabilities)?.image === true,
-    methods: list(result.authMethods).flatMap((method) => text(fields(method)?.id) ?? []),
+    images: asObject(can.promptCapabilities)?.image === true,
+    methods: list(result.authMethods).flatMap((method) => text(asObject(method)?.id) ?? []),
   }
 }
 
@@ -114,7 +115,7 @@ function readOffer(result: Fields): Offered {
 const isMissing = ({ code, message, data }: RpcError) =>
   code === notFound ||
   /not found|no (?:such )?(?:session|conversation|rollout)|unknown session|does not exist|invalid session/i.test(
-    `${message} ${text(fields(data)?.details) ?? text(data) ?? ''}`,
+    `${message} ${text(asObject(data)?.details) ?? text(data) ?? ''}`,
   )
 
 /** Who is not let in should know how. */
@@ -142,8 +143,8 @@ function mcpServers(spec: LaunchSpec, habits: Habits, offered: Offered): readonl
 
 /** The modes by which the program can be told how to work: as such, or as one of its settings. */
 export const modesOf = (state: Fields): string[] =>
-  fields(state.modes)
-    ? list(fields(state.modes)?.availableModes).flatMap((mode) => text(fields(mode)?.id) ?? [])
+  asObject(state.modes)
+    ? list(asObject(state.modes)?.availableModes).flatMap((mode) => text(asObject(mode)?.id) ?? [])
     : valuesOf(settingFor(state, 'mode'))
 
 async function choose(
@@ -154,13 +155,13 @@ async function choose(
 ): Promise<Reply | undefined> {
   const { mode, model } = wanted
   if (mode !== undefined && mode !== currentOf(state, 'mode')) {
-    const set = fields(state.modes)
+    const set = asObject(state.modes)
       ? await rpc.request('session/set_mode', { sessionId, modeId: mode })
       : await rpc.request('session/set_config_option', { sessionId, configId: idOf(state, 'mode'), value: mode })
     if (!('result' in set)) return set
   }
   if (model === undefined || model === currentOf(state, 'model')) return undefined
-  return settingFor(state, 'model') || !fields(state.models)
+  return settingFor(state, 'model') || !asObject(state.models)
     ? rpc.request('session/set_config_option', { sessionId, configId: idOf(state, 'model'), value: model })
     : rpc.request('session/set_model', { sessionId, modelId: model })
 }
@@ -168,18 +169,18 @@ async function choose(
 type Setting = 'mode' | 'model'
 
 const settingFor = (state: Fields, what: Setting): Fields | undefined => {
-  const all = list(state.configOptions).map(fields)
+  const all = list(state.configOptions).map(asObject)
   return all.find((option) => option?.category === what) ?? all.find((option) => option?.id === what)
 }
 const idOf = (state: Fields, what: Setting) => text(settingFor(state, what)?.id) ?? what
 const currentOf = (state: Fields, what: Setting): string | undefined =>
-  what === 'mode' && fields(state.modes)
-    ? text(fields(state.modes)?.currentModeId)
-    : (text(settingFor(state, what)?.currentValue) ?? text(fields(state.models)?.currentModelId))
+  what === 'mode' && asObject(state.modes)
+    ? text(asObject(state.modes)?.currentModeId)
+    : (text(settingFor(state, what)?.currentValue) ?? text(asObject(state.models)?.currentModelId))
 
 /** Its values, which may stand in groups. */
 const valuesOf = (setting: Fields | undefined): string[] =>
   list(setting?.options).flatMap((option) => {
-    const inGroup = list(fields(option)?.options)
-    return inGroup.length > 0 ? inGroup.flatMap((one) => text(fields(one)?.value) ?? []) : (text(fields(option)?.value) ?? [])
+    const inGroup = list(asObject(option)?.options)
+    return inGroup.length > 0 ? inGroup.flatMap((one) => text(asObject(one)?.value) ?? []) : (text(asObject(option)?.value) ?? [])
   })

@@ -1,6 +1,7 @@
 import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
-import { type Fields, fields, list } from '../fields.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
+import { list } from '../fields.ts'
 import type { JsonRpc, Params, RequestId } from '../json-rpc.ts'
 import { askForm } from './elicitation.ts'
 import type { Hearing } from './hearing.ts'
@@ -39,8 +40,8 @@ export async function answerRequest(rpc: JsonRpc, asking: Asking, request: Reque
 }
 
 async function answerPermission(rpc: JsonRpc, asking: Asking, id: RequestId, params: Params): Promise<void> {
-  const wanted = await asking.hearing.asked(fields(params.toolCall) ?? {})
-  const options = list(params.options).flatMap<Fields>((option) => fields(option) ?? [])
+  const wanted = await asking.hearing.asked(asObject(params.toolCall) ?? {})
+  const options = list(params.options).flatMap<Fields>((option) => asObject(option) ?? [])
   const permission = await asking.turn.permit(wanted)
   if (permission.allow) {
     const allow = optionOf(options, 'allow_once')

@@ -1,11 +1,12 @@
+import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
-import { count, type Fields, fields } from '../fields.ts'
+import { count } from '../fields.ts'
 
 /** What a turn used, from the answer to its prompt, where the program tells. */
-export const usageOf = (answer: Fields): Usage | undefined => readUsage(fields(answer.usage))
+export const usageOf = (answer: Fields): Usage | undefined => readUsage(asObject(answer.usage))
 
 /** What one call of the model used: some programs tell it with a piece of a message, which may be empty. */
-export const callUsage = (update: Fields): Usage | undefined => readUsage(fields(fields(update._meta)?.usage))
+export const callUsage = (update: Fields): Usage | undefined => readUsage(asObject(asObject(update._meta)?.usage))
 
 /** What comes from the cache is a part of the input to some programs and beside it to others: the sum shows which. */
 function readUsage(told: Fields | undefined): Usage | undefined {
@@ -34,7 +35,7 @@ export function createCostMeter(): CostMeter {
   let added: number | undefined
   return {
     update(told, counts) {
-      const cost = fields(told.cost)
+      const cost = asObject(told.cost)
       const amount = cost?.currency === 'USD' && typeof cost.amount === 'number' ? cost.amount : undefined
       if (amount === undefined || !Number.isFinite(amount) || amount < 0) return undefined
       const more = Math.max(amount - total, 0)

@@ -1,8 +1,9 @@
 import type { Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Exit } from '../../process/child.ts'
 import { judgeEnding } from '../ending.ts'
-import { fields, text } from '../fields.ts'
+import { text } from '../fields.ts'
 import { isShallow } from '../json.ts'
 import type { RpcError } from '../json-rpc.ts'
 import { resetTime } from '../reset-time.ts'
@@ -85,8 +86,8 @@ const maxDetailChars = 4_096
 
 /** The message, with the details where programs put what they were told: a bare "Internal error" explains nothing. */
 function wordsOf({ message, data }: RpcError): string {
-  const parts = fields(data)
-  const details = [data, parts?.details, parts?.message, fields(parts?.error)?.message]
+  const parts = asObject(data)
+  const details = [data, parts?.details, parts?.message, asObject(parts?.error)?.message]
     .map(text)
     .find((part) => part && part !== message)
   const shown = details ?? (parts && isShallow(parts, 8) && Object.keys(parts).length > 0 ? JSON.stringify(parts) : undefined)

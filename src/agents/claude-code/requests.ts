@@ -1,9 +1,10 @@
 import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import { asObject } from '../../domain/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import { clean } from '../text.ts'
 import { isForTools, type ToolPipe } from './tools.ts'
-import { type ControlRequest, fieldsOf, textOf } from './translate.ts'
+import { type ControlRequest, textOf } from './translate.ts'
 
 /** The answer to a request of the program, and whether a question was passed on with it. */
 export interface Answered {
@@ -53,7 +54,7 @@ async function passOn(request: ControlRequest, turn: Pick<Turn, 'ask'>): Promise
 
 /** The program finds each answer under the very words of its question. */
 const answered = ({ fields }: ControlRequest, questions: readonly Passed[], answers: readonly string[]) => ({
-  ...fieldsOf(fields.input),
+  ...asObject(fields.input),
   answers: Object.fromEntries(questions.map(({ words }, index) => [words, answers[index] ?? ''])),
 })
 
@@ -79,14 +80,14 @@ interface Passed {
 
 /** Each question of the call with its choices; what they mean stands in the text. */
 function questionsOf(input: unknown): Passed[] {
-  const asked = fieldsOf(input)?.questions
+  const asked = asObject(input)?.questions
   return (Array.isArray(asked) ? asked : []).flatMap((value): Passed[] => {
-    const question = fieldsOf(value)
+    const question = asObject(value)
     const text = textOf(question?.question)?.trim() || textOf(question?.header)?.trim()
     if (!question || !text) return []
     const choices = (Array.isArray(question.options) ? question.options : []).flatMap((option) => {
-      const label = (typeof option === 'string' ? option : textOf(fieldsOf(option)?.label))?.trim()
-      return label ? [{ label, means: textOf(fieldsOf(option)?.description)?.trim() }] : []
+      const label = (typeof option === 'string' ? option : textOf(asObject(option)?.label))?.trim()
+      return label ? [{ label, means: textOf(asObject(option)?.description)?.trim() }] : []
     })
     const lines = [text, ...choices.flatMap(({ label, means }) => (means ? [`- ${label}: ${means}`] : []))]
     const options = choices.map(({ label }) => clean(label.slice(0, maxLabelChars))).slice(0, maxOptions)

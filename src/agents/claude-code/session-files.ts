@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { RebuildPlace, SessionFiles } from '../../agent.ts'
+import { isObject } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 
 export const sessionId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -52,7 +53,6 @@ function messagesOf(utterance: Utterance, index: number): Message[] {
   }
   const id = `toolu_${index}_${utterance.callId.replace(/[^\w-]/g, '').slice(-40)}`
   const name = utterance.tool.replace(/[^\w-]/g, '_').slice(0, 128) || 'tool'
-  const isObject = typeof utterance.input === 'object' && utterance.input !== null && !Array.isArray(utterance.input)
   const returned =
     utterance.output === undefined
       ? { content: '[This call was interrupted; nobody knows how it ended.]', is_error: true }
@@ -60,7 +60,7 @@ function messagesOf(utterance: Utterance, index: number): Message[] {
   return [
     {
       role: 'assistant',
-      content: [{ type: 'tool_use', id, name, input: isObject ? utterance.input : { input: utterance.input } }],
+      content: [{ type: 'tool_use', id, name, input: isObject(utterance.input) ? utterance.input : { input: utterance.input } }],
       at,
     },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, ...returned }], at },

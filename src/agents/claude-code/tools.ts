@@ -1,6 +1,7 @@
 import { messageOf } from '../../domain/error.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import type { ToolExchange } from '../../domain/tool-exchange.ts'
-import { type ControlRequest, type Fields, fieldsOf, textOf } from './translate.ts'
+import { type ControlRequest, textOf } from './translate.ts'
 
 /** The name of our own server; every other is the user's. */
 const ours = 'pawl'
@@ -28,9 +29,9 @@ export function createToolPipe(exchange: ToolExchange | undefined): ToolPipe {
 
   return {
     async answer({ fields }) {
-      const message = fieldsOf(fields.message) ?? {}
+      const message = asObject(fields.message) ?? {}
       const server = textOf(fields.server_name) ?? ''
-      if (message.method === 'notifications/cancelled') calls.get(keyOf(server, fieldsOf(message.params)?.requestId))?.abort()
+      if (message.method === 'notifications/cancelled') calls.get(keyOf(server, asObject(message.params)?.requestId))?.abort()
       if (message.id === undefined) return nothing
       try {
         return (await answered(server, message)) ?? nothing
@@ -49,4 +50,4 @@ const nothing = { jsonrpc: '2.0', id: 0, result: {} }
 export const isForTools = ({ subtype }: ControlRequest) => subtype === 'mcp_message'
 
 /** It uses a tool, rather than asks which there are or takes something back. */
-export const isCall = ({ fields }: ControlRequest) => fieldsOf(fields.message)?.method === 'tools/call'
+export const isCall = ({ fields }: ControlRequest) => asObject(fields.message)?.method === 'tools/call'

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../domain/event.ts'
 import type { Voice } from '../../domain/growing.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import type { Line } from '../../process/lines.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
@@ -41,12 +42,10 @@ export interface ControlRequest {
   readonly fields: Fields
 }
 
-export type Fields = Readonly<Record<string, unknown>>
-
 /** One line of stream-json. Says the same whenever it is asked, and never throws. */
 export function translate(line: Line): Heard {
   const parsed = parseLine(line)
-  const message = 'fault' in parsed ? undefined : fieldsOf(parsed.value)
+  const message = 'fault' in parsed ? undefined : asObject(parsed.value)
   if (!message) return unknown
   switch (message.type) {
     case 'assistant':
@@ -112,17 +111,17 @@ const dullSystem = new Set([
 ])
 
 function fromAssistant(line: Fields): Heard {
-  const message = fieldsOf(line.message)
+  const message = asObject(line.message)
   const content = message?.content
   if (!Array.isArray(content)) return unknown
   // The program's own words in the model's name, mostly errors; the result says them too.
-  if (message?.model === '<synthetic>') return { events: [], resetsAt: resetOf(fieldsOf(line.api_error_params)?.rate_limit_info) }
+  if (message?.model === '<synthetic>') return { events: [], resetsAt: resetOf(asObject(line.api_error_params)?.rate_limit_info) }
   const isOwn = isMain(line)
   const events: AgentEvent[] = []
   let said = ''
   let isUnknown = false
   for (const value of content) {
-    const block = fieldsOf(value)
+    const block = asObject(value)
     const type = textOf(block?.type)
     if (!block || type === undefined) isUnknown = true
     else if (type === 'text') {
@@ -143,8 +142,8 @@ function fromAssistant(line: Fields): Heard {
 
 /** The pieces of what `assistant` tells whole. */
 function fromStream(line: Fields): Heard {
-  const event = isMain(line) ? fieldsOf(line.event) : undefined
-  const delta = event?.type === 'content_block_delta' ? fieldsOf(event.delta) : undefined
+  const event = isMain(line) ? asObject(line.event) : undefined
+  const delta = event?.type === 'content_block_delta' ? asObject(event.delta) : undefined
   const voice = delta?.type === 'text_delta' ? 'message' : delta?.type === 'thinking_delta' ? 'thinking' : undefined
   const piece = voice && textOf(voice === 'message' ? delta?.text : delta?.thinking)
   return voice && piece ? { events: [], grown: { voice, piece: clean(piece) } } : nothing
@@ -160,11 +159,11 @@ function callOf(message: Fields | undefined, isOwn: boolean): ModelCall | undefi
 
 /** In the user's name come the returns of tools, and notes of the program to the model, which are nobody's business. */
 function fromUser(line: Fields): Heard {
-  const content = fieldsOf(line.message)?.content
+  const content = asObject(line.message)?.content
   if (!Array.isArray(content)) return typeof content === 'string' ? nothing : unknown
   const events: AgentEvent[] = []
   for (const value of content) {
-    const block = fieldsOf(value)
+    const block = asObject(value)
     if (block?.type === 'tool_result') events.push(returned(block))
   }
   return events.length > 0 ? { events } : nothing
@@ -177,7 +176,7 @@ function fromSystem(line: Fields): Heard {
     case 'api_retry':
       return { events: [retrying(line)] }
     case 'compact_boundary': {
-      const about = fieldsOf(line.compact_metadata)
+      const about = asObject(line.compact_metadata)
       const tokensBefore = numberOf(about?.pre_tokens)
       const trigger = cut(textOf(about?.trigger) ?? 'unknown', 100)
       return { events: [{ type: 'agent.compacted', data: { trigger, ...(tokensBefore !== undefined && { tokensBefore }) } }] }
@@ -212,7 +211,7 @@ function fromResult(line: Fields): Heard {
 }
 
 function fromRequest(line: Fields): Heard {
-  const fields = fieldsOf(line.request)
+  const fields = asObject(line.request)
   const id = textOf(line.request_id)
   if (id === undefined) return unknown
   return { events: [], request: { id, subtype: textOf(fields?.subtype) ?? '', fields: fields ?? {} } }
@@ -234,7 +233,7 @@ function outputOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return content === undefined ? '' : (JSON.stringify(content) ?? '')
   const parts = content.map((value) => {
-    const block = fieldsOf(value)
+    const block = asObject(value)
     return block?.type === 'text' ? (textOf(block.text) ?? '') : `[${textOf(block?.type) ?? 'unknown'}]`
   })
   return parts.join('\n')
@@ -242,7 +241,7 @@ function outputOf(content: unknown): string {
 
 /** Only a refusal: the program also tells of limits that are far away. */
 function resetOf(info: unknown): Date | undefined {
-  const limit = fieldsOf(info)
+  const limit = asObject(info)
   const seconds = limit?.status === 'rejected' ? numberOf(limit.resetsAt) : undefined
   return seconds === undefined || seconds > 1e11 ? undefined : new Date(seconds * 1000)
 }
@@ -254,7 +253,5 @@ const sessionOf = (line: Fields) => {
 }
 const idOf = (value: unknown) => clean((textOf(value) ?? '').slice(0, 1024))
 
-export const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
 const numberOf = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)

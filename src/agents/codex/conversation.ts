@@ -1,6 +1,7 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Child, Exit } from '../../process/child.ts'
-import { fields, text } from '../fields.ts'
+import { text } from '../fields.ts'
 import { connect, type Reply, type RpcError } from '../json-rpc.ts'
 import { refusedTurn } from '../refused-turn.ts'
 import { within } from '../within.ts'
@@ -20,7 +21,7 @@ const restMs = 1_000
 
 const otherProvider = new Set<unknown>(['modelProviderMismatch', 'modelProviderNotConfigured'])
 
-const infoOf = ({ data }: RpcError) => fields(data)?.type ?? fields(data)?.codexErrorInfo
+const infoOf = ({ data }: RpcError) => asObject(data)?.type ?? asObject(data)?.codexErrorInfo
 
 /** Speaks to `codex app-server`, whose messages do not name the protocol: one thread, many turns. */
 export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Conversation {
@@ -92,7 +93,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
       if (!('result' in opened)) return opened
       // Nothing is begun for a turn that was given up meanwhile.
       if (turn.signal.aborted) return { gone: true }
-      threadId = text(fields(opened.result.thread)?.id)
+      threadId = text(asObject(opened.result.thread)?.id)
       model = text(opened.result.model) ?? model
       if (threadId === undefined) return { error: { code: 0, message: 'The program did not name its conversation.' } }
     }
@@ -108,7 +109,7 @@ export function openAppServer(child: Child, spec: LaunchSpec<CodexOptions>): Con
       ...(spec.outputSchema && { outputSchema: spec.outputSchema }),
     })
     if (!('result' in begun)) return begun
-    const turnId = text(fields(begun.result.turn)?.id)
+    const turnId = text(asObject(begun.result.turn)?.id)
     hearing.begin({ threadId, turnId })
     if (turnId !== undefined) started(turnId)
     return hearing.over

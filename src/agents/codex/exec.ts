@@ -1,7 +1,8 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Child } from '../../process/child.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
-import { fields, text } from '../fields.ts'
+import { text } from '../fields.ts'
 import { parseLine } from '../json.ts'
 import { readChild } from '../read-child.ts'
 import { cut } from '../text.ts'
@@ -75,7 +76,7 @@ function listen(turn: Turn) {
   }
   async function take(line: Line): Promise<boolean> {
     const parsed = parseLine(line)
-    const event = 'value' in parsed ? fields(parsed.value) : undefined
+    const event = 'value' in parsed ? asObject(parsed.value) : undefined
     switch (event?.type) {
       case 'thread.started':
         session = text(event.thread_id)
@@ -89,7 +90,7 @@ function listen(turn: Turn) {
         return translator.item(event.item, event.type === 'item.started' ? 'started' : 'completed')
       case 'item.updated':
         // What else is updated is told of when it is over.
-        return fields(event.item)?.type === 'todo_list' ? translator.item(event.item, 'started') : true
+        return asObject(event.item)?.type === 'todo_list' ? translator.item(event.item, 'started') : true
       case 'turn.started':
         return true
       case 'error': {
@@ -106,7 +107,7 @@ function listen(turn: Turn) {
         end ??= { ok: true, usage: event.usage }
         return true
       case 'turn.failed':
-        end = { ok: false, message: text(fields(event.error)?.message) ?? 'It gave no reason.' }
+        end = { ok: false, message: text(asObject(event.error)?.message) ?? 'It gave no reason.' }
         return true
       default:
         return false

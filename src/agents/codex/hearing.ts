@@ -1,5 +1,6 @@
 import type { Turn } from '../../agent.ts'
-import { fields, text } from '../fields.ts'
+import { asObject } from '../../domain/object.ts'
+import { text } from '../fields.ts'
 import type { Params } from '../json-rpc.ts'
 import { clean, type TextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
@@ -59,7 +60,7 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
   }
 
   async function failed(params: Params, line: string): Promise<void> {
-    const error = fields(params.error)
+    const error = asObject(params.error)
     const message = text(error?.message)
     if (message === undefined) return unknown.add(line)
     if (params.willRetry !== true) {
@@ -71,13 +72,13 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
   }
 
   function completed(params: Params): void {
-    const told = fields(params.turn)
+    const told = asObject(params.turn)
     if (!isOurs(params) || (turnId !== undefined && told?.id !== undefined && told.id !== turnId)) return
     isOver = true
     if (told?.status === 'completed' || told?.status === 'interrupted') {
       over.resolve({ status: told.status })
     } else {
-      const error = fields(told?.error)
+      const error = asObject(told?.error)
       const failure = error ? { message: text(error.message) ?? '', info: error.codexErrorInfo } : lastError
       over.resolve({ status: 'failed', failure: { message: 'It gave no reason.', ...failure, resetsAt } })
     }
@@ -124,7 +125,7 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
         case 'error':
           return failed(params, line)
         case 'turn/started':
-          if (isOurs(params)) turnId ??= text(fields(params.turn)?.id)
+          if (isOurs(params)) turnId ??= text(asObject(params.turn)?.id)
           return
         case 'turn/completed':
           return completed(params)
@@ -157,7 +158,7 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
 
 /** The time at which every limit that is used up is full again. */
 function fullAgainAt(limits: unknown): Date | undefined {
-  const windows = [fields(limits)?.primary, fields(limits)?.secondary].map(fields)
+  const windows = [asObject(limits)?.primary, asObject(limits)?.secondary].map(asObject)
   const times = windows.flatMap((window) =>
     typeof window?.usedPercent === 'number' && window.usedPercent >= 100 && typeof window.resetsAt === 'number'
       ? [window.resetsAt * 1000]

@@ -1,4 +1,5 @@
-import { type Fields, fields, list, text } from '../fields.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
+import { list, text } from '../fields.ts'
 import { isShallow } from '../json.ts'
 import type { Step } from '../plan.ts'
 import { cut, pieceChars } from '../text.ts'
@@ -23,7 +24,7 @@ export interface ToolCall {
 
 /** Undefined: not understood. */
 export function readItem(value: unknown): Item | undefined {
-  const raw = fields(value)
+  const raw = asObject(value)
   if (!raw || typeof raw.type !== 'string') return undefined
   const name = snakeNames.get(raw.type) ?? raw.type
   if (name === 'agentMessage') return { kind: 'message', text: text(raw.text) ?? '', isFinal: raw.phase !== 'commentary' }
@@ -74,12 +75,12 @@ const readers: Record<string, (raw: Fields) => { tool: string; input: Fields; ou
   fileChange: (raw) => ({ tool: patchTool, input: { changes: raw.changes }, output: text(raw.status) ?? '' }),
   mcpToolCall: (raw) => ({
     tool: `${text(raw.server) ?? ''}.${text(raw.tool) ?? ''}`,
-    input: fields(raw.arguments) ?? { arguments: raw.arguments },
-    output: text(fields(raw.error)?.message) ?? contentText(fields(raw.result)?.content),
+    input: asObject(raw.arguments) ?? { arguments: raw.arguments },
+    output: text(asObject(raw.error)?.message) ?? contentText(asObject(raw.result)?.content),
   }),
   dynamicToolCall: (raw) => ({
     tool: text(raw.tool) ?? '',
-    input: fields(raw.arguments) ?? { arguments: raw.arguments },
+    input: asObject(raw.arguments) ?? { arguments: raw.arguments },
     output: contentText(raw.contentItems),
   }),
   webSearch: (raw) => ({ tool: 'web_search', input: { query: raw.query }, output: '' }),
@@ -101,7 +102,7 @@ const snakeNames = new Map(
 /** app-server has words for how far a step is, exec only says whether it is done. */
 export const readSteps = (value: unknown): Step[] =>
   list(value).map((one) => {
-    const { step, text: said, status, completed } = fields(one) ?? {}
+    const { step, text: said, status, completed } = asObject(one) ?? {}
     return { text: text(step ?? said) ?? '', status: completed === true ? 'completed' : status }
   })
 
@@ -113,7 +114,7 @@ function thought(raw: Fields): string {
 /** What an MCP tool gave back: its texts, and anything else as JSON. */
 function contentText(content: unknown): string {
   if (!Array.isArray(content) || !isShallow(content, 32)) return ''
-  return content.map((part) => text(fields(part)?.text) ?? JSON.stringify(part)).join('\n')
+  return content.map((part) => text(asObject(part)?.text) ?? JSON.stringify(part)).join('\n')
 }
 
 const present = (value: unknown) => value !== undefined && value !== null

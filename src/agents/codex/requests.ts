@@ -1,6 +1,7 @@
 import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
-import { fields, text } from '../fields.ts'
+import { asObject } from '../../domain/object.ts'
+import { text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import type { JsonRpc, Params, RequestId } from '../json-rpc.ts'
 import { clean } from '../text.ts'
@@ -72,7 +73,7 @@ function permissionOf(method: string, params: Params, asking: Asking): Wanted | 
       return {
         tool: shellTool,
         input: given({
-          command: withoutShell(params.command ?? fields(input)?.command),
+          command: withoutShell(params.command ?? asObject(input)?.command),
           cwd: params.cwd,
           reason: params.reason,
           stdin: params.kind === 'command' ? undefined : params.kind,
@@ -83,7 +84,7 @@ function permissionOf(method: string, params: Params, asking: Asking): Wanted | 
     case 'item/fileChange/requestApproval':
       return {
         tool: patchTool,
-        input: given({ ...fields(input), grantRoot: params.grantRoot, reason: params.reason }),
+        input: given({ ...asObject(input), grantRoot: params.grantRoot, reason: params.reason }),
         yes: { decision: 'accept' },
         no: decline,
       }
@@ -100,7 +101,7 @@ function permissionOf(method: string, params: Params, asking: Asking): Wanted | 
 }
 
 /** An empty permission is left out, as the answer has no word for it. */
-const granted = (permissions: unknown) => given(fields(permissions) ?? {})
+const granted = (permissions: unknown) => given(asObject(permissions) ?? {})
 
 const given = (values: Params) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null))
@@ -108,8 +109,8 @@ const given = (values: Params) =>
 function questionsOf(params: Params) {
   const asked = Array.isArray(params.questions) ? params.questions : []
   const questions = asked.map((value) => {
-    const question = fields(value) ?? {}
-    const choices = (Array.isArray(question.options) ? question.options : []).map((option) => fields(option) ?? {})
+    const question = asObject(value) ?? {}
+    const choices = (Array.isArray(question.options) ? question.options : []).map((option) => asObject(option) ?? {})
     const explained = choices.filter((choice) => text(choice.description))
     const lines = [
       text(question.question) || text(question.header) || 'The agent asks for your input.',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CredentialFile, Login, RebuildPlace, SessionFiles } from '../../agent.ts'
+import { isObjectOrArray } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import { parseJson } from '../json.ts'
 import { providerId } from './settings.ts'
@@ -81,7 +82,7 @@ const authFile: CredentialFile = {
 
 function readAuth(text: string): { refreshed?: number; token?: string; key?: string; account?: string } | undefined {
   const parsed = parseJson(text)
-  if ('fault' in parsed || typeof parsed.value !== 'object' || parsed.value === null) return undefined
+  if ('fault' in parsed || !isObjectOrArray(parsed.value)) return undefined
   const { last_refresh, tokens, OPENAI_API_KEY: key } = parsed.value as Record<string, unknown>
   const refreshed = typeof last_refresh === 'string' ? Date.parse(last_refresh) : Number.NaN
   const { access_token: token, account_id: account } = (tokens ?? {}) as { access_token?: unknown; account_id?: unknown }

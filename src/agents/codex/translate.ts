@@ -1,5 +1,6 @@
 import type { Turn } from '../../agent.ts'
-import { fields, text } from '../fields.ts'
+import { asObject } from '../../domain/object.ts'
+import { text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { createPlan, type Step } from '../plan.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
@@ -48,7 +49,7 @@ export function createTranslator(emit: Turn['emit']): Translator {
     async item(value, state, own = true) {
       const item = readItem(value)
       if (!item) return false
-      const id = text(fields(value)?.id) ?? ''
+      const id = text(asObject(value)?.id) ?? ''
       const isOver = state === 'completed'
       switch (item.kind) {
         case 'message':

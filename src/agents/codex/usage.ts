@@ -1,7 +1,6 @@
+import type { Fields } from '../../domain/object.ts'
+import { asObject } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
-import { fields } from '../fields.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface UsageMeter {
   /** An update of one thread's counters: answers what is new. `counts` is false for one that only repeats what was used before this turn. */
@@ -20,13 +19,13 @@ export function createUsageMeter(): UsageMeter {
   let calls = 0
   return {
     update(threadId, tokenUsage, counts) {
-      const raw = fields(tokenUsage)
-      const total = readCounters(fields(raw?.total))
+      const raw = asObject(tokenUsage)
+      const total = readCounters(asObject(raw?.total))
       if (!total) return undefined
       const before = totals.get(threadId)
       totals.set(threadId, total)
       if (!counts) return undefined
-      const delta = before ? minus(total, before) : (readCounters(fields(raw?.last)) ?? total)
+      const delta = before ? minus(total, before) : (readCounters(asObject(raw?.last)) ?? total)
       if (delta.every((count) => count === 0)) return undefined
       used = used ? (used.map((count, at) => count + (delta[at] ?? 0)) as unknown as Counters) : delta
       calls++
@@ -43,7 +42,7 @@ export function createUsageMeter(): UsageMeter {
 
 /** The figures of `exec`, which are those of the whole thread. */
 export function readUsage(value: unknown): Usage | undefined {
-  const counters = readCounters(fields(value))
+  const counters = readCounters(asObject(value))
   return counters && toUsage(counters, 0)
 }
 

@@ -1,8 +1,9 @@
 import type { Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Exit } from '../../process/child.ts'
 import { judgeEnding } from '../ending.ts'
-import { fields, text } from '../fields.ts'
+import { text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { resetTime } from '../reset-time.ts'
 import { cut, type TextKeeper } from '../text.ts'
@@ -75,8 +76,8 @@ const words: Record<string, Category> = {
 function byInfo(info: unknown): Category | undefined {
   const word = text(info)
   if (word !== undefined) return Object.hasOwn(words, word) ? words[word] : undefined
-  const [name, details] = Object.entries(fields(info) ?? {})[0] ?? []
-  const status = fields(details)?.httpStatusCode
+  const [name, details] = Object.entries(asObject(info) ?? {})[0] ?? []
+  const status = asObject(details)?.httpStatusCode
   if (typeof status === 'number') return byStatus(status)
   return name !== undefined && Object.hasOwn(words, name) ? words[name] : undefined
 }
@@ -103,7 +104,7 @@ const byCode = (code: string | undefined) => (code !== undefined && Object.hasOw
 /** A refusal of the service is passed on as the JSON it came in. */
 function unwrap(message: string): { code?: string | undefined; message: string } {
   const parsed = message.startsWith('{') ? parseJson(message) : undefined
-  const error = parsed && 'value' in parsed ? fields(fields(parsed.value)?.error) : undefined
+  const error = parsed && 'value' in parsed ? asObject(asObject(parsed.value)?.error) : undefined
   return { code: text(error?.code), message: text(error?.message) ?? message }
 }
 

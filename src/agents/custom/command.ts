@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { type Fields, fields } from '../fields.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import { wordsOf } from '../program-options.ts'
 import { idForm, withSession } from '../program-sessions.ts'
 import type { CustomOptions } from './options.ts'
@@ -109,15 +109,15 @@ function toolsOf({ options: { mcp }, tools, home, servers = [] }: Spec): Part {
 function withServers(content: string, servers: readonly string[]): string {
   if (servers.length === 0) return content
   const file = parseFields(content)
-  const [key, listed] = Object.entries(file ?? {}).find(([, value]) => fields(value)?.pawl !== undefined) ?? []
+  const [key, listed] = Object.entries(file ?? {}).find(([, value]) => asObject(value)?.pawl !== undefined) ?? []
   if (file === undefined || key === undefined)
     throw new PawlError(
       'unsupported',
       'Pawl cannot add your servers of tools to "mcp.content", which names no server "pawl" in JSON: set "mcpServers: none" of the agent, or write the file so.',
     )
-  const ours = JSON.stringify(fields(listed)?.pawl)
+  const ours = JSON.stringify(asObject(listed)?.pawl)
   const added = servers.map((name) => [name, JSON.parse(ours.replaceAll(/\/mcp(?=")/g, `/mcp/${name}`))])
-  return JSON.stringify({ ...file, [key]: { ...fields(listed), ...Object.fromEntries(added) } })
+  return JSON.stringify({ ...file, [key]: { ...asObject(listed), ...Object.fromEntries(added) } })
 }
 
 const variablesOf = ({ options, model, baseUrl }: Spec): Record<string, string> => ({
@@ -156,7 +156,7 @@ function checkNul(what: string, value: string): void {
 
 function parseFields(text: string): Fields | undefined {
   try {
-    return fields(JSON.parse(text))
+    return asObject(JSON.parse(text))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import { count } from '../fields.ts'
 import { idForm } from '../program-sessions.ts'
 import type { Mapping } from './mapping-schema.ts'
@@ -37,7 +38,7 @@ function allAt(value: unknown, path: string): unknown[] {
   for (const key of path.split('.'))
     here = here.flatMap((part) => {
       if (key === '*' && Array.isArray(part)) return part
-      return typeof part === 'object' && part !== null && Object.hasOwn(part, key) ? [(part as Record<string, unknown>)[key]] : []
+      return isObjectOrArray(part) && Object.hasOwn(part, key) ? [part[key]] : []
     })
   return here
 }

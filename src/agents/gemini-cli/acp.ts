@@ -1,11 +1,12 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { addUsage } from '../../domain/money/cost.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { Child } from '../../process/child.ts'
 import { openAcp } from '../acp/conversation.ts'
 import type { Habits } from '../acp/habits.ts'
-import { count, type Fields, fields } from '../fields.ts'
+import { count } from '../fields.ts'
 import { withoutNoise } from './complaints.ts'
 import { holdSession } from './held-session.ts'
 import type { GeminiCliOptions } from './options.ts'
@@ -54,7 +55,7 @@ export function openWarm(child: Child, spec: LaunchSpec<GeminiCliOptions>): Conv
 
 /** For when its file cannot be read. */
 function ownFigure(answer: Fields): Usage | undefined {
-  const told = fields(fields(fields(answer._meta)?.quota)?.token_count)
+  const told = asObject(asObject(asObject(answer._meta)?.quota)?.token_count)
   const inputTokens = count(told?.input_tokens)
   const outputTokens = count(told?.output_tokens)
   return inputTokens === undefined || outputTokens === undefined

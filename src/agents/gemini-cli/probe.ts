@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { fields } from '../fields.ts'
+import { asObject } from '../../domain/object.ts'
 import { probeFound } from '../found-program.ts'
 import { parseJson } from '../json.ts'
 import { readVersion } from '../version.ts'
@@ -38,7 +38,7 @@ export async function probeGemini(options: GeminiCliOptions, place: ProbePlace):
 async function packageVersion(program: string): Promise<string | undefined> {
   const text = await readFile(join(dirname(dirname(program)), 'package.json'), 'utf8').catch(() => '')
   const parsed = parseJson(text)
-  const { name, version } = ('value' in parsed ? fields(parsed.value) : undefined) ?? {}
+  const { name, version } = ('value' in parsed ? asObject(parsed.value) : undefined) ?? {}
   return name === '@google/gemini-cli' && typeof version === 'string' ? parseVersion(version) : undefined
 }
 

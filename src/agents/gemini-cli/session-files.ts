@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { RebuildPlace, SessionFiles } from '../../agent.ts'
+import { isObject } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 
 /** The folder for everything of a workspace; one name for all, because a conversation may go on in another workspace. */
@@ -64,7 +65,6 @@ function messageOf(utterance: Utterance, name: string): object[] {
     return utterance.text.trim() === '' ? [] : [{ ...about, type: 'gemini', content: utterance.text, thoughts: [] }]
   const id = `${uuidOf(`${name}/call`)}`
   const tool = utterance.tool.replace(/[^\w.-]/g, '_').slice(0, 64) || 'tool'
-  const isObject = typeof utterance.input === 'object' && utterance.input !== null && !Array.isArray(utterance.input)
   const response =
     utterance.output === undefined
       ? { error: '[This call was interrupted; nobody knows how it ended.]' }
@@ -78,7 +78,7 @@ function messageOf(utterance: Utterance, name: string): object[] {
         {
           id,
           name: tool,
-          args: isObject ? utterance.input : { input: utterance.input },
+          args: isObject(utterance.input) ? utterance.input : { input: utterance.input },
           result: [{ functionResponse: { id, name: tool, response } }],
           status: 'success',
           timestamp: utterance.at,

@@ -2,9 +2,10 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
+import { asObject } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import { noFollow, openDirectory } from '../../files/directory-handle.ts'
-import { count, fields, text } from '../fields.ts'
+import { count, text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { cut } from '../text.ts'
 import { chatsFolder } from './session-files.ts'
@@ -70,8 +71,8 @@ async function openChat(path: string, vendorId: string): Promise<FileHandle | un
 function readCall(line: string): { readonly id: string; readonly model: string; readonly usage: Usage } | undefined {
   if (!line.includes('"tokens"')) return undefined
   const parsed = parseJson(line)
-  const message = 'value' in parsed ? fields(parsed.value) : undefined
-  const tokens = fields(message?.tokens)
+  const message = 'value' in parsed ? asObject(parsed.value) : undefined
+  const tokens = asObject(message?.tokens)
   const id = text(message?.id)
   if (message?.type !== 'gemini' || id === undefined || !tokens) return undefined
   const input = count(tokens.input) ?? 0

@@ -1,5 +1,6 @@
+import { asObject, type Fields } from '../../domain/object.ts'
 import { joinedName } from '../door-servers.ts'
-import { type Fields, fields, list, text } from '../fields.ts'
+import { list, text } from '../fields.ts'
 import { ownTools } from './rules.ts'
 
 /** Where nobody sits at a terminal the program hides its own tool for questions, and with it every tool of that name. */
@@ -22,6 +23,6 @@ export function calledTool(
   if (name === undefined) return undefined
   const title = text(call.title) ?? ''
   if (name === 'run_shell_command') return { name, input: { command: title } }
-  const path = [...list(call.locations), ...list(call.content)].map((part) => text(fields(part)?.path)).find((part) => part)
+  const path = [...list(call.locations), ...list(call.content)].map((part) => text(asObject(part)?.path)).find((part) => part)
   return { name: toolName(name, servers), input: path === undefined ? { title } : { file_path: path } }
 }

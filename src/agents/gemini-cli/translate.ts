@@ -1,8 +1,9 @@
 import type { Turn } from '../../agent.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { Line } from '../../process/lines.ts'
-import { count, type Fields, fields, text } from '../fields.ts'
+import { count, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
@@ -63,12 +64,12 @@ export function createTranslator(emit: Turn['emit'], grow?: Turn['grow'], server
   async function takeResult(event: Fields): Promise<boolean> {
     if (event.status !== 'success' && event.status !== 'error') return false
     await complete()
-    const error = fields(event.error)
+    const error = asObject(event.error)
     result =
       event.status === 'success'
         ? { ok: true }
         : { ok: false, failure: { message: text(error?.message) ?? 'It gave no reason.', type: text(error?.type) } }
-    for (const [model, told] of modelsOf(fields(event.stats))) {
+    for (const [model, told] of modelsOf(asObject(event.stats))) {
       const used = readCounts(told)
       if (!used) continue
       const counted = { ...used, turns: usage === undefined ? rounds : 0 }
@@ -81,7 +82,7 @@ export function createTranslator(emit: Turn['emit'], grow?: Turn['grow'], server
   return {
     async take(line) {
       const parsed = parseLine(line)
-      const event = 'value' in parsed ? fields(parsed.value) : undefined
+      const event = 'value' in parsed ? asObject(parsed.value) : undefined
       switch (event?.type) {
         case 'init':
           if (typeof event.session_id !== 'string') return false
@@ -110,7 +111,7 @@ export function createTranslator(emit: Turn['emit'], grow?: Turn['grow'], server
           await complete()
           returned = true
           const isError = event.status !== 'success'
-          const output = text(event.output) ?? text(fields(event.error)?.message) ?? ''
+          const output = text(event.output) ?? text(asObject(event.error)?.message) ?? ''
           const callId = cut(text(event.tool_id) ?? '', 1024)
           await emit({ type: 'agent.tool_returned', data: { callId, output: cut(output, pieceChars), isError } })
           return true
@@ -141,8 +142,8 @@ export function createTranslator(emit: Turn['emit'], grow?: Turn['grow'], server
 
 /** What each model used, or all of them together under no name. */
 const modelsOf = (stats: Fields | undefined): [string, Fields][] =>
-  Object.entries(fields(stats?.models) ?? {}).flatMap(([model, told]) => {
-    const counts = fields(told)
+  Object.entries(asObject(stats?.models) ?? {}).flatMap(([model, told]) => {
+    const counts = asObject(told)
     return counts ? [[model, counts]] : []
   })
 

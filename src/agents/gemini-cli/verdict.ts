@@ -1,8 +1,9 @@
 import type { Verdict } from '../../agent.ts'
+import { asObject } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Exit } from '../../process/child.ts'
 import { judgeEnding } from '../ending.ts'
-import { fields, text } from '../fields.ts'
+import { text } from '../fields.ts'
 import { parseJson } from '../json.ts'
 import { resetTime } from '../reset-time.ts'
 import { cut, type TextKeeper } from '../text.ts'
@@ -88,7 +89,7 @@ export function byStatus(status: number | undefined): Category | undefined {
 function unwrap(message: string): { readonly message: string; readonly status?: number | undefined } {
   const inner = /^\[API Error: ([\s\S]*?)\](?:\n|$)/.exec(message)?.[1] ?? message
   const parsed = inner.startsWith('{') ? parseJson(inner) : undefined
-  const error = parsed && 'value' in parsed ? fields(fields(parsed.value)?.error) : undefined
+  const error = parsed && 'value' in parsed ? asObject(asObject(parsed.value)?.error) : undefined
   const status = typeof error?.code === 'number' ? error.code : undefined
   return { message: text(error?.message) ?? inner, status }
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../../domain/error.ts'
+import { type Fields, fieldsOf } from '../../domain/object.ts'
 import { lineBatches } from '../../process/lines.ts'
 import { parseJson } from '../json.ts'
 import { cut } from '../text.ts'
@@ -50,8 +51,6 @@ export function ollamaServer(endpoint: string | undefined): OllamaServer {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const objects = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : [])
 const textOr = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const countOr = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined)

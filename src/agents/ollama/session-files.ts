@@ -1,4 +1,5 @@
 import type { SessionFiles } from '../../agent.ts'
+import { isObjectOrArray } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import type { Message } from './program/history.ts'
 
@@ -19,7 +20,7 @@ function rowsOf(said: Utterance, index: number): string[] {
   if (said.kind === 'agent') return [row({ role: 'assistant', content: said.text })]
   // Ids of calls may come twice in one journal.
   const id = `call_${index}`
-  const given = typeof said.input === 'object' && said.input !== null ? (said.input as Record<string, unknown>) : {}
+  const given = isObjectOrArray(said.input) ? said.input : {}
   const output = said.output ?? 'Nobody knows how this call ended.'
   return [
     row({ role: 'assistant', content: '', calls: [{ id, name: said.tool, arguments: given }] }),

@@ -1,8 +1,9 @@
 import type { LaunchSpec, Verdict } from '../../agent.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { AcpError, Habits } from '../acp/habits.ts'
 import { joinedName } from '../door-servers.ts'
-import { count, type Fields, fields, text } from '../fields.ts'
+import { count, text } from '../fields.ts'
 import { cut } from '../text.ts'
 import { ownTools } from './permissions.ts'
 
@@ -27,7 +28,7 @@ function tool(call: Fields, servers: readonly string[]): { name: string; input: 
   const named = text(call.firstTitle) ?? ''
   const name = isOwn(named) ? named : joinedName(named, servers)
   if (name === undefined) return undefined
-  const { filepath, ...input } = fields(call.rawInput) ?? {}
+  const { filepath, ...input } = asObject(call.rawInput) ?? {}
   return { name, input: typeof filepath === 'string' ? { ...input, filePath: filepath } : input }
 }
 
@@ -35,7 +36,7 @@ const isOwn = (name: string) => (ownTools as readonly string[]).includes(name)
 
 /** What it tells is what the last call of the turn used. */
 function usage(answer: Fields): Usage | undefined {
-  const told = fields(answer.usage)
+  const told = asObject(answer.usage)
   if (!told || count(told.outputTokens) === undefined) return undefined
   return Usage.parse({
     inputTokens: count(told.inputTokens) ?? 0,
@@ -48,7 +49,7 @@ function usage(answer: Fields): Usage | undefined {
 
 /** The name of an error is all that it passes on beside the words; the number that the service gave is lost. */
 function judge({ message, data }: AcpError, spec: Pick<LaunchSpec, 'resume'>): Pick<Verdict, 'category' | 'message'> | undefined {
-  const name = text(fields(data)?.errorName)
+  const name = text(asObject(data)?.errorName)
   const said = cut(message.replace(/^Internal error: /, ''), 500)
   if (name === 'ContextOverflowError') return { category: 'context_overflow', message: said }
   if (name === 'ProviderAuthError') return { category: 'auth_failed', message: said }

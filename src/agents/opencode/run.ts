@@ -1,12 +1,13 @@
 import type { Conversation, Turn, Verdict } from '../../agent.ts'
 import { addUsage } from '../../domain/money/cost.ts'
+import { asObject, type Fields } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { Child } from '../../process/child.ts'
 import { createLineSplitter, type Line } from '../../process/lines.ts'
 import { byStatus, byWords } from '../acp/verdict.ts'
 import { judgeEnding } from '../ending.ts'
-import { count, type Fields, fields, text } from '../fields.ts'
+import { count, text } from '../fields.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
 import { readChild } from '../read-child.ts'
@@ -66,7 +67,7 @@ function listen(turn: Turn) {
     for (const line of lines.splice(0)) {
       if (line.text.trim() === '') continue
       const parsed = parseLine(line)
-      const event = 'value' in parsed ? fields(parsed.value) : undefined
+      const event = 'value' in parsed ? asObject(parsed.value) : undefined
       if (!event || !(await take(event))) await unknown.add(line.text)
     }
     await unknown.flush()
@@ -78,7 +79,7 @@ function listen(turn: Turn) {
       vendorSession = cut(session, 1024)
       await turn.emit({ type: 'agent.session', data: { vendorId: vendorSession } })
     }
-    const part = fields(event.part) ?? {}
+    const part = asObject(event.part) ?? {}
     switch (event.type) {
       case 'step_start':
         return true
@@ -100,7 +101,7 @@ function listen(turn: Turn) {
         await takeStep(part)
         return true
       case 'error': {
-        const error = fields(event.error)
+        const error = asObject(event.error)
         failure = judge(error)
         return error !== undefined
       }
@@ -111,7 +112,7 @@ function listen(turn: Turn) {
 
   /** It is told of when it is over. */
   async function takeTool(part: Fields): Promise<void> {
-    const state = fields(part.state) ?? {}
+    const state = asObject(part.state) ?? {}
     const callId = cut(text(part.callID) ?? '', 1024)
     const tool = cut(text(part.tool) ?? 'tool', 1024)
     const isError = state.status === 'error'
@@ -121,8 +122,8 @@ function listen(turn: Turn) {
   }
 
   async function takeStep(part: Fields): Promise<void> {
-    const tokens = fields(part.tokens) ?? {}
-    const cache = fields(tokens.cache) ?? {}
+    const tokens = asObject(part.tokens) ?? {}
+    const cache = asObject(tokens.cache) ?? {}
     const step = Usage.parse({
       inputTokens: count(tokens.input) ?? 0,
       outputTokens: (count(tokens.output) ?? 0) + (count(tokens.reasoning) ?? 0),
@@ -150,7 +151,7 @@ function listen(turn: Turn) {
 }
 
 function judge(error: Fields | undefined): { category: Category; message: string } {
-  const data = fields(error?.data)
+  const data = asObject(error?.data)
   const name = text(error?.name) ?? ''
   const message = cut(text(data?.message) ?? (name || 'It gave no reason.'), 500)
   if (name === 'ContextOverflowError') return { category: 'context_overflow', message }

@@ -1,4 +1,5 @@
 import type { RebuildPlace, SessionFiles } from '../../agent.ts'
+import { isObject } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import { providerId } from './settings.ts'
 
@@ -72,10 +73,7 @@ const answering = (parentID: string, modelID: string, workspace: string) => ({
 
 function partOf(said: Utterance, index: number, at: number): Record<string, unknown> {
   if (said.kind !== 'tool') return { type: 'text', text: said.text }
-  const input =
-    typeof said.input === 'object' && said.input !== null && !Array.isArray(said.input)
-      ? said.input
-      : { input: said.input ?? null }
+  const input = isObject(said.input) ? said.input : { input: said.input ?? null }
   const time = { start: at, end: at }
   const output = said.output ?? 'Nobody knows how this call ended.'
   const state = said.isError

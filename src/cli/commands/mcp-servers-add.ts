@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { invalid, messageOf } from '../../domain/error.ts'
 import { McpServerName } from '../../domain/mcp-server.ts'
+import { isObject, isObjectOrArray } from '../../domain/object.ts'
 import { namesSecret } from '../../domain/redact/names.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
@@ -101,7 +102,7 @@ async function readEntries(file: string, name: string | undefined): Promise<Reco
     throw invalid(`The file ${file} is no JSON.`)
   }
   const servers = (read as { mcpServers?: unknown } | null)?.mcpServers
-  if (typeof servers !== 'object' || servers === null || Array.isArray(servers) || Object.keys(servers).length === 0)
+  if (!isObject(servers) || Object.keys(servers).length === 0)
     throw invalid(`The file ${file} names no servers; they are expected under "mcpServers".`)
   const all = servers as Record<string, Entry>
   if (name === undefined) return all
@@ -113,7 +114,7 @@ async function readEntries(file: string, name: string | undefined): Promise<Reco
 /** Keys that stand in the file go among the secrets, and their names into the settings. */
 async function withoutKeys(server: string, entry: Entry, { secrets }: Connection, cli: Cli): Promise<Entry> {
   const moved = async (values: unknown): Promise<unknown> => {
-    if (typeof values !== 'object' || values === null) return values
+    if (!isObjectOrArray(values)) return values
     const all = await Promise.all(
       Object.entries(values).map(async ([key, value]) => {
         const isKey = namesSecret(key) || /^authorization$/i.test(key)

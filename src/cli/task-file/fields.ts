@@ -1,5 +1,6 @@
 import { adapters, presets } from '../../agents/index.ts'
 import { parseDuration } from '../../config/duration.ts'
+import { isObjectOrArray } from '../../domain/object.ts'
 import { mountForms, writtenMount } from '../written-mount.ts'
 
 /** Where the value of a key goes in the request, and how it is read. A fault is the end of a sentence that begins with the key. */
@@ -68,7 +69,7 @@ const questions = {
 /** As in settings: a word, `{ proceed: ANSWER }`, `{ escalate: { agent | webhook } }`; or as the API has it. */
 function afterDeadlineOf(value: unknown): unknown {
   if (typeof value === 'string') return { kind: value }
-  if (typeof value !== 'object' || value === null || 'kind' in value) return value
+  if (!isObjectOrArray(value) || 'kind' in value) return value
   if ('proceed' in value) return { kind: 'proceed', answer: value.proceed }
   if ('escalate' in value && typeof value.escalate === 'object') return { kind: 'escalate', ...value.escalate }
   throw new WrongValue('must be deny, fail, {proceed: ANSWER}, {escalate: {agent: NAME}} or {escalate: {webhook: NOTIFICATION}}')
@@ -172,7 +173,7 @@ function commandsOf(value: unknown): unknown {
   if (!Array.isArray(value)) return value
   return value.map((command: unknown) => {
     if (typeof command === 'string') return { run: command }
-    if (typeof command !== 'object' || command === null) return command
+    if (!isObjectOrArray(command)) return command
     return Object.fromEntries(
       Object.entries(command).map(([key, inner]) => {
         const field = (check as Record<string, Field>)[camel(key)]

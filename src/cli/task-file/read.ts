@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { faultsOf } from '../../config/problems.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { didYouMean } from '../../domain/nearest.ts'
+import { isObject } from '../../domain/object.ts'
 import { NewTasks } from '../../domain/view.ts'
 import { blocks, camel, type Field, inBlock, inTask, maps, refused, WrongValue, wholeChecks } from './fields.ts'
 import { scheduleOf, type WrittenSchedule } from './schedule.ts'
@@ -65,7 +66,7 @@ interface Draft extends Pick<Written, 'where'> {
 function draftOf(written: Written, problems: string[]): Draft {
   const { value, where } = written
   const draft: Draft = { task: {}, origins: new Map(), where }
-  if (!isMap(value)) {
+  if (!isObject(value)) {
     problems.push(`${where([])} A task must be a map of keys and values.`)
     return draft
   }
@@ -81,7 +82,7 @@ function draftOf(written: Written, problems: string[]): Draft {
       const block = at.length === 0 ? blocks.find((one) => one === name) : undefined
       const isNamed = block !== undefined && block !== 'agent'
       if (isNamed) put(draft, ['agent'], block, path)
-      if (block && isMap(inner)) {
+      if (block && isObject(inner)) {
         take(inner, inBlock, path)
         continue
       }
@@ -99,7 +100,7 @@ function draftOf(written: Written, problems: string[]): Draft {
         continue
       }
       const inside = at.length === 0 ? maps[name] : undefined
-      if (inside && isMap(inner)) take(inner, inside, path, field.to)
+      if (inside && isObject(inner)) take(inner, inside, path, field.to)
       else put(draft, [...into, ...field.to], readValue(name, field, inner, where(path), problems), path)
     }
   }
@@ -148,7 +149,7 @@ function readValue(name: string, field: Field, inner: unknown, where: string, pr
 function put(draft: Draft, to: readonly string[], value: unknown, from: Path): void {
   let target = draft.task
   for (const step of to.slice(0, -1)) {
-    if (!isMap(target[step])) target[step] = {}
+    if (!isObject(target[step])) target[step] = {}
     target = target[step] as Record<string, unknown>
   }
   // YAML writes an empty value as null, and means that nothing was said.
@@ -187,6 +188,3 @@ function withPaths(task: Record<string, unknown>, folder: string): Record<string
     ...(Array.isArray(task.contextDirs) ? { contextDirs: task.contextDirs.map(absolute) } : {}),
   }
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,7 @@
 import { parseDuration } from '../../config/duration.ts'
 import { parseWhen } from '../../config/when.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
+import { isObjectOrArray } from '../../domain/object.ts'
 import { catchUps, overlaps, type When } from '../../domain/schedule/schedule.ts'
 import type { Policies } from '../schedule-request.ts'
 import { oneOf } from '../task-caps.ts'
@@ -13,10 +14,9 @@ export interface WrittenSchedule {
 
 /** `schedule: "0 7 * * 1-5"`, or a map with `when` and how it is gone about. */
 export function scheduleOf(value: unknown): WrittenSchedule {
-  const given: Readonly<Record<string, unknown>> =
-    typeof value === 'object' && value !== null
-      ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [camel(key), inner]))
-      : { when: value }
+  const given: Readonly<Record<string, unknown>> = isObjectOrArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [camel(key), inner]))
+    : { when: value }
   const other = Object.keys(given).find((key) => !known.includes(key))
   if (other !== undefined) throw new WrongValue(`must not say "${other}"; it may say ${known.join(', ')}`)
   const { when, tz, timeZone = tz, as, session, overlap, catchUp, jitter } = given

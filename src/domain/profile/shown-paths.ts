@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../object.ts'
 import type { ProfileMount } from './profile.ts'
 
 /** Texts, or anything made of texts, with the places of the walls replaced by those that the user knows. */
@@ -23,7 +24,7 @@ export function showPaths(mounts: readonly Pick<ProfileMount, 'source' | 'path' 
   const value = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given)
     if (Array.isArray(given)) return given.map(value)
-    if (typeof given !== 'object' || given === null || given instanceof Date) return given
+    if (!isObjectOrArray(given) || given instanceof Date) return given
     return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, value(inner)]))
   }
   // Of the same shape: only texts inside are replaced, by texts.

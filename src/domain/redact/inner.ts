@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../object.ts'
 import { namesSecret, passwordsIn } from './names.ts'
 
 const maxInner = 20
@@ -21,7 +22,7 @@ function parsed(text: string): unknown {
 
 function textsIn(value: unknown, isSecret: boolean, depth: number): string[] {
   if (typeof value === 'string') return isSecret ? [value] : []
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return []
+  if (!isObjectOrArray(value) || depth > maxDepth) return []
   if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, isSecret, depth + 1))
   return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, isSecret || namesSecret(name), depth + 1))
 }

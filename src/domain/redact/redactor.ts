@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../object.ts'
 import { formsOf, minSecretLength } from './forms.ts'
 import { createSearch, type Found, type Search } from './search.ts'
 import { redactShapes } from './shapes.ts'
@@ -65,7 +66,7 @@ export function createRedactor(): Redactor {
   const value = (given: unknown, depth: number): unknown => {
     if (found > mostFound) return tooMany
     if (typeof given === 'string') return counted(given, text(given))
-    if (typeof given !== 'object' || given === null) return given
+    if (!isObjectOrArray(given)) return given
     const isList = Array.isArray(given)
     if (!isList && !isPlain(given)) return given
     if (depth > maxDepth) return tooDeep

@@ -1,4 +1,5 @@
 import { invalid } from '../error.ts'
+import { isObject } from '../object.ts'
 import type { ToolCall } from './parts.ts'
 import { toolFacts, toolNamed } from './tools.ts'
 
@@ -23,14 +24,7 @@ export function parseCall(written: string): ToolCall & { readonly input: Record<
 
 function jsonCall(text: string): ToolCall & { input: Record<string, unknown> } {
   const { tool, input = {}, ...more } = fieldsOf(text, 'The call')
-  if (
-    typeof tool !== 'string' ||
-    tool === '' ||
-    typeof input !== 'object' ||
-    input === null ||
-    Array.isArray(input) ||
-    Object.keys(more).length > 0
-  )
+  if (typeof tool !== 'string' || tool === '' || !isObject(input) || Object.keys(more).length > 0)
     throw invalid('The call must be written {"tool":"Bash","input":{"command":"git push"}}.')
   return { tool, input: input as Record<string, unknown> }
 }
@@ -38,7 +32,7 @@ function jsonCall(text: string): ToolCall & { input: Record<string, unknown> } {
 function fieldsOf(text: string, what: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isObject(value)) return value
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

@@ -1,3 +1,4 @@
+import { isObject } from '../object.ts'
 import type { Profile } from '../profile/profile.ts'
 import { compileGlob } from './glob.ts'
 import { type CallPlace, partsOf, type ToolCall } from './parts.ts'
@@ -174,7 +175,7 @@ const bypasses = [
 ]
 
 function bypassIn(input: unknown): string | undefined {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined
+  if (!isObject(input)) return undefined
   for (const [key, value] of Object.entries(input)) {
     const name = key.toLowerCase().replace(/[-_]/g, '')
     if (bypasses.includes(name) && value !== false && value !== null && value !== undefined) return key

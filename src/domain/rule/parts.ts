@@ -1,4 +1,5 @@
 import { canonicalJson } from '../canonical-json.ts'
+import { type Fields, fieldsOf, isObjectOrArray } from '../object.ts'
 import { isSmall, mostParts } from '../small.ts'
 import type { RulePart } from './rule.ts'
 import { shellParts } from './shell.ts'
@@ -68,7 +69,7 @@ function pathsOf(given: unknown, input: Fields, tool: string): string[] | undefi
     const paths = given.flatMap((change) => [fieldsOf(change).path, fieldsOf(fieldsOf(change).kind).move_path]).filter(isText)
     return paths.length >= given.length && paths.length > 0 && paths.length <= mostPaths ? paths : undefined
   }
-  if (typeof given === 'object' && given !== null) {
+  if (isObjectOrArray(given)) {
     const paths = Object.keys(given)
     return paths.length > 0 && paths.length <= mostPaths ? paths : undefined
   }
@@ -118,7 +119,5 @@ function relative(path: string): string {
   return names[0] === '..' ? names.join('/') : ['.', ...names].join('/')
 }
 
-type Fields = Readonly<Record<string, unknown>>
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const short = (text: string | undefined) => (text !== undefined && text.length > longest ? undefined : text)

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import { briefOf } from '../../domain/task/summary.ts'
 import type { LastAction } from '../../store/actions.ts'
 
@@ -12,7 +13,7 @@ export function currentAction({ type, text, tool, input }: LastAction): string |
 function saysMost(input: string | null): string {
   if (input === null) return ''
   const value = parsed(input)
-  if (typeof value !== 'object' || value === null) return String(value ?? '')
+  if (!isObjectOrArray(value)) return String(value ?? '')
   const fields = value as Record<string, unknown>
   const named = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'url', 'description'].map((name) => fields[name])
   const found = [...named, ...Object.values(fields)].find((field) => typeof field === 'string' && field.trim() !== '')

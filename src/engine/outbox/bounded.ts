@@ -1,3 +1,5 @@
+import { isObjectOrArray } from '../../domain/object.ts'
+
 const longestText = 4_000
 const mostItems = 50
 const mostBytes = 32_000
@@ -10,7 +12,7 @@ export function bounded(data: object): Record<string, unknown> {
 
 function cutTo(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return cutText(value)
-  if (typeof value !== 'object' || value === null) return value
+  if (!isObjectOrArray(value)) return value
   if (depth > 5) return null
   if (Array.isArray(value)) return value.slice(0, mostItems).map((item) => cutTo(item, depth + 1))
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutTo(inner, depth + 1)]))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { isObjectOrArray } from '../../domain/object.ts'
 import { QuestionAsked } from '../../domain/question/question.ts'
 import { readHomeFileStart, removeHomeFile } from '../../files/home-files.ts'
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'
@@ -67,7 +68,7 @@ const FromFile = z.object({ text: Text, options: Options, multiSelect: MultiSele
 function readQuestion(text: string): Left {
   const value = parse(text)
   // Plain words are a question too; JSON that is no question is a mistake.
-  const given = typeof value === 'object' && value !== null ? withText(value) : { text: typeof value === 'string' ? value : text }
+  const given = isObjectOrArray(value) ? withText(value) : { text: typeof value === 'string' ? value : text }
   const parsed = FromFile.safeParse(given)
   if (parsed.success) return { question: { kind: 'free', ...parsed.data } }
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`)

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import { firstDifference } from '../../gateway/recordings/difference.ts'
 
 export interface StoredEvent {
@@ -40,7 +41,7 @@ function told(events: readonly StoredEvent[], normalise: (text: string) => strin
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string') return normalise(value)
     if (Array.isArray(value)) return value.map(clean)
-    if (typeof value !== 'object' || value === null) return value
+    if (!isObjectOrArray(value)) return value
     const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(entries.map(([key, inner]) => [key, /Ms$|[Aa]t$/.test(key) ? null : clean(inner)]))
   }

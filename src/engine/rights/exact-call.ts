@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PermissionRequest } from '../../agent.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
+import { isObject } from '../../domain/object.ts'
 import type { ExactCall } from '../../domain/question/question.ts'
 import { toolNamed } from '../../domain/rule/tools.ts'
 
@@ -29,7 +30,7 @@ function shown(input: unknown): string {
 const explained: ReadonlySet<string> = new Set(['Bash', 'Write'])
 
 function withoutWords(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  if (!isObject(input)) return input
   const { description: _, reason: __, ...rest } = input as Record<string, unknown>
   return rest
 }

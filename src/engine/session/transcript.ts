@@ -1,5 +1,6 @@
 import type { EventData, EventType } from '../../domain/event.ts'
 import { fenced } from '../../domain/fenced.ts'
+import { isObjectOrArray } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { countEvents, latestEvents, promptsOf, type SessionEvent } from '../../store/sessions.ts'
@@ -151,7 +152,7 @@ function cut(text: string, maxChars: number): string {
 function cutDeep(value: unknown): unknown {
   if (typeof value === 'string') return cut(value, maxTextChars)
   if (Array.isArray(value)) return value.map(cutDeep)
-  if (typeof value !== 'object' || value === null) return value
+  if (!isObjectOrArray(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutDeep(inner)]))
 }
 

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
 import { invalid } from '../../domain/error.ts'
+import { isObject } from '../../domain/object.ts'
 
 export interface Written {
   readonly fields: Readonly<Record<string, unknown>>
@@ -16,8 +17,7 @@ export function readFrontMatter(text: string): Written {
   } catch (error) {
     throw invalid(`has front matter that is no YAML: ${(error as Error).message.split('\n')[0]}`)
   }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw invalid('has front matter without any field; give it a description')
+  if (!isObject(fields)) throw invalid('has front matter without any field; give it a description')
   return { fields: fields as Record<string, unknown>, body: text.slice(found[0].length).trim() }
 }
 

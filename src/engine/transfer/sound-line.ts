@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { invalid } from '../../domain/error.ts'
 import { FileName } from '../../domain/files/file-name.ts'
 import { QuestionId, RunId, ScheduleId, SessionId, TaskId } from '../../domain/id.ts'
+import { isObject } from '../../domain/object.ts'
 import { isInside } from '../../domain/path-inside.ts'
 import { profileDigest } from '../../domain/profile/digest.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -10,7 +11,7 @@ import type { Line } from '../../store/transfer/tables.ts'
 /** Ids become parts of paths, files are laid into homes, and a profile stands for all runs that name its digest: a file that anybody may have changed is held to what we would write. */
 export async function assertSound({ kind, row }: Line, number: number): Promise<void> {
   const wrong = (what: string) => invalid(`Line ${number} is no line of an export: ${what}.`)
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw wrong('it has no row')
+  if (!isObject(row)) throw wrong('it has no row')
   for (const [field, schema] of ids[kind] ?? [])
     if (!schema.safeParse(row[field]).success) throw wrong(`its ${field} is none that Pawl makes`)
   if (kind === 'profile' && (await profileDigest(Object(row.profile) as Profile)) !== row.digest)

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { invalid } from '../../domain/error.ts'
+import { isObject } from '../../domain/object.ts'
 import { wires } from '../wires/index.ts'
 import { hasMoreValues } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'
@@ -176,7 +177,6 @@ export function parsedBody(bytes: Buffer): JsonObject {
     if (!(error instanceof SyntaxError)) throw error
     throw invalid('The body of the request is not JSON.')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('The body of the request is not a JSON object.')
+  if (!isObject(value)) throw invalid('The body of the request is not a JSON object.')
   return value as JsonObject
 }

@@ -1,4 +1,4 @@
-import { asObject } from '../wires/fields.ts'
+import { fieldsOf } from '../../domain/object.ts'
 import { type Edit, edited, membersOf, objectStart, plainName } from '../wires/json-members.ts'
 import type { JsonObject, ModelRequest } from '../wires/model-request.ts'
 import type { WireName } from '../wires/wire.ts'
@@ -16,11 +16,11 @@ export function leastOutput(wire: WireName, body: JsonObject): number | undefine
   if (Number(body.n ?? 1) !== 1) return undefined
   // Which of its two names a server takes is not known where neither is given.
   if (wire === 'openai-chat') return chatBounds.some((name) => typeof body[name] === 'number') ? leastTokens : undefined
-  if (wire === 'anthropic') return leastBehind(asObject(body.thinking).budget_tokens)
+  if (wire === 'anthropic') return leastBehind(fieldsOf(body.thinking).budget_tokens)
   if (wire !== 'gemini') return leastTokens
-  const config = asObject(body.generationConfig ?? body.generation_config)
+  const config = fieldsOf(body.generationConfig ?? body.generation_config)
   if (Number(config.candidateCount ?? config.candidate_count ?? 1) !== 1) return undefined
-  const thinking = asObject(config.thinkingConfig ?? config.thinking_config)
+  const thinking = fieldsOf(config.thinkingConfig ?? config.thinking_config)
   return leastBehind(thinking.thinkingBudget ?? thinking.thinking_budget)
 }
 

@@ -1,6 +1,7 @@
 import { invalid } from '../../domain/error.ts'
+import { fieldsOf, isObject } from '../../domain/object.ts'
 import type { Route } from '../route.ts'
-import { asObject, asText, isObject } from '../wires/fields.ts'
+import { asText } from '../wires/fields.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { RequestHead } from '../wires/wire.ts'
 import type { WorstCase } from './purse.ts'
@@ -99,7 +100,7 @@ function mediaIn(body: JsonObject): Media {
     if (!isObject(value)) return
     const { type, source, image_url: url } = value
     const inline = value.inlineData ?? value.inline_data
-    if (typeof type === 'string' && imageTypes.has(type)) picture(asObject(source).data ?? asObject(url).url ?? url)
+    if (typeof type === 'string' && imageTypes.has(type)) picture(fieldsOf(source).data ?? fieldsOf(url).url ?? url)
     else if (isObject(inline) && asText(inline.mimeType ?? inline.mime_type).startsWith('image/')) picture(inline.data)
     else if (isElsewhere(value)) found.files++
     // Ollama has them beside the text of a message.
@@ -114,7 +115,7 @@ function mediaIn(body: JsonObject): Media {
 function isElsewhere(part: JsonObject): boolean {
   if (isObject(part.fileData ?? part.file_data)) return true
   if (typeof part.type !== 'string' || !fileTypes.has(part.type)) return false
-  return [part, asObject(part.source), asObject(part.file)].some((place) =>
+  return [part, fieldsOf(part.source), fieldsOf(part.file)].some((place) =>
     [place.file_id, place.file_url, place.url].some((name) => typeof name === 'string'),
   )
 }

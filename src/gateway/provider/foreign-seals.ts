@@ -1,4 +1,5 @@
-import { isObject, objectsOf } from '../wires/fields.ts'
+import { isObject } from '../../domain/object.ts'
+import { objectsOf } from '../wires/fields.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import { isMarked, sealMark } from '../wires/seal.ts'
 

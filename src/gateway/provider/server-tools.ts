@@ -1,5 +1,6 @@
 import { PawlError } from '../../domain/error.ts'
-import { asObject, isObject, objectsOf, textOf } from '../wires/fields.ts'
+import { fieldsOf, isObject } from '../../domain/object.ts'
+import { objectsOf, textOf } from '../wires/fields.ts'
 import { edited, membersOf } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { WireName } from '../wires/wire.ts'
@@ -72,7 +73,7 @@ function own(wire: WireName, tool: JsonObject): JsonObject | undefined {
 }
 
 function isForced(choice: unknown, names: readonly string[]): boolean {
-  const { name, type } = asObject(choice)
+  const { name, type } = fieldsOf(choice)
   return [name, type].some((it) => typeof it === 'string' && names.includes(it))
 }
 
@@ -119,12 +120,12 @@ function addressIn(value: unknown): string | undefined {
 
 /** A part that is somewhere else. Those that hold what they are about say `data:`, and those that the provider keeps have an id. */
 function addressOf(part: JsonObject): string | undefined {
-  const file = asObject(part.fileData ?? part.file_data)
+  const file = fieldsOf(part.fileData ?? part.file_data)
   const places =
     part.type === 'image' || part.type === 'document'
-      ? [asObject(part.source).url]
+      ? [fieldsOf(part.source).url]
       : part.type === 'image_url' || part.type === 'input_image' || part.type === 'input_file' || part.type === 'file'
-        ? [part.image_url, asObject(part.image_url).url, part.file_url, asObject(part.file).file_url]
+        ? [part.image_url, fieldsOf(part.image_url).url, part.file_url, fieldsOf(part.file).file_url]
         : [file.fileUri ?? file.file_uri]
   return places.find((place): place is string => typeof place === 'string' && /^(https?|gs|ftp):/i.test(place) && !isKept(place))
 }

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import { type Edit, membersOf, objectStart } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { Frame, WireName } from '../wires/wire.ts'
@@ -6,7 +7,7 @@ import type { Frame, WireName } from '../wires/wire.ts'
 export function mustAskForUsage(wire: WireName, body: JsonObject): boolean {
   if (wire !== 'openai-chat' || body.stream !== true) return false
   const options = body.stream_options
-  return !(typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true)
+  return !(isObjectOrArray(options) && 'include_usage' in options && options.include_usage === true)
 }
 
 const optionNames = new Set(['stream_options'])
@@ -34,7 +35,7 @@ export function isUsageOnly({ data }: Frame): boolean {
   if (!data.includes('"usage"') || !/"choices"\s*:\s*\[\s*\]/.test(data)) return false
   try {
     const parsed: unknown = JSON.parse(data)
-    return typeof parsed === 'object' && parsed !== null && 'usage' in parsed && parsed.usage !== null
+    return isObjectOrArray(parsed) && 'usage' in parsed && parsed.usage !== null
   } catch (error) {
     if (error instanceof SyntaxError) return false
     throw error

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { ProviderAnswer } from './exchange.ts'
 import { withoutKey } from './key-redaction.ts'
@@ -42,7 +43,7 @@ export async function collect(
 function bodiesIn(bytes: Buffer): JsonObject[] {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'))
-    return (Array.isArray(parsed) ? parsed : [parsed]).filter((item) => typeof item === 'object' && item !== null)
+    return (Array.isArray(parsed) ? parsed : [parsed]).filter(isObjectOrArray)
   } catch (error) {
     if (error instanceof SyntaxError) return []
     throw error

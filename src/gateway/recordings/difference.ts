@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 /** The first place where two JSON values differ, with a little of both around it. */
 export interface JsonPlace {
   readonly at: string
@@ -8,7 +9,7 @@ export interface JsonPlace {
 const around = 80
 
 export function firstDifference(name: string, one: unknown, other: unknown): JsonPlace {
-  if (isObject(one) && isObject(other) && Array.isArray(one) === Array.isArray(other)) {
+  if (isObjectOrArray(one) && isObjectOrArray(other) && Array.isArray(one) === Array.isArray(other)) {
     const keys = new Set([...Object.keys(one), ...Object.keys(other)])
     for (const key of keys) {
       const [left, right] = [one[key], other[key]]
@@ -21,8 +22,6 @@ export function firstDifference(name: string, one: unknown, other: unknown): Jso
   while (from < left.length && left[from] === right[from]) from++
   return { at: name === '' ? 'the body' : name, one: excerpt(left, from), other: excerpt(right, from) }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const shown = (value: unknown) => (value === undefined ? '(nothing)' : typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { Frame } from './format.ts'
 import { jsonObject } from './pieces.ts'
@@ -86,7 +87,7 @@ function joinCut(read: readonly (ReadEvent | string)[], redactor: Cleaner): void
     const root = event.value as Record<string, unknown>
     const which = `${root.type} ${places.map((place) => root[place]).join(' ')}`
     const find = (value: unknown, path: string) => {
-      if (typeof value !== 'object' || value === null) return
+      if (!isObjectOrArray(value)) return
       for (const [key, inner] of Object.entries(value)) {
         const at = `${path}.${key}`
         if (typeof inner !== 'string') find(inner, at)

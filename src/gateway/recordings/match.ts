@@ -1,3 +1,4 @@
+import { isObjectOrArray } from '../../domain/object.ts'
 import { firstDifference, type JsonPlace } from './difference.ts'
 import { type Piece, type SplitBody, sha256 } from './pieces.ts'
 import type { RecordedCall } from './read.ts'
@@ -96,7 +97,7 @@ function normalForm(normalise: (text: string) => string) {
   const value = (given: unknown): unknown => {
     if (typeof given === 'string') return normalise(given)
     if (Array.isArray(given)) return given.map(value)
-    if (typeof given !== 'object' || given === null) return given
+    if (!isObjectOrArray(given)) return given
     // Some programs write them in another order each time.
     const entries = Object.entries(given).toSorted(([one], [other]) => (one < other ? -1 : 1))
     return Object.fromEntries(entries.map(([key, inner]) => [key, value(inner)]))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { asObject, isObjectOrArray } from '../../domain/object.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 
 /** A request body in its parts: messages, tools and long texts by themselves, because successive requests of an agent share nearly all of them. */
@@ -20,8 +21,7 @@ export function splitBody(body: JsonObject): SplitBody {
   const fields: Record<string, unknown> = {}
   const pieces: Record<string, Piece | Piece[]> = {}
   for (const [key, value] of Object.entries(body)) {
-    if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null))
-      pieces[key] = value.map(pieceOf)
+    if (Array.isArray(value) && value.length > 0 && value.every(isObjectOrArray)) pieces[key] = value.map(pieceOf)
     else if (isLong(value)) pieces[key] = pieceOf(value)
     else fields[key] = value
   }
@@ -37,8 +37,7 @@ export const sha256 = (content: string | Uint8Array): string => createHash('sha2
 /** Undefined if it is none. */
 export function jsonObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+    return asObject(JSON.parse(text))
   } catch {
     return undefined
   }
@@ -46,5 +45,5 @@ export function jsonObject(text: string): JsonObject | undefined {
 
 function isLong(value: unknown): boolean {
   if (typeof value === 'string') return value.length >= leastChars
-  return typeof value === 'object' && value !== null && JSON.stringify(value).length >= leastChars
+  return isObjectOrArray(value) && JSON.stringify(value).length >= leastChars
 }

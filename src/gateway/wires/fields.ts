@@ -1,4 +1,5 @@
 import { invalid } from '../../domain/error.ts'
+import { asObject, isObject } from '../../domain/object.ts'
 import type { JsonObject } from './model-request.ts'
 
 // Clients are told which field is wrong; a provider's answer is read as far as it goes.
@@ -23,10 +24,6 @@ function checked<T>(value: unknown, field: string, what: string, is: (it: unknow
   throw invalid(`"${field}" of the request must be ${what}.`)
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const asCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
@@ -34,8 +31,7 @@ export const asCount = (value: unknown): number => (typeof value === 'number' &&
 /** Undefined if the text is not one JSON object. */
 export function parsedObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return asObject(JSON.parse(text))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

@@ -1,5 +1,6 @@
 import { type PawlError, unavailable } from '../../domain/error.ts'
-import { asObject, textOf } from './fields.ts'
+import { fieldsOf } from '../../domain/object.ts'
+import { textOf } from './fields.ts'
 import type { ModelEvent, RefusalKind } from './model-event.ts'
 
 /** The stream ended without saying how the answer ends. */
@@ -13,7 +14,7 @@ export const noJson: ModelEvent = { type: 'error', kind: 'unavailable', message:
 
 /** For a whole answer that is none, though its status says that it is. */
 export function gaveUp(error: unknown): PawlError {
-  const said = textOf(asObject(error).message) ?? textOf(error)
+  const said = textOf(fieldsOf(error).message) ?? textOf(error)
   return unavailable(said === undefined ? 'The provider gave up.' : `The provider gave up: ${said}`)
 }
 

@@ -3,6 +3,7 @@ import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler, type ServerCallContext } from '@a2a-js/sdk/server'
+import { isObject, isObjectOrArray } from '../../domain/object.ts'
 import type { MountedCall, MountedRefusal } from '../mount.ts'
 import { assertReadable } from './body.ts'
 import { errorOfStatus } from './errors.ts'
@@ -68,8 +69,7 @@ export const refuseJsonRpc = ({ status, detail }: MountedRefusal) => ({
 })
 
 const isRequest = (body: unknown): body is Record<string, unknown> =>
-  typeof body === 'object' &&
-  body !== null &&
+  isObjectOrArray(body) &&
   (body as { jsonrpc?: unknown }).jsonrpc === '2.0' &&
   typeof (body as { method?: unknown }).method === 'string' &&
   ['undefined', 'string', 'number'].includes(typeof ((body as { id?: unknown }).id ?? undefined))
@@ -81,15 +81,14 @@ function streamOf(
   context: ServerCallContext,
 ): AsyncGenerator<StreamResponse, void, undefined> | undefined {
   if (method !== 'SendStreamingMessage' && method !== 'SubscribeToTask') return undefined
-  if (typeof params !== 'object' || params === null || Array.isArray(params))
-    throw new RequestMalformedError('params must be an object.')
+  if (!isObject(params)) throw new RequestMalformedError('params must be an object.')
   return method === 'SubscribeToTask'
     ? handler.resubscribe(SubscribeToTaskRequest.fromJSON(params), context)
     : handler.sendMessageStream(SendMessageRequest.fromJSON(params), context)
 }
 
 const isStream = (result: unknown): result is AsyncGenerator<unknown, void, undefined> =>
-  typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+  isObjectOrArray(result) && Symbol.asyncIterator in result
 
 const failed = (id: Envelope['id'], error: unknown): Envelope => ({ jsonrpc: '2.0', id, error })
 
@@ -121,6 +120,6 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 function idIn(body: unknown): Envelope['id'] {
-  const id = typeof body === 'object' && body !== null ? (body as { id?: unknown }).id : undefined
+  const id = isObjectOrArray(body) ? (body as { id?: unknown }).id : undefined
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }

@@ -13,6 +13,7 @@ import {
 } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
+import { isObject } from '../../domain/object.ts'
 import type { MountedCall } from '../mount.ts'
 import { assertReadable } from './body.ts'
 import { framesOf, textOf } from './frames.ts'
@@ -147,7 +148,7 @@ async function bodyOf({ request }: MountedCall): Promise<Record<string, unknown>
   if (text.trim() === '') return {}
   try {
     const body: unknown = JSON.parse(text)
-    if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    if (isObject(body)) {
       assertReadable(body)
       return body as Record<string, unknown>
     }

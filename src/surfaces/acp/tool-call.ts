@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
+import { type Fields, fieldsOf, isObjectOrArray } from '../../domain/object.ts'
 import { type KnownTool, toolFacts, toolNamed } from '../../domain/rule/tools.ts'
 
 /** A call of a tool as an editor shows it. */
@@ -60,13 +61,9 @@ function pathsIn(name: string, input: Fields): string[] {
   const found = facts.fields.map((field) => input[field]).find((value) => value !== undefined)
   if (typeof found === 'string') return [found]
   if (Array.isArray(found)) return found.flatMap((change: unknown) => textIn(fieldsOf(change), 'path') ?? [])
-  return typeof found === 'object' && found !== null ? Object.keys(found) : []
+  return isObjectOrArray(found) ? Object.keys(found) : []
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 const textIn = (fields: Fields, ...names: readonly string[]) =>
   names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
 const numberIn = (fields: Fields, ...names: readonly string[]) =>

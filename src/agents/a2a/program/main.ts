@@ -7,7 +7,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { asRecord, asText, linesOf, parsed } from '../../program-lines.ts'
+import { asObject } from '../../../domain/object.ts'
+import { asText, linesOf, parsed } from '../../program-lines.ts'
 import { findCard } from './card.ts'
 import { Failure, sentenceOf } from './failure.ts'
 import { leaveFiles } from './leave-files.ts'
@@ -86,10 +87,10 @@ async function reach(message: Record<string, unknown>, forMs: number): Promise<R
   const card = await persistently(() => findCard(settings.url, fetch, now.signal), { say, signal: now.signal, forMs })
   await say({ type: 'card', ...card })
   const { chosen } = await reply('use')
-  return openRemote(asRecord(chosen) as unknown as Chosen, fetch)
+  return openRemote(asObject(chosen) as unknown as Chosen, fetch)
 }
 
-const markOf = (message: Record<string, unknown>) => (asRecord(message.mark) ?? {}) as Bookmark
+const markOf = (message: Record<string, unknown>) => (asObject(message.mark) ?? {}) as Bookmark
 
 async function haveTurn(message: Record<string, unknown>): Promise<object> {
   const before = markOf(message)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { asCount, asRecord, asText, linesOf, parsed } from '../../program-lines.ts'
+import { asObject } from '../../../domain/object.ts'
+import { asCount, asText, linesOf, parsed } from '../../program-lines.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { Call } from './history.ts'
 import { type Posted, post, textOf } from './post.ts'
@@ -45,7 +46,7 @@ async function read({ body }: Posted, hearing: Hearing): Promise<Answer> {
     const piece = parsed(line)
     if (!piece) throw new Failure('network', 'The model said something that is no JSON.')
     if (piece.error !== undefined) throw failureOf(500, messageOf(piece.error))
-    const message = asRecord(piece.message) ?? {}
+    const message = asObject(piece.message) ?? {}
     const [thought, said] = [asText(message.thinking), asText(message.content)]
     if (thought !== '') hearing.thinking(thought)
     if (said !== '') hearing.text(said)
@@ -67,8 +68,8 @@ async function read({ body }: Posted, hearing: Hearing): Promise<Answer> {
 function callsIn(value: unknown): Call[] {
   if (!Array.isArray(value)) return []
   return value.map((item: unknown) => {
-    const made = asRecord(asRecord(item)?.function) ?? {}
-    const given = typeof made.arguments === 'string' ? parsed(made.arguments) : asRecord(made.arguments)
+    const made = asObject(asObject(item)?.function) ?? {}
+    const given = typeof made.arguments === 'string' ? parsed(made.arguments) : asObject(made.arguments)
     return { id: `call_${randomUUID()}`, name: asText(made.name), arguments: given ?? {} }
   })
 }
@@ -80,8 +81,8 @@ async function refused({ status, headers, body }: Posted): Promise<Failure> {
 
 /** Usually bare words; sometimes the JSON of the engine inside the server, or of one that speaks as OpenAI does. */
 function messageOf(error: unknown): string {
-  const inner = typeof error === 'string' && error.startsWith('{') ? parsed(error) : asRecord(error)
-  return inner ? asText(asRecord(inner.error)?.message) || asText(inner.message) || JSON.stringify(inner) : asText(error)
+  const inner = typeof error === 'string' && error.startsWith('{') ? parsed(error) : asObject(error)
+  return inner ? asText(asObject(inner.error)?.message) || asText(inner.message) || JSON.stringify(inner) : asText(error)
 }
 
 function unreached({ url, signal }: { url: string; signal: AbortSignal }, thrown: unknown): unknown {

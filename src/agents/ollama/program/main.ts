@@ -5,7 +5,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { asRecord, asText, linesOf, parsed } from '../../program-lines.ts'
+import { asObject } from '../../../domain/object.ts'
+import { asText, linesOf, parsed } from '../../program-lines.ts'
 import { Failure } from './failure.ts'
 import { openHistory } from './history.ts'
 import { runTurn } from './loop.ts'
@@ -25,7 +26,7 @@ let stopping: AbortController | undefined
 
 for await (const line of linesOf(process.stdin as AsyncIterable<Buffer>)) {
   const message = parsed(line)
-  if (message?.type === 'turn' && !stopping) void take(asText(message.prompt), asRecord(message.model) ?? {})
+  if (message?.type === 'turn' && !stopping) void take(asText(message.prompt), asObject(message.model) ?? {})
   else if (message?.type === 'interrupt') stopping?.abort()
   else if (message?.type === 'decision') decide(message)
 }

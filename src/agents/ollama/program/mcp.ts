@@ -1,4 +1,5 @@
-import { asRecord, asText, parsed } from '../../program-lines.ts'
+import { asObject } from '../../../domain/object.ts'
+import { asText, parsed } from '../../program-lines.ts'
 import { post, textOf } from './post.ts'
 import type { Returned, Tool } from './tool.ts'
 
@@ -21,14 +22,14 @@ export function openServer(url: string, token: string, server: { readonly name: 
     const text = await textOf(body)
     if (isNotice) return {}
     const reply = parsed(text) ?? {}
-    const error = asRecord(reply.error)
+    const error = asObject(reply.error)
     if (error || status >= 300) throw new Error(asText(error?.message) || `the door answered ${status}`)
-    return asRecord(reply.result) ?? {}
+    return asObject(reply.result) ?? {}
   }
 
   async function call(name: string, input: object, signal: AbortSignal): Promise<Returned> {
     const result = await send('tools/call', { name, arguments: input }, signal)
-    const parts = (Array.isArray(result.content) ? result.content : []).map((part) => asRecord(part) ?? {})
+    const parts = (Array.isArray(result.content) ? result.content : []).map((part) => asObject(part) ?? {})
     const images = parts.filter((part) => part.type === 'image').map((part) => asText(part.data))
     return {
       output: parts.flatMap((part) => (part.type === 'text' ? [asText(part.text)] : [])).join('\n'),
@@ -48,7 +49,7 @@ export function openServer(url: string, token: string, server: { readonly name: 
       }
       const { tools } = await send('tools/list', {}, signal)
       return (Array.isArray(tools) ? tools : []).flatMap((value) => {
-        const tool = asRecord(value) ?? {}
+        const tool = asObject(value) ?? {}
         const name = asText(tool.name)
         const whole = `mcp__${server.name}__${name}`
         if (name === '' || without.includes(whole)) return []
@@ -56,7 +57,7 @@ export function openServer(url: string, token: string, server: { readonly name: 
           {
             name: whole,
             description: asText(tool.description),
-            parameters: asRecord(tool.inputSchema) ?? { type: 'object', properties: {} },
+            parameters: asObject(tool.inputSchema) ?? { type: 'object', properties: {} },
             run: (input, { signal }) => call(name, input, signal),
           } satisfies Tool,
         ]

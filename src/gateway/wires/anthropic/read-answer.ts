@@ -1,4 +1,5 @@
-import { asObject, inputOf, objectsOf, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { inputOf, objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'
 import { brokenOff, gaveUp, noJson } from '../refusals.ts'
@@ -45,7 +46,7 @@ export function answerReader(): AnswerReader {
           name: textOf(content.name) ?? '',
           ...(ahead !== undefined && { seal: ahead }),
         }
-        const input = asObject(content.input)
+        const input = fieldsOf(content.input)
         if (Object.keys(input).length === 0) return [begun]
         callHasInput = true
         return [begun, { type: 'tool_input', index: call, json: JSON.stringify(input) }]
@@ -98,20 +99,20 @@ export function answerReader(): AnswerReader {
       if (!body) return [noJson]
       switch (body.type) {
         case 'message_start': {
-          const message = asObject(body.message)
-          usage = merged(usage, asObject(message.usage))
+          const message = fieldsOf(body.message)
+          usage = merged(usage, fieldsOf(message.usage))
           toldInput = Object.keys(usage).length === 0
           return [{ type: 'start', id: textOf(message.id) ?? '', model: textOf(message.model) ?? '' }]
         }
         case 'content_block_start':
-          return [...inputTold(), ...started(asObject(body.content_block))]
+          return [...inputTold(), ...started(fieldsOf(body.content_block))]
         case 'content_block_delta':
-          return filled(asObject(body.delta))
+          return filled(fieldsOf(body.delta))
         case 'content_block_stop':
           return stopped()
         case 'message_delta':
-          usage = merged(usage, asObject(body.usage))
-          reason = reasonOf(asObject(body.delta).stop_reason) ?? reason
+          usage = merged(usage, fieldsOf(body.usage))
+          reason = reasonOf(fieldsOf(body.delta).stop_reason) ?? reason
           return []
         case 'message_stop':
           hasEnded = true
@@ -121,7 +122,7 @@ export function answerReader(): AnswerReader {
           ]
         case 'error': {
           hasEnded = true
-          const error = asObject(body.error)
+          const error = fieldsOf(body.error)
           const message = textOf(error.message) ?? 'The provider gave up.'
           return [{ type: 'error', kind: kindOf(undefined, textOf(error.type), message), message }]
         }
@@ -156,7 +157,7 @@ export function readWhole(body: JsonObject): ModelAnswer {
     model: textOf(body.model) ?? '',
     parts: turns.messages()[0]?.parts ?? [],
     reason: reasonOf(body.stop_reason) ?? 'end',
-    usage: body.usage === undefined ? undefined : usageOf(asObject(body.usage)),
+    usage: body.usage === undefined ? undefined : usageOf(fieldsOf(body.usage)),
   })
 }
 
@@ -173,7 +174,7 @@ function partOf(block: JsonObject): Part[] {
     case 'redacted_thinking':
       return [{ kind: 'thinking', text: '', seal: markedSeal('anthropic', `${redactedMark}${textOf(block.data) ?? ''}`) }]
     case 'tool_use': {
-      const input = typeof block.input === 'string' ? inputOf(block.input) : asObject(block.input)
+      const input = typeof block.input === 'string' ? inputOf(block.input) : fieldsOf(block.input)
       return [{ kind: 'tool_call', id: textOf(block.id) ?? '', name: textOf(block.name) ?? '', input }]
     }
     default:

@@ -1,6 +1,7 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
+import { fieldsOf } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
-import { asObject, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
+import { modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Thinking, ToolChoice } from '../model-request.ts'
 import { markedSeal } from '../seal.ts'
 import { asReminder, createTurns } from '../turns.ts'
@@ -16,7 +17,7 @@ export function readRequest(body: JsonObject): ModelRequest {
     else if (turns.isEmpty) system.push({ kind: 'text', text: textsOf(message.content) })
     else if (textsOf(message.content) !== '') turns.add('user', [asReminder(textsOf(message.content))])
   }
-  const choice = asObject(body.tool_choice)
+  const choice = fieldsOf(body.tool_choice)
   return present({
     model: modelOf(body),
     system,
@@ -71,7 +72,7 @@ function partOf(block: JsonObject): Part[] {
     case 'redacted_thinking':
       return [{ kind: 'thinking', text: '', seal: markedSeal('anthropic', `${redactedMark}${textOf(block.data) ?? ''}`) }]
     case 'tool_use':
-      return [{ kind: 'tool_call', id: textOf(block.id) ?? '', name: textOf(block.name) ?? '', input: asObject(block.input) }]
+      return [{ kind: 'tool_call', id: textOf(block.id) ?? '', name: textOf(block.name) ?? '', input: fieldsOf(block.input) }]
     case 'tool_result':
       return [
         {
@@ -105,7 +106,7 @@ function resultParts(content: unknown): (TextPart | ImagePart)[] {
 }
 
 function imageOf(block: JsonObject): ImagePart {
-  const source = asObject(block.source)
+  const source = fieldsOf(block.source)
   const mediaType = textOf(source.media_type) ?? 'image/jpeg'
   if (source.type === 'url') return { kind: 'image', mediaType, url: textOf(source.url) ?? '' }
   if (source.type === 'base64') return { kind: 'image', mediaType, data: textOf(source.data) ?? '' }
@@ -113,7 +114,7 @@ function imageOf(block: JsonObject): ImagePart {
 }
 
 function documentOf(block: JsonObject): TextPart {
-  const source = asObject(block.source)
+  const source = fieldsOf(block.source)
   const title = textOf(block.title)
   if (source.type === 'text') return { kind: 'text', text: `${title ? `${title}\n\n` : ''}${textOf(source.data) ?? ''}` }
   if (source.type === 'content') return { kind: 'text', text: textsOf(source.content) }
@@ -126,14 +127,14 @@ function choiceOf(choice: JsonObject): ToolChoice {
 }
 
 function thinkingOf(body: JsonObject): Thinking | undefined {
-  const thinking = asObject(body.thinking)
+  const thinking = fieldsOf(body.thinking)
   if (thinking.type !== 'enabled' && thinking.type !== 'adaptive') return undefined
-  return present({ budgetTokens: numberOf(thinking.budget_tokens), effort: readEffort(asObject(body.output_config).effort) })
+  return present({ budgetTokens: numberOf(thinking.budget_tokens), effort: readEffort(fieldsOf(body.output_config).effort) })
 }
 
 function schemaOf(body: JsonObject): ModelRequest['outputSchema'] {
-  const format = asObject(asObject(body.output_config).format ?? body.output_format)
-  return format.type === 'json_schema' ? { name: 'answer', schema: asObject(format.schema) } : undefined
+  const format = fieldsOf(fieldsOf(body.output_config).format ?? body.output_format)
+  return format.type === 'json_schema' ? { name: 'answer', schema: fieldsOf(format.schema) } : undefined
 }
 
 const unsupported = (what: string) =>

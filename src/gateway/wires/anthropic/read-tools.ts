@@ -1,5 +1,6 @@
 import { PawlError } from '../../../domain/error.ts'
-import { asObject, objectsOf, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { objectsOf, present, textOf } from '../fields.ts'
 import type { JsonObject, Tool } from '../model-request.ts'
 
 /**
@@ -37,9 +38,9 @@ function changesOf(messages: unknown): Change[] {
         return references.map((reference) => ({ name: textOf(reference.tool_name) ?? '' }))
       }
       if (block.type !== 'tool_addition' && block.type !== 'tool_removal') return []
-      const tool = asObject(block.tool)
+      const tool = fieldsOf(block.tool)
       if (tool.type === 'tool_definition')
-        return [{ name: nameOf(asObject(tool.definition)), definition: asObject(tool.definition) }]
+        return [{ name: nameOf(fieldsOf(tool.definition)), definition: fieldsOf(tool.definition) }]
       return [{ name: nameOf(tool), isRemoval: block.type === 'tool_removal' }]
     }),
   )
@@ -53,7 +54,7 @@ const isServers = (tool: JsonObject) => servers.test(textOf(tool.type) ?? '')
 
 /** One that is only offered beside others is not missed; one that the request is all about is. */
 function refuseIfNeeded(body: JsonObject, left: number): void {
-  const choice = asObject(body.tool_choice)
+  const choice = fieldsOf(body.tool_choice)
   const lost = objectsOf(body.tools).find((tool) => isServers(tool) && (left === 0 || choice.name === tool.name))
   if (!lost) return
   throw new PawlError(
@@ -63,7 +64,7 @@ function refuseIfNeeded(body: JsonObject, left: number): void {
 }
 
 function toolOf(tool: JsonObject): Tool {
-  const schema = asObject(tool.input_schema)
+  const schema = fieldsOf(tool.input_schema)
   if (tool.type !== undefined && tool.type !== 'custom' && tool.input_schema === undefined)
     throw new PawlError(
       'unsupported',

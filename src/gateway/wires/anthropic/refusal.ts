@@ -1,4 +1,5 @@
-import { asObject, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { parsedObject, present, textOf } from '../fields.ts'
 import { headerTime, later, retryAfter, saidTime, secondsUntil } from '../limit-times.ts'
 import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
@@ -7,7 +8,7 @@ import type { RefusedAnswer } from '../wire.ts'
 
 /** A refusal of the provider, understood. */
 export function refused({ status, headers, text }: RefusedAnswer, now: Date): Refusal {
-  const error = asObject(parsedObject(text)?.error)
+  const error = fieldsOf(parsedObject(text)?.error)
   const message = textOf(error.message) ?? plainMessage(text, status)
   const kind = kindOf(status, textOf(error.type), message)
   if (kind === 'usage_limit') return present({ kind, message, retryAt: accessTime(message) })

@@ -1,4 +1,5 @@
-import { asCount, asObject, parsedObject } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asCount, parsedObject } from '../fields.ts'
 import type { ModelUsage } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
 import type { Frame, UsageReader } from '../wire.ts'
@@ -15,7 +16,7 @@ export class AnthropicUsageReader implements UsageReader {
   frame({ event, data }: Frame): void {
     if (data.includes('"usage"')) {
       const body = parsedObject(data)
-      this.#take(body?.usage ?? asObject(body?.message).usage)
+      this.#take(body?.usage ?? fieldsOf(body?.message).usage)
     }
     if (event === 'message_stop' || (event === undefined && data.includes('"type":"message_stop"'))) this.hasEnded = true
   }
@@ -26,7 +27,7 @@ export class AnthropicUsageReader implements UsageReader {
   }
 
   #take(usage: unknown): void {
-    const counts = asObject(usage)
+    const counts = fieldsOf(usage)
     if (Object.keys(counts).length === 0) return
     this.#told = this.#told ? merged(this.#told, counts) : counts
   }
@@ -40,14 +41,14 @@ export function merged(earlier: JsonObject, later: JsonObject): JsonObject {
 }
 
 export function usageOf(usage: JsonObject): ModelUsage {
-  const hour = asCount(asObject(usage.cache_creation).ephemeral_1h_input_tokens)
-  const pieces = Object.entries(asObject(usage.server_tool_use)).filter(([, count]) => asCount(count) > 0)
+  const hour = asCount(fieldsOf(usage.cache_creation).ephemeral_1h_input_tokens)
+  const pieces = Object.entries(fieldsOf(usage.server_tool_use)).filter(([, count]) => asCount(count) > 0)
   return {
     inputTokens: asCount(usage.input_tokens),
     outputTokens: asCount(usage.output_tokens),
     cacheReadTokens: asCount(usage.cache_read_input_tokens),
     cacheWriteTokens: asCount(usage.cache_creation_input_tokens),
-    reasoningTokens: asCount(asObject(usage.output_tokens_details).thinking_tokens),
+    reasoningTokens: asCount(fieldsOf(usage.output_tokens_details).thinking_tokens),
     ...(hour > 0 && { cacheWriteHourTokens: hour }),
     ...(pieces.length > 0 && { pieces: Object.fromEntries(pieces.map(([name, count]) => [name, asCount(count)])) }),
   }

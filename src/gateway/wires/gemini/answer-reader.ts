@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { asList, asObject, asText, isObject, parsedObject } from '../fields.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { asList, asText, parsedObject } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'
 import { brokenOff, noJson } from '../refusals.ts'
@@ -94,9 +95,9 @@ export function usageReader(): UsageReader {
   let hasEnded = false
   let isGrounded = false
   const whole = (body: JsonObject) => {
-    for (const answer of Array.isArray(body) ? body.map(asObject) : [body]) {
+    for (const answer of Array.isArray(body) ? body.map(fieldsOf) : [body]) {
       usage = readUsage(answer) ?? usage
-      isGrounded ||= asList(asObject(candidateOf(answer).groundingMetadata).webSearchQueries).length > 0
+      isGrounded ||= asList(fieldsOf(candidateOf(answer).groundingMetadata).webSearchQueries).length > 0
       hasEnded ||= endingOf(answer) !== undefined
     }
   }
@@ -115,8 +116,8 @@ export function usageReader(): UsageReader {
   }
 }
 
-const candidateOf = (body: JsonObject) => asObject(asList(body.candidates)[0])
-const partsOf = (body: JsonObject) => asList(asObject(candidateOf(body).content).parts).map(asObject)
+const candidateOf = (body: JsonObject) => fieldsOf(asList(body.candidates)[0])
+const partsOf = (body: JsonObject) => asList(fieldsOf(candidateOf(body).content).parts).map(fieldsOf)
 
 const idOf = (body: JsonObject, text: string) =>
   asText(body.responseId) || createHash('sha256').update(text).digest('hex').slice(0, 24)
@@ -128,7 +129,7 @@ const ownId = (answer: string | undefined, index: number) => `call_${answer}_${i
 function endingOf(body: JsonObject): string | undefined {
   const reason = asText(candidateOf(body).finishReason)
   if (reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED') return reason
-  return asText(asObject(body.promptFeedback).blockReason) || undefined
+  return asText(fieldsOf(body.promptFeedback).blockReason) || undefined
 }
 
 /** Undefined where the model lost its way: whoever asked may try again. */

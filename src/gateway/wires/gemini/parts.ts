@@ -1,4 +1,5 @@
-import { asText, isObject } from '../fields.ts'
+import { isObject } from '../../../domain/object.ts'
+import { asText } from '../fields.ts'
 import type { ImagePart, JsonObject, TextPart, ThinkingPart, ToolCallPart } from '../model-request.ts'
 import { markedSeal } from '../seal.ts'
 

@@ -1,5 +1,6 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
-import { asText, given, isObject, present, required } from '../fields.ts'
+import { isObject } from '../../../domain/object.ts'
+import { asText, given, present, required } from '../fields.ts'
 import type {
   ImagePart,
   JsonObject,

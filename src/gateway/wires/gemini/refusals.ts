@@ -1,4 +1,5 @@
-import { asObject, asText, objectsOf, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asText, objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import { retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
 import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
@@ -42,7 +43,7 @@ export function refusalBody({ kind, message, retryAt }: Refusal, now: Date): Jso
 
 export function refused({ status, headers, text }: RefusedAnswer, now: Date): Refusal {
   const body = parsedObject(text) ?? firstOf(text)
-  const error = asObject(body.error)
+  const error = fieldsOf(body.error)
   const message = textOf(error.message) ?? plainMessage(text, status)
   const kind = kindOf(status, error, message)
   const details = objectsOf(error.details)
@@ -52,7 +53,7 @@ export function refused({ status, headers, text }: RefusedAnswer, now: Date): Re
 
 /** A refusal inside a stream has no status but its own. */
 export function refusedInStream(body: JsonObject): ModelEvent {
-  const error = asObject(body.error)
+  const error = fieldsOf(body.error)
   const status = Number(error.code) || 500
   const message = textOf(error.message) ?? plainMessage('', status)
   return { type: 'error', kind: kindOf(status, error, message), message }

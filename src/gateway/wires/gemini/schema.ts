@@ -1,4 +1,5 @@
-import { asList, asObject, asText, isObject } from '../fields.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { asList, asText } from '../fields.ts'
 import type { JsonObject } from '../model-request.ts'
 
 // Gemini takes a part of OpenAPI 3.0, not JSON Schema, and refuses a whole request for one keyword that it does not know.
@@ -34,7 +35,7 @@ function reduce(schema: unknown, outer: Place): JsonObject {
   const isNullable = types.includes('null') || whole.nullable === true
   const named = types.filter((type) => type !== 'null')
   const nullable = isNullable ? { nullable: true } : {}
-  const choices = [...asList(whole.anyOf), ...asList(whole.oneOf)].map(asObject)
+  const choices = [...asList(whole.anyOf), ...asList(whole.oneOf)].map(fieldsOf)
   if (choices.length > 0) return { ...reduceChoices(whole, choices, place), ...nullable }
   if (named.length > 1) {
     const choices = named.map((type) => ({ ...without(whole, 'type', 'title', 'description', 'nullable'), type }))
@@ -73,7 +74,7 @@ function values(type: string, schema: JsonObject): JsonObject {
 }
 
 function properties(schema: JsonObject, place: Place): JsonObject {
-  const all = Object.entries(asObject(schema.properties))
+  const all = Object.entries(fieldsOf(schema.properties))
   if (all.length === 0) return {}
   const required = asList(schema.required).filter((name) => all.some(([known]) => known === name))
   return {
@@ -117,7 +118,7 @@ function reduceReference(schema: JsonObject, reference: string, place: Place): J
 function joined(schema: JsonObject, place: Place): { whole: JsonObject; within: readonly string[] } {
   let whole = without(schema, 'allOf')
   let within = place.within
-  for (const part of asList(schema.allOf).map(asObject)) {
+  for (const part of asList(schema.allOf).map(fieldsOf)) {
     const reference = asText(part.$ref)
     if (reference !== '' && !leadsOn(reference, { ...place, within })) continue
     const target = reference === '' ? part : { ...pointed(place.root, reference), ...without(part, '$ref') }
@@ -131,7 +132,7 @@ function joined(schema: JsonObject, place: Place): { whole: JsonObject; within: 
 function pointed(root: JsonObject, reference: string): JsonObject {
   const names = reference.replace(/^#\/?/, '').split('/').filter(Boolean)
   const name = (it: string) => decodeURIComponent(it).replaceAll('~1', '/').replaceAll('~0', '~')
-  return asObject(names.reduce<unknown>((inner, it) => asObject(inner)[name(it)], root))
+  return fieldsOf(names.reduce<unknown>((inner, it) => fieldsOf(inner)[name(it)], root))
 }
 
 /** The types that a schema names, or that follow from its other words. */
@@ -162,7 +163,7 @@ const anything = (about: JsonObject): JsonObject => ({
 
 function merge(one: JsonObject, other: JsonObject): JsonObject {
   const both = { ...one, ...other }
-  const properties = { ...asObject(one.properties), ...asObject(other.properties) }
+  const properties = { ...fieldsOf(one.properties), ...fieldsOf(other.properties) }
   const required = [...new Set([...asList(one.required), ...asList(other.required)])]
   return {
     ...both,
@@ -188,12 +189,12 @@ export function fromGeminiSchema(schema: JsonObject): JsonObject {
   for (const name of counts) if (name in read) read[name] = Number(read[name])
   if (isObject(rest.properties)) {
     read.properties = Object.fromEntries(
-      Object.entries(rest.properties).map(([name, it]) => [name, fromGeminiSchema(asObject(it))]),
+      Object.entries(rest.properties).map(([name, it]) => [name, fromGeminiSchema(fieldsOf(it))]),
     )
   }
   if (isObject(rest.items)) read.items = fromGeminiSchema(rest.items)
   if (Array.isArray(rest.anyOf)) {
-    const choices = rest.anyOf.map((it) => fromGeminiSchema(asObject(it)))
+    const choices = rest.anyOf.map((it) => fromGeminiSchema(fieldsOf(it)))
     read.anyOf = nullable === true ? [...choices, { type: 'null' }] : choices
   }
   return read

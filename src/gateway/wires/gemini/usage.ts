@@ -1,11 +1,12 @@
-import { asCount, asObject } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asCount } from '../fields.ts'
 import type { ModelUsage } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
 
 /** Gemini counts what came from the cache as a part of the prompt, and thoughts apart from the answer. */
 export function readUsage(body: JsonObject): ModelUsage | undefined {
   if (body.usageMetadata === undefined) return undefined
-  const told = asObject(body.usageMetadata)
+  const told = fieldsOf(body.usageMetadata)
   const cacheReadTokens = asCount(told.cachedContentTokenCount)
   const reasoningTokens = asCount(told.thoughtsTokenCount)
   const prompt = asCount(told.promptTokenCount) + asCount(told.toolUsePromptTokenCount)

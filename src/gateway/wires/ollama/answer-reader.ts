@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { asObject, asText, inputOf, objectsOf, parsedObject } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asText, inputOf, objectsOf, parsedObject } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../model-event.ts'
 import type { JsonObject, Part, ToolCallPart } from '../model-request.ts'
 import { brokenOff, noJson } from '../refusals.ts'
@@ -86,12 +87,12 @@ export function usageReader(): UsageReader {
 }
 
 function partsOf(body: JsonObject, answer: string, callsBefore: number): Part[] {
-  const message = asObject(body.message)
+  const message = fieldsOf(body.message)
   const thinking = asText(message.thinking)
   const text = asText(message.content)
   const calls = objectsOf(message.tool_calls).map((call, index): ToolCallPart => {
-    const made = asObject(call.function)
-    const input = typeof made.arguments === 'string' ? inputOf(made.arguments) : asObject(made.arguments)
+    const made = fieldsOf(call.function)
+    const input = typeof made.arguments === 'string' ? inputOf(made.arguments) : fieldsOf(made.arguments)
     const id = asText(call.id) || `call_${answer}_${callsBefore + index}`
     return { kind: 'tool_call', id, name: asText(made.name), input }
   })

@@ -1,4 +1,5 @@
-import { asObject, asText, given, modelOf, present } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asText, given, modelOf, present } from '../fields.ts'
 import { ndjsonFrame } from '../frames.ts'
 import type { JsonObject } from '../model-request.ts'
 import type { Asked, Wire } from '../wire.ts'
@@ -54,7 +55,7 @@ function listed(models: readonly string[], path: string, body: JsonObject): Json
   if (path === '/api/tags') return { models: models.map(entry) }
   const name = (asText(body.model) || asText(body.name)).replace(/:latest$/, '')
   if (!models.some((model) => model.replace(/:latest$/, '') === name)) return undefined
-  return { details: asObject(entry(name).details), capabilities: ['completion', 'tools', 'vision', 'thinking'], model_info: {} }
+  return { details: fieldsOf(entry(name).details), capabilities: ['completion', 'tools', 'vision', 'thinking'], model_info: {} }
 }
 
 const entry = (name: string): JsonObject => ({

@@ -1,5 +1,6 @@
 import { invalid } from '../../../domain/error.ts'
-import { asObject, asText, given, inputOf, isObject, modelOf, present, required } from '../fields.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { asText, given, inputOf, modelOf, present, required } from '../fields.ts'
 import type {
   ImagePart,
   JsonObject,
@@ -74,10 +75,10 @@ class Calls {
 
   called(message: JsonObject, where: string): ToolCallPart[] {
     const calls = (given.list(message.tool_calls, `${where}.tool_calls`) ?? []).map((item): ToolCallPart => {
-      const call = asObject(item)
-      const made = asObject(call.function)
+      const call = fieldsOf(item)
+      const made = fieldsOf(call.function)
       this.#count += 1
-      const input = typeof made.arguments === 'string' ? inputOf(made.arguments) : asObject(made.arguments)
+      const input = typeof made.arguments === 'string' ? inputOf(made.arguments) : fieldsOf(made.arguments)
       return { kind: 'tool_call', id: asText(call.id) || `ollama_call_${this.#count}`, name: asText(made.name), input }
     })
     this.#open.push(...calls)
@@ -102,7 +103,7 @@ class Calls {
 
 function readTool(item: unknown, index: number): Tool {
   const where = `tools[${index}].function`
-  const tool = required(given.object(asObject(item).function, where), where)
+  const tool = required(given.object(fieldsOf(item).function, where), where)
   return present({
     name: required(given.text(tool.name, `${where}.name`), `${where}.name`),
     description: given.text(tool.description, `${where}.description`),

@@ -1,4 +1,5 @@
-import { asObject, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { parsedObject, present, textOf } from '../fields.ts'
 import { retryAfter, saidTime, secondsUntil } from '../limit-times.ts'
 import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
@@ -52,7 +53,7 @@ export function refusedInStream(body: JsonObject): ModelEvent {
 /** Its own form is a bare text, which may be the JSON of the engine inside it; what stands before it often says it as OpenAI does. */
 function messageOf(body: JsonObject | undefined): string | undefined {
   const text = textOf(body?.error)
-  if (text === undefined) return textOf(asObject(body?.error).message)
+  if (text === undefined) return textOf(fieldsOf(body?.error).message)
   return (text.startsWith('{') ? messageOf(parsedObject(text)) : undefined) ?? text
 }
 

@@ -1,4 +1,5 @@
-import { asObject, isObject, objectsOf, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'
 import { judged } from '../openai/refusal.ts'
@@ -37,7 +38,7 @@ export function answerReader(): AnswerReader {
   }
 
   function called(call: JsonObject): ModelEvent[] {
-    const made = asObject(call.function)
+    const made = fieldsOf(call.function)
     const json = textOf(made.arguments) ?? ''
     const id = textOf(call.id)
     // Some servers number all calls 0, and tell them apart by their ids alone.
@@ -84,7 +85,7 @@ export function answerReader(): AnswerReader {
       if (!body) return [noJson]
       if (body.error !== undefined && body.error !== null) {
         hasEnded = true
-        const error = asObject(body.error)
+        const error = fieldsOf(body.error)
         const { kind, message } = judged(error, textOf(error.message) ?? textOf(body.error) ?? 'The provider gave up.', {})
         return [{ type: 'error', kind, message }]
       }
@@ -94,8 +95,8 @@ export function answerReader(): AnswerReader {
         answerId = textOf(body.id) ?? ''
         events.push({ type: 'start', id: answerId, model: textOf(body.model) ?? '' })
       }
-      const choice = asObject(objectsOf(body.choices)[0])
-      events.push(...pieces(asObject(choice.delta ?? choice.message)))
+      const choice = fieldsOf(objectsOf(body.choices)[0])
+      events.push(...pieces(fieldsOf(choice.delta ?? choice.message)))
       reason = reasonOf(choice.finish_reason) ?? reason
       const usage = body.usage ?? choice.usage
       if (isObject(usage)) events.push({ type: 'usage', usage: usageOf(usage) })
@@ -120,8 +121,8 @@ const reasonOf = (reason: unknown): EndReason | undefined => {
 
 export function readWhole(body: JsonObject): ModelAnswer {
   if (body.choices === undefined && body.error !== undefined) throw gaveUp(body.error)
-  const choice = asObject(objectsOf(body.choices)[0])
-  const message = asObject(choice.message)
+  const choice = fieldsOf(objectsOf(body.choices)[0])
+  const message = fieldsOf(choice.message)
   const calls = objectsOf(message.tool_calls).map(callOf)
   const text = textOf(message.content) || textOf(message.refusal) || ''
   const parts: Part[] = [...thoughtOf(message), ...(text === '' ? [] : [{ kind: 'text', text } as const]), ...calls]

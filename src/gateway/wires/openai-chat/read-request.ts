@@ -1,6 +1,7 @@
 import { invalid, PawlError } from '../../../domain/error.ts'
+import { fieldsOf } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
-import { asObject, imageOf, inputOf, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
+import { imageOf, inputOf, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Tool, ToolCallPart, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
 import { markedSeal } from '../seal.ts'
@@ -22,7 +23,7 @@ export function readRequest(body: JsonObject): ModelRequest {
     else if (message.role === 'tool' || message.role === 'function') turns.add('user', [resultOf(message)])
     else turns.add('user', contentOf(message.content))
   }
-  const effort = readEffort(body.reasoning_effort ?? asObject(body.reasoning).effort)
+  const effort = readEffort(body.reasoning_effort ?? fieldsOf(body.reasoning).effort)
   return present({
     model: modelOf(body),
     system,
@@ -41,9 +42,9 @@ export function readRequest(body: JsonObject): ModelRequest {
           ? body.stop.filter((text) => typeof text === 'string')
           : [],
     thinking: effort ? { effort } : undefined,
-    outputSchema: schemaOf(asObject(body.response_format)),
+    outputSchema: schemaOf(fieldsOf(body.response_format)),
     streams: body.stream === true,
-    wantsUsage: asObject(body.stream_options).include_usage === true,
+    wantsUsage: fieldsOf(body.stream_options).include_usage === true,
   })
 }
 
@@ -66,7 +67,7 @@ export function sealOf(details: unknown): string | undefined {
 }
 
 export function callOf(call: JsonObject): ToolCallPart {
-  const called = asObject(call.function ?? call.custom)
+  const called = fieldsOf(call.function ?? call.custom)
   const seal = callSeal(call)
   return present({
     kind: 'tool_call' as const,
@@ -79,7 +80,7 @@ export function callOf(call: JsonObject): ToolCallPart {
 
 /** Google's way of carrying the seal of a call. */
 export function callSeal(call: JsonObject): string | undefined {
-  const raw = textOf(asObject(asObject(call.extra_content).google).thought_signature)
+  const raw = textOf(fieldsOf(fieldsOf(call.extra_content).google).thought_signature)
   return raw ? markedSeal('openai-chat', raw) : undefined
 }
 
@@ -91,7 +92,7 @@ function contentOf(content: unknown): (TextPart | ImagePart)[] {
       return text === '' ? [] : [block.cache_control ? { kind: 'text', text, isCacheMark: true } : { kind: 'text', text }]
     }
     if (block.type === 'image_url')
-      return [{ kind: 'image', ...imageOf(textOf(asObject(block.image_url).url) ?? textOf(block.image_url) ?? '') }]
+      return [{ kind: 'image', ...imageOf(textOf(fieldsOf(block.image_url).url) ?? textOf(block.image_url) ?? '') }]
     throw new PawlError(
       'unsupported',
       `This model is asked in another format, which cannot carry a "${String(block.type)}" part; leave it out.`,
@@ -109,14 +110,14 @@ const resultOf = (message: JsonObject): Part =>
   })
 
 function toolOf(tool: JsonObject): Tool[] {
-  const made = asObject(tool.function ?? tool.custom)
+  const made = fieldsOf(tool.function ?? tool.custom)
   const name = textOf(made.name)
   if (name === undefined) return []
   return [
     present({
       name,
       description: textOf(made.description),
-      schema: made.parameters === undefined ? anyObject : asObject(made.parameters),
+      schema: made.parameters === undefined ? anyObject : fieldsOf(made.parameters),
     }),
   ]
 }
@@ -124,12 +125,12 @@ function toolOf(tool: JsonObject): Tool[] {
 function choiceOf(choice: unknown): ToolChoice {
   if (choice === 'none') return 'none'
   if (choice === 'required') return 'any'
-  const name = textOf(asObject(asObject(choice).function).name)
+  const name = textOf(fieldsOf(fieldsOf(choice).function).name)
   return name === undefined ? 'auto' : { name }
 }
 
 function schemaOf(format: JsonObject): ModelRequest['outputSchema'] {
   if (format.type === 'json_object') return { name: 'answer', schema: anyObject }
-  const wanted = asObject(format.json_schema)
-  return format.type === 'json_schema' ? { name: textOf(wanted.name) ?? 'answer', schema: asObject(wanted.schema) } : undefined
+  const wanted = fieldsOf(format.json_schema)
+  return format.type === 'json_schema' ? { name: textOf(wanted.name) ?? 'answer', schema: fieldsOf(wanted.schema) } : undefined
 }

@@ -1,4 +1,5 @@
-import { isObject, objectsOf, parsedObject } from '../fields.ts'
+import { isObject } from '../../../domain/object.ts'
+import { objectsOf, parsedObject } from '../fields.ts'
 import type { JsonObject } from '../model-request.ts'
 import { usageOf } from '../openai/usage.ts'
 import type { UsageReader } from '../wire.ts'

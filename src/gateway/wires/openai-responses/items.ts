@@ -1,4 +1,5 @@
-import { asObject, inputOf, objectsOf, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { inputOf, objectsOf, present, textOf } from '../fields.ts'
 import type { JsonObject, ThinkingPart, Tool, ToolCallPart } from '../model-request.ts'
 import { isMarked, markedSeal, sealForClient, sealForProvider } from '../seal.ts'
 
@@ -55,9 +56,9 @@ export function callName(item: JsonObject): string {
 
 function callInput(item: JsonObject): JsonObject {
   if (item.type === 'custom_tool_call') return { input: textOf(item.input) ?? '' }
-  if (isSearch(item)) return typeof item.arguments === 'string' ? inputOf(item.arguments) : asObject(item.arguments)
+  if (isSearch(item)) return typeof item.arguments === 'string' ? inputOf(item.arguments) : fieldsOf(item.arguments)
   if (item.type !== 'local_shell_call') return inputOf(textOf(item.arguments) ?? '')
-  const { type: _, ...action } = asObject(item.action)
+  const { type: _, ...action } = fieldsOf(item.action)
   return action
 }
 

@@ -1,4 +1,5 @@
-import { asObject, objectsOf, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'
 import { judged } from '../openai/refusal.ts'
@@ -91,11 +92,11 @@ export function answerReader(): AnswerReader {
       switch (body.type) {
         case 'response.created':
         case 'response.in_progress':
-          return start(asObject(body.response))
+          return start(fieldsOf(body.response))
         case 'response.output_item.added':
-          return added(asObject(body.item), index)
+          return added(fieldsOf(body.item), index)
         case 'response.output_item.done':
-          return done(asObject(body.item), index)
+          return done(fieldsOf(body.item), index)
         case 'response.output_text.delta':
         case 'response.refusal.delta':
           return piece(index, 'text', body.delta)
@@ -117,13 +118,13 @@ export function answerReader(): AnswerReader {
         case 'response.completed':
         case 'response.done':
         case 'response.incomplete': {
-          const response = asObject(body.response)
+          const response = fieldsOf(body.response)
           return ended(response, { type: 'end', reason: reasonOf(response, calls > 0) })
         }
         case 'response.failed':
         case 'error': {
-          const response = asObject(body.response)
-          const error = asObject(response.error ?? body.error ?? body)
+          const response = fieldsOf(body.response)
+          const error = fieldsOf(response.error ?? body.error ?? body)
           const { kind, message } = judged(error, textOf(error.message) ?? 'The provider gave up.', {})
           return ended(response, { type: 'error', kind, message }).filter((event) => event.type !== 'start')
         }
@@ -136,7 +137,7 @@ export function answerReader(): AnswerReader {
 }
 
 function reasonOf(response: JsonObject, hasCalls: boolean): EndReason {
-  const why = asObject(response.incomplete_details).reason
+  const why = fieldsOf(response.incomplete_details).reason
   if (why === 'content_filter') return 'refused'
   if (response.status === 'incomplete' || why !== undefined) return 'max_tokens'
   return hasCalls ? 'tool_calls' : 'end'

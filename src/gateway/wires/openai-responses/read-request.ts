@@ -1,6 +1,7 @@
 import { PawlError } from '../../../domain/error.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
-import { asObject, imageOf, isObject, modelOf, numberOf, objectsOf, present, textOf } from '../fields.ts'
+import { imageOf, modelOf, numberOf, objectsOf, present, textOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
 import { asReminder, createTurns } from '../turns.ts'
@@ -48,7 +49,7 @@ export function readRequest(body: JsonObject): ModelRequest {
     topP: numberOf(body.top_p),
     stop: [],
     thinking: thinkingOf(body.reasoning),
-    outputSchema: schemaOf(asObject(asObject(body.text).format)),
+    outputSchema: schemaOf(fieldsOf(fieldsOf(body.text).format)),
     streams: body.stream === true,
   })
 }
@@ -73,7 +74,7 @@ function contentOf(content: unknown): (TextPart | ImagePart)[] {
         return text === '' ? [] : [{ kind: 'text', text }]
       }
       case 'input_image': {
-        const url = textOf(block.image_url) ?? textOf(asObject(block.image_url).url)
+        const url = textOf(block.image_url) ?? textOf(fieldsOf(block.image_url).url)
         if (url === undefined) throw unsupported('an image that only its maker keeps ("file_id")')
         return [{ kind: 'image', ...imageOf(url) }]
       }
@@ -97,7 +98,7 @@ function resultOf(item: JsonObject): Part {
 function choiceOf(choice: unknown): ToolChoice {
   if (choice === 'none') return 'none'
   if (choice === 'required') return 'any'
-  const { type, name, mode } = asObject(choice)
+  const { type, name, mode } = fieldsOf(choice)
   if (type === 'allowed_tools') return mode === 'required' ? 'any' : 'auto'
   return (type === 'function' || type === 'custom') && typeof name === 'string' ? { name } : 'auto'
 }
@@ -109,7 +110,7 @@ function thinkingOf(reasoning: unknown): ModelRequest['thinking'] {
 
 function schemaOf(format: JsonObject): ModelRequest['outputSchema'] {
   if (format.type === 'json_object') return { name: 'answer', schema: anyObject }
-  return format.type === 'json_schema' ? { name: textOf(format.name) ?? 'answer', schema: asObject(format.schema) } : undefined
+  return format.type === 'json_schema' ? { name: textOf(format.name) ?? 'answer', schema: fieldsOf(format.schema) } : undefined
 }
 
 const unsupported = (what: string) =>

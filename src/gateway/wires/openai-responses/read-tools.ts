@@ -1,5 +1,6 @@
 import { PawlError } from '../../../domain/error.ts'
-import { asObject, objectsOf, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { objectsOf, present, textOf } from '../fields.ts'
 import type { JsonObject, Tool, ToolChoice } from '../model-request.ts'
 import { anyObject } from '../openai/models.ts'
 import { searchSchema, shellSchema, textSchema } from '../tool-words.ts'
@@ -15,7 +16,7 @@ export function readTools(body: JsonObject): { tools: Tool[]; choice?: ToolChoic
   ]
   // Offered once, however often it was found.
   const tools = [...new Map(offered.flatMap((tool) => toolsOf(tool)).map((tool) => [tool.name, tool])).values()]
-  const forced = textOf(asObject(body.tool_choice).type)
+  const forced = textOf(fieldsOf(body.tool_choice).type)
   if (forced === 'local_shell') return { tools, choice: { name: 'local_shell' } }
   if (forced !== undefined && !['function', 'custom', 'allowed_tools'].includes(forced))
     throw new PawlError(
@@ -43,9 +44,9 @@ function toolsOf(tool: JsonObject, group?: string): Tool[] {
   const shared = { name, description: textOf(tool.description), group }
   switch (tool.type) {
     case 'function':
-      return [present({ ...shared, schema: tool.parameters ? asObject(tool.parameters) : anyObject })]
+      return [present({ ...shared, schema: tool.parameters ? fieldsOf(tool.parameters) : anyObject })]
     case 'custom': {
-      const format = asObject(tool.format)
+      const format = fieldsOf(tool.format)
       return [
         present({
           ...shared,
@@ -66,7 +67,7 @@ function toolsOf(tool: JsonObject, group?: string): Tool[] {
         present({
           name: 'tool_search',
           description: shared.description,
-          schema: tool.parameters ? asObject(tool.parameters) : searchSchema,
+          schema: tool.parameters ? fieldsOf(tool.parameters) : searchSchema,
           form: 'search' as const,
         }),
       ]

@@ -1,4 +1,5 @@
-import { asObject, isObject, objectsOf, parsedObject } from '../fields.ts'
+import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { objectsOf, parsedObject } from '../fields.ts'
 import type { ModelUsage } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
 import { usageOf } from '../openai/usage.ts'
@@ -15,7 +16,7 @@ export function usageReader(): UsageReader {
   return {
     frame({ event, data }) {
       if (event === undefined ? !lastEvents.test(data.slice(0, 200)) : !lastEvents.test(event)) return
-      take(asObject(parsedObject(data)?.response))
+      take(fieldsOf(parsedObject(data)?.response))
     },
     whole: take,
     get usage() {

@@ -1,4 +1,5 @@
-import { asObject, numberOf, parsedObject, present, textOf } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { numberOf, parsedObject, present, textOf } from '../fields.ts'
 import { epochTime, headerTime, later, retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
 import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
@@ -8,7 +9,7 @@ import type { RefusedAnswer } from '../wire.ts'
 /** A refusal of OpenAI, or of one of the many who speak as it does, understood. */
 export function refused({ status, headers, text }: RefusedAnswer, now: Date): Refusal {
   const body = parsedObject(text)
-  const error = asObject(body?.error)
+  const error = fieldsOf(body?.error)
   const message =
     textOf(error.message) ?? textOf(body?.error) ?? textOf(body?.message) ?? textOf(body?.detail) ?? plainMessage(text, status)
   return judged(error, message, { status, headers, now })

@@ -1,4 +1,5 @@
-import { asCount, asObject } from '../fields.ts'
+import { fieldsOf } from '../../../domain/object.ts'
+import { asCount } from '../fields.ts'
 import type { ModelUsage } from '../model-event.ts'
 import type { JsonObject } from '../model-request.ts'
 
@@ -8,8 +9,8 @@ import type { JsonObject } from '../model-request.ts'
  */
 export function usageOf(usage: JsonObject): ModelUsage {
   const input = asCount(usage.input_tokens ?? usage.prompt_tokens)
-  const inputDetails = asObject(usage.input_tokens_details ?? usage.prompt_tokens_details)
-  const outputDetails = asObject(usage.output_tokens_details ?? usage.completion_tokens_details)
+  const inputDetails = fieldsOf(usage.input_tokens_details ?? usage.prompt_tokens_details)
+  const outputDetails = fieldsOf(usage.output_tokens_details ?? usage.completion_tokens_details)
   const cacheRead = asCount(inputDetails.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens)
   const cacheWrite = asCount(inputDetails.cache_write_tokens ?? inputDetails.cache_creation_tokens)
   return {

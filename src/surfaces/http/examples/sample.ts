@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/object.ts'
 import { answers } from './answers.ts'
 import { nouns } from './nouns.ts'
 import { requests } from './requests.ts'
@@ -116,7 +117,7 @@ function sample(schema: Schema, place: Place): Json {
 function completed(told: Json | undefined, schema: Schema, place: Place): Json {
   if (told === undefined) return sample(schema, place)
   const shape = schema.$ref === undefined ? schema : (place.schemas[schema.$ref.split('/').at(-1)!] ?? {})
-  if (told === null || typeof told !== 'object' || Array.isArray(told)) return told
+  if (!isObject(told)) return told
   const missing = (shape.required ?? []).filter((name) => !(name in told))
   const inner = { ...place, depth: place.depth + 1 }
   return { ...told, ...Object.fromEntries(missing.map((key) => [key, sample(shape.properties?.[key] ?? {}, { ...inner, key })])) }
