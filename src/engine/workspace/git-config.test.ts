@@ -96,6 +96,14 @@ describe('a cleaned configuration of git', () => {
     expect((await read(`${text}[user]\n\temail = a`)).join()).not.toMatch(/fsmonitor/)
   })
 
+  it('is not taken for the same as before where a remark ends in a backslash, whatever ends the line', async () => {
+    for (const end of ['\n', '\r\n']) {
+      const hidden = `[core]${end}\tbare = false${end}# a remark \\${end}[core]${end}# another \\${end}fsmonitor = evil${end}`
+      expect((await read(hidden)).join()).toContain('core.fsmonitor=evil')
+      expect(cleanGitConfig(hidden).rest).toBeUndefined()
+    }
+  })
+
   it('of a text that is no configuration is empty', () => {
     for (const text of ['no section = 1', '[core]\n\tbare = "open', 'x\0y', `[a]\n${'b\n'.repeat(200_000)}`])
       expect(cleanGitConfig(text)).toEqual({ text: '', dropped: ['what cannot be read'], rest: undefined, values: [] })

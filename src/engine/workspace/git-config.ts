@@ -78,7 +78,8 @@ export function cleanGitConfig(text: string): CleanGitConfig {
       rest.push({ section, subsection, key, value })
     } else lines.push(`[${section}${subsection === undefined ? '' : ` ${quote(subsection)}`}]\n\t${key} = ${quote(kept)}\n`)
   }
-  const isPlain = !text.includes('\\\n')
+  // Git goes on with the next line only in a value, and we also behind a remark: then nobody knows what it reads.
+  const isPlain = !/\\\r?\n/.test(text)
   return {
     text: lines.join(''),
     dropped,
