@@ -341,6 +341,17 @@ describe('when a run ends', () => {
     expect(await restoreFromQuarantine(home, 'run_1')).toEqual(['a/.envrc', 'b/.envrc'])
   })
 
+  it('a settling that was cut short between moving out and putting back puts back', async () => {
+    await put(root, { 'a/.envrc': 'mine' })
+    const guarded = await guard(home, root)
+    const list = { run: 'run_1', workspace: root, items: [{ path: 'a/.envrc', runs: 'shell', instead: 'earlier' }] }
+    await put(home, { 'quarantine/run_1/list.json': JSON.stringify(list), 'quarantine/run_1/files/a/.envrc': 'evil' })
+    await rm(at('a/.envrc'))
+    expect((await guarded.settle()).sentence).toContain('moved to')
+    expect(await text('a/.envrc')).toBe('mine')
+    expect((await listQuarantine(home))[0]?.items.length).toBe(1)
+  })
+
   it('what the owner did meanwhile to the settings of git stays: the agent could not get at them', async () => {
     await repository(root, { 'a.txt': 'a', '.npmrc': 'mine=1' })
     git(root, 'config', 'alias.x', '!mine')

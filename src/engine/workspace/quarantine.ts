@@ -36,17 +36,19 @@ const placeOf = (home: string, run: string) => {
 
 /**
  * Moves what was planted out of the workspace and puts back what was there before. One that cannot be moved does not stop the others. The list of all comes
- * first, once and durably: what it names and is not there is still in the workspace.
+ * first, once and durably: what it names and is not there is still in the workspace. `earlierAt` is what was at a path before the run.
  */
 export async function quarantine(
   { home, run, root, workspace }: { home: string; run: string; root: string; workspace: string },
   found: readonly Planted[],
+  earlierAt: (path: string) => Planted['earlier'] = () => undefined,
 ): Promise<QuarantineResult> {
-  if (found.length === 0) return { keptAt: undefined, items: [], failed: [] }
   const place = placeOf(home, run)
-  const planted = found.length > mostSingly ? await gathered(root, found) : found
   // A settling that was cut short has left a list.
-  const items = new Map((await readList(place.list))?.items.map((item) => [item.path, item]))
+  const left = (await readList(place.list))?.items ?? []
+  if (found.length + left.length === 0) return { keptAt: undefined, items: [], failed: [] }
+  const planted = found.length > mostSingly ? await gathered(root, found) : found
+  const items = new Map(left.map((item) => [item.path, item]))
   for (const one of planted.filter(({ isHarmless }) => isHarmless !== true)) {
     const instead = one.cleaned !== undefined ? 'cleaned' : one.earlier ? 'earlier' : 'nothing'
     items.set(one.path, { path: one.path, runs: one.runs, instead })
@@ -68,6 +70,11 @@ export async function quarantine(
     } catch (error) {
       failed.push({ path: one.path, why: messageOf(error) })
     }
+  }
+  // It may have been cut short between the two: what was there before is neither here nor there then.
+  for (const { path, instead } of left) {
+    const earlier = instead === 'earlier' ? earlierAt(path) : undefined
+    if (earlier && (await isIn(place.files, path)) && !(await isIn(root, path))) await putBack(root, path, earlier)
   }
   for (const { path } of failed) if (!(await isIn(place.files, path))) items.delete(path)
   if (failed.length > 0) await write()

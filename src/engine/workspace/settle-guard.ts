@@ -75,7 +75,11 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
     return { cleared: [], left: [] }
   })
   const moved = record.enforced
-    ? await quarantine({ home, run: record.run, root, workspace }, found.planted)
+    ? await quarantine(
+        { home, run: record.run, root, workspace },
+        found.planted,
+        (path) => record.before.find((one) => one.path === path)?.parts,
+      )
     : { keptAt: undefined, items: [], failed: [] }
   // Only now: what git would go into is out of its way.
   const notBrought = await bringBack(record).catch((error: unknown) => {
