@@ -114,6 +114,7 @@ export async function findCode(root: string, { paths, without, seenAs = root, af
         if (names.has('hooks')) add('hooks', 'git-hooks', 'hooks')
         if (names.has('commondir')) add('commondir', 'git-pointer', 'commands')
         if (names.has('info')) add('info/attributes', 'fixed', 'filters')
+        for (const entry of gitPlans) if (names.has(entry)) add(entry, 'fixed', 'commands')
       }
       for (const entry of entries) {
         const rule = match(entry.name, above, home)
@@ -124,7 +125,7 @@ export async function findCode(root: string, { paths, without, seenAs = root, af
             await walk(at(entry.name), join(path, entry.name), wayTo(entry.name, 'secrets'))
           continue
         }
-        if (entry.name.startsWith('.') && entry.name !== '.git' && kind === 'tree' && !isGit && ++dots <= mostDots)
+        if (entry.name.startsWith('.') && entry.name !== '.git' && kind === 'tree' && name !== '.git' && ++dots <= mostDots)
           add(entry.name, 'dot', 'unknown')
         if (!entry.isDirectory()) {
           if (entry.name === '.git') add(entry.name, 'git-pointer', 'commands')
@@ -166,6 +167,9 @@ interface Way {
 /** What git itself would take for one; a folder with a pointer to the rest is one as well. */
 const isRepository = (name: string, names: ReadonlySet<string>) =>
   name === '.git' || (names.has('HEAD') && ((names.has('objects') && names.has('refs')) || names.has('commondir')))
+
+/** What is under way: whoever goes on with it runs the commands in it. `sl` is the folder of Sapling, with settings of its own. */
+const gitPlans = ['rebase-merge', 'rebase-apply', 'sequencer', 'sl']
 
 /** `below modules` is where git keeps the repositories of submodules and of worktrees, each in a folder or deeper; of `secrets` nothing else is looked for. */
 type Kind = 'tree' | 'modules' | 'below modules' | 'objects' | 'secrets'

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { type CapturedPart, capture, readRegular } from './capture.ts'
 import type { FoundAll, FoundCode } from './find-code.ts'
-import { cleanGitConfig } from './git-config.ts'
+import { type CleanGitConfig, cleanGitConfig, withoutWorktree, worktreeOf } from './git-config.ts'
 import type { Before } from './guard-record.ts'
 import { takingTurns } from './turns.ts'
 
@@ -125,8 +125,16 @@ async function judge(code: FoundCode, was: Before | undefined, now: FoundAll, pl
     const text = (await inFolder(places.root, path, readRegular))?.toString('utf8')
     if (text === undefined) return [whole]
     const clean = cleanGitConfig(text)
-    if (isKnown) return clean.rest !== undefined && clean.rest === restOf(was) ? [] : [whole]
-    return clean.text === text ? [] : [{ path, runs, cleaned: clean.text, isHarmless: clean.dropped.length === 0 }]
+    const worktree = worktreeOf(clean.text)
+    const leads = worktree !== undefined && !(await isModuleAt(dirname(path), worktree, places))
+    if (isKnown) {
+      const earlier = earlierConfig(was)
+      return clean.rest !== undefined && clean.rest === earlier?.rest && (!leads || worktree === worktreeOf(earlier.text))
+        ? []
+        : [whole]
+    }
+    const cleaned = leads ? withoutWorktree(clean.text) : clean.text
+    return cleaned === text ? [] : [{ path, runs, cleaned, isHarmless: clean.dropped.length === 0 && !leads }]
   }
   // Git puts samples there, which it never runs.
   if (code.is === 'git-hooks' && code.kind === 'directory' && !isKnown)
@@ -137,10 +145,18 @@ async function judge(code: FoundCode, was: Before | undefined, now: FoundAll, pl
   return [whole]
 }
 
-/** What a configuration that counts had in it that runs something. */
-function restOf({ parts }: Before): string | undefined {
+function earlierConfig({ parts }: Before): CleanGitConfig | undefined {
   const content = parts?.[0]?.content
-  return content === undefined ? undefined : cleanGitConfig(Buffer.from(content, 'base64').toString('utf8')).rest
+  return content === undefined ? undefined : cleanGitConfig(Buffer.from(content, 'base64').toString('utf8'))
+}
+
+/** Only the files of a submodule lie elsewhere, in a folder of the workspace that points back. Anywhere else a checkout would write over what is not the agent's. */
+async function isModuleAt(gitdir: string, worktree: string, { root, workspace }: Places): Promise<boolean> {
+  const tree = join(gitdir, worktree)
+  if (tree.startsWith('..')) return false
+  const pointer = (await inFolder(root, join(tree, '.git'), readRegular))?.toString('utf8')
+  const named = /^gitdir: ([^\n\0]+)\n?$/.exec(pointer ?? '')?.[1]
+  return named !== undefined && resolve(workspace, tree, named) === join(workspace, gitdir)
 }
 
 /** A worktree or a submodule made inside: where it leads was found, and so looked at, by itself. */

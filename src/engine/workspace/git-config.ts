@@ -88,6 +88,12 @@ export function cleanGitConfig(text: string): CleanGitConfig {
   }
 }
 
+const worktreeLine = /\[core\]\n\tworktree = "(.*)"\n/g
+
+/** Where a cleaned configuration says that the files lie, and the same configuration without it. */
+export const worktreeOf = (cleaned: string): string | undefined => [...cleaned.matchAll(worktreeLine)].at(-1)?.[1]
+export const withoutWorktree = (cleaned: string): string => cleaned.replaceAll(worktreeLine, '')
+
 const quote = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 
 /** An address of a protocol that moves data only. A password in it is left out. Undefined for the rest. */

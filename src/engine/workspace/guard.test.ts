@@ -256,6 +256,33 @@ describe('when a run ends', () => {
     expect(await readFile(join(settled.keptAt!, 'a/new/.git/config'), 'utf8')).toContain('canary')
   })
 
+  it('a repository that was made inside says nothing of files elsewhere, and holds no commands for whoever goes on with it', async () => {
+    const guarded = await guard(home, root)
+    for (const name of ['up', 'link', 'sl']) await repository(at(name), { 'x.txt': 'x' })
+    git(at('up'), 'config', 'core.worktree', '../../../victim')
+    await symlink(base, at('link/out'))
+    git(at('link'), 'config', 'core.worktree', '../out/victim')
+    await put(root, {
+      'up/.git/rebase-merge/git-rebase-todo': 'exec evil',
+      'link/.git/rebase-apply/next': '1',
+      'link/.git/sequencer/todo': 'pick x',
+      'sl/.git/sl/config': '[alias]\nx = !evil',
+    })
+    const settled = await guarded.settle()
+    expect(settled.quarantined.toSorted()).toEqual([
+      'link/.git/config',
+      'link/.git/rebase-apply',
+      'link/.git/sequencer',
+      'sl/.git/sl',
+      'up/.git/config',
+      'up/.git/rebase-merge',
+    ])
+    for (const name of ['up', 'link']) {
+      expect(git(at(name), 'rev-parse', '--show-toplevel').trim()).toBe(at(name))
+      expect(git(at(name), 'status', '--porcelain')).not.toContain(' D')
+    }
+  })
+
   it('a repository with another name, and pointers to one that nobody looked at, are found', async () => {
     const guarded = await guard(home, root)
     await repository(at('work'), { 'x.txt': 'x' })

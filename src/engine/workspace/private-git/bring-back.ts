@@ -6,7 +6,7 @@ import { type DirectoryHandle, openDirectory, openIn } from '../../../files/dire
 import { removeEntry } from '../../../files/remove-tree.ts'
 import { readRegular } from '../capture.ts'
 import { indexGit } from '../git.ts'
-import { cleanGitConfig } from '../git-config.ts'
+import { cleanGitConfig, withoutWorktree } from '../git-config.ts'
 import {
   type GitIndex,
   gitlinkMode,
@@ -111,7 +111,7 @@ async function beginReal(own: DirectoryHandle, { common }: PrivateGit): Promise<
         for (const path of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'])
           await folderIn(folder, path, async () => undefined)
         // Where the files lie is nothing that settings of the agent's may say.
-        const clean = cleanGitConfig(config).text.replaceAll(/\[core\]\n\tworktree = .*\n/g, '')
+        const clean = withoutWorktree(cleanGitConfig(config).text)
         await replaceFile(folder, 'config', Buffer.from(clean))
         await replaceFile(folder, 'HEAD', Buffer.from(`${targetOf(head) === undefined ? 'ref: refs/heads/main' : head}\n`))
       })
