@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { layerOffences, partOffences, productOf, testHelpersInProduct, unseenImports } from './architecture/imports.ts'
+import { layers } from './architecture/layers.ts'
 
 /**
  * What may import what. A part is a folder of src, or a file directly in it; `a/b` narrows to one file or folder. Everything may import domain,
@@ -12,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   log: [],
   failpoint: [],
   gate: [],
-  version: [],
+  version: ['../package'],
   agent: ['process/child'],
   sandbox: ['agent', 'process/child'],
   'mcp-server': ['process/child'],
@@ -179,47 +181,25 @@ const everybody = ['domain', 'clock', 'log', 'failpoint', 'gate']
 
 const src = resolve(import.meta.dirname, '../src')
 const files = (readdirSync(src, { recursive: true }) as string[]).filter((file) => /\.(ts|js)$/.test(file))
-const sources = files.filter((file) => !/\.test\.ts$|(^|\/)(fixture|testing)\.ts$/.test(file))
-const textOf = (file: string) => readFileSync(join(src, file), 'utf8')
-const partOf = (file: string) => file.replace(/\.(ts|js)$/, '').split('/')[0]!
-
-const importsOf = (file: string) =>
-  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
-    .map((match) => match[1]!)
-    .filter((path) => path.startsWith('.'))
+const texts = new Map(files.map((file) => [file, readFileSync(join(src, file), 'utf8')]))
+const sources = [...productOf(texts).keys()]
+const textOf = (file: string) => texts.get(file)!
 
 describe('the architecture', () => {
-  it('lets each part import only what its row allows', () => {
-    const offenders = sources.flatMap((file) => {
-      const part = partOf(file)
-      const row = allowed[part]
-      if (!row) return [`${part} has no row in the table`]
-      return importsOf(file).flatMap((path) => {
-        const target = relative(src, resolve(src, dirname(file), path)).replace(/\.(ts|js|json)$/, '')
-        const targetPart = target.split('/')[0]!
-        const isAllowed =
-          targetPart === part ||
-          targetPart === '..' ||
-          everybody.includes(targetPart) ||
-          row.some((entry) => entry === '*' || entry === targetPart || target === entry || target.startsWith(`${entry}/`))
-        return isAllowed ? [] : [`${file} imports ${target}`]
-      })
-    })
-    expect(offenders).toEqual([])
+  it('lets each part import only what its row allows, by value, by type and when it is needed', () => {
+    expect(partOffences(texts, allowed, everybody)).toEqual([])
   })
 
-  it('keeps adapters, sandboxes and surfaces ignorant of each other', () => {
-    const offenders = sources.flatMap((file) => {
-      const [part, folder, rest] = file.split('/')
-      if (!['agents', 'sandboxes', 'surfaces'].includes(part!) || rest === undefined) return []
-      return importsOf(file).flatMap((path) => {
-        const target = relative(src, resolve(src, dirname(file), path)).split('/')
-        // Programs that speak the Agent Client Protocol share the one conversation in it.
-        if (part === 'agents' && target[1] === 'acp') return []
-        return target[0] === part && target.length > 2 && target[1] !== folder ? [`${file} imports ${target.join('/')}`] : []
-      })
-    })
-    expect(offenders).toEqual([])
+  it('lets each room of a folder import only rooms below it', () => {
+    expect(layerOffences(texts, layers)).toEqual([])
+  })
+
+  it('imports only what a reader of the import can name', () => {
+    expect(unseenImports(texts)).toEqual([])
+  })
+
+  it('has no file of the product import a test or a helper of tests', () => {
+    expect(testHelpersInProduct(texts)).toEqual([])
   })
 
   it('builds regular expressions at run time only where this list says of what', () => {

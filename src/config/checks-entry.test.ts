@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Machine } from './fixture.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 const agents = 'agents:\n  a: { adapter: custom, command: [a] }\n'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Machine } from './fixture.ts'
 import { jsonSchema } from './json-schema.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 const agents = `agents:
   a: { adapter: custom, command: [x] }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { custom } from '../agents/custom/agent.ts'
 import { findModel } from '../domain/models.ts'
-import { Machine } from './fixture.ts'
 import { jsonSchema } from './json-schema.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 const adapters = [custom]
 const settings = `agents:

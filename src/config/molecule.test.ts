@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adapters, presets } from '../agents/index.ts'
-import { Machine } from './fixture.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 let machine: Machine
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { usualEvents } from '../domain/notification.ts'
-import { Machine } from './fixture.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 const written = `notifications:
   ops:

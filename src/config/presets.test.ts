@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adapters, presets } from '../agents/index.ts'
-import { Machine } from './fixture.ts'
 import { jsonSchema } from './json-schema.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 let machine: Machine
 beforeEach(() => {

@@ -8,10 +8,10 @@ import { resolveProfile, rightsOf } from '../domain/profile/resolve.ts'
 import { explainCall } from '../domain/profile/view.ts'
 import { parseCall } from '../domain/rule/call.ts'
 import { readRules } from '../egress/host-rule.ts'
-import { Machine } from './fixture.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
 import { parseSize } from './size.ts'
+import { Machine } from './testing.ts'
 
 test('a profile of the settings is whole in the agent that names it, and travels with it', async () => {
   using machine = new Machine()

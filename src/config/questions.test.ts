@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Machine } from './fixture.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 test('what holds for questions is read, shown, and has defaults', async () => {
   using machine = new Machine()

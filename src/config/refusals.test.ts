@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PawlError } from '../domain/error.ts'
-import { Machine } from './fixture.ts'
+import { Machine } from './testing.ts'
 
 async function refusalOf(yaml: string | Uint8Array): Promise<string> {
   using machine = new Machine()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Machine } from './fixture.ts'
 import { showConfig } from './show.ts'
+import { Machine } from './testing.ts'
 
 const nightly = `schedules:
   nightly: { when: "@daily", tz: Asia/Kathmandu, prompt: tidy up, agent: demo, workspace: ./src, overlap: queue, jitter: 10m }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { adapters, Machine } from './fixture.ts'
 import { jsonSchema } from './json-schema.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
 import { initTemplate } from './template.ts'
+import { adapters, Machine } from './testing.ts'
 
 const example = `agents:
   claude:  { adapter: custom, command: [x], model: m1, profile: guarded, budget: { usd: 5, perAgentDayUsd: 50 }, timeout: 30m }

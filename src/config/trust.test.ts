@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Machine } from './fixture.ts'
 import { findAgent } from './load.ts'
+import { Machine } from './testing.ts'
 import { listTrusted, trustFile, untrustFile } from './trust.ts'
 
 const helper = 'agents:\n  helper: { adapter: custom, command: [./x] }\n'

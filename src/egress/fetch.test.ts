@@ -2,8 +2,8 @@ import type { RequestListener } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createFetcher } from './fetch.ts'
-import { startCanary, startWebServer } from './fixture.ts'
 import { decide, readRules } from './host-rule.ts'
+import { startCanary, startWebServer } from './testing.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

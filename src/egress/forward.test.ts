@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openDoor, speak, startWebServer } from './fixture.ts'
 import { pathBelow } from './forward.ts'
+import { openDoor, speak, startWebServer } from './testing.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from '../../test/receiver/receiver.ts'
-import { startCanary } from './fixture.ts'
 import { post } from './post.ts'
-import { hosts, names } from './testing.ts'
+import { hosts, names, startCanary } from './testing.ts'
 
 const signal = () => AbortSignal.timeout(5_000)
 const body = '{"hello":"you"}'

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { proxyEnvironment } from './environment.ts'
-import { listen, type OpenedDoor, openDoor, openTunnel, speak, startCanary, startWebServer, ways } from './fixture.ts'
+import { listen, type OpenedDoor, openDoor, openTunnel, speak, startCanary, startWebServer, ways } from './testing.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

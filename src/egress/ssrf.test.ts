@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OpenedDoor, openDoor, speak, startCanary, ways } from './fixture.ts'
-import { hosts, names } from './testing.ts'
+import { hosts, names, type OpenedDoor, openDoor, speak, startCanary, ways } from './testing.ts'
 
 let canary: Awaited<ReturnType<typeof startCanary>>
 let opened: OpenedDoor

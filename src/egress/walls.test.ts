@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { serveDoor } from '../engine/program/door.ts'
 import { createBubblewrap } from '../sandboxes/bubblewrap/sandbox.ts'
 import { proxyEnvironment } from './environment.ts'
-import { startCanary, startWebServer } from './fixture.ts'
 import { readRules } from './host-rule.ts'
+import { startCanary, startWebServer } from './testing.ts'
 
 const bubblewrap = createBubblewrap()
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
