@@ -435,7 +435,7 @@ export const cliExecutor = {
     means: 'A2A tasks and push notifications survive a restart; only what works is advertised.',
     shown: [
       'test/a2a/server.test.ts > streams and tasks outlive a daemon that is killed',
-      'test/a2a/server.test.ts > cards are signed with a key of the home, say little to strangers, and more to whoever came in',
+      'test/a2a/server.test.ts > cards need a token, are signed with a key of the home, and say more where more is asked',
       'test/engine/listeners.test.ts > one that fails is tried again under the same id, holds up no other listener, and is told in order',
       'test/crash/matrix.test.ts > $name',
     ],
