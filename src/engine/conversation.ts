@@ -8,9 +8,11 @@ import { writeHomeFile } from '../files/home-files.ts'
 import type { Walls } from '../sandbox.ts'
 import { areChangesOpen, openRunsBefore } from '../store/changes.ts'
 import type { TakenRun } from '../store/runs.ts'
+import { failingAs } from './base/failure.ts'
+import type { TurnResult } from './base/run-context.ts'
+import { isLost, type RunContext } from './base/run-context.ts'
 import { watchChanges } from './changes/watch-changes.ts'
 import { type Examined, endedWell, examine, repeats } from './checks/examine.ts'
-import { failingAs } from './failure.ts'
 import { artifactFolder, keepArtifacts, openArtifacts } from './files/artifacts.ts'
 import { layAttachments } from './files/lay-attachments.ts'
 import { withFiles } from './files/told.ts'
@@ -20,9 +22,9 @@ import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
 import { wallsOf } from './program/walls.ts'
 import type { RunRecording } from './recordings/record-run.ts'
 import { readyMounts } from './rights/mounts.ts'
-import { isLost, type RunParts, type Voice } from './run.ts'
+import type { RunParts } from './run.ts'
 import { skillsOfRun } from './skills/run-skills.ts'
-import { haveTurn, type TurnResult } from './turn.ts'
+import { haveTurn } from './turn.ts'
 import { sessionGitConfig } from './workspace/git.ts'
 import { type Guard, guardWorkspace } from './workspace/guard.ts'
 import { assertNoHome } from './workspace/homes.ts'
@@ -36,7 +38,7 @@ const whyCopied = (task: TakenRun['task']): string =>
   }; changes are brought back at the end.`
 
 /** Prepares everything, has one turn with the agent inside its walls, and leaves nothing running but what may serve the session's next turn. */
-export async function converse(given: TakenRun, parts: RunParts, voice: Voice): Promise<Examined> {
+export async function converse(given: TakenRun, parts: RunParts, voice: RunContext): Promise<Examined> {
   const { run, task } = given
   const adapter = parts.adapterNamed(task.agent_config.adapter, task.agent_config.options)
   const profile = rightsOf(task.agent_config)
@@ -231,7 +233,7 @@ async function assertNoHomeToRead({ spec: { contextDirs = [], allowHome } }: Tak
 const toolMounts = ({ tools }: Profile, mounts: NonNullable<Walls['mounts']>) => (tools.native ? [] : mounts)
 
 /** Nothing was started: the place is left as it was found, and why it was not used stays the answer. */
-async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefined, voice: Voice): Promise<void> {
+async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefined, voice: RunContext): Promise<void> {
   if (guard) {
     await release(guard, voice)
     await dropGits(guard, voice)
@@ -245,10 +247,10 @@ async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefine
     )
 }
 
-async function release(guard: Guard, voice: Voice): Promise<void> {
+async function release(guard: Guard, voice: RunContext): Promise<void> {
   await guard.release().catch((error: unknown) => voice.note('workspace_guard', notInOrder(error)))
 }
-async function dropGits(guard: Guard, voice: Voice): Promise<void> {
+async function dropGits(guard: Guard, voice: RunContext): Promise<void> {
   await guard
     .drop()
     .catch((error: unknown) => voice.log.warn('a git directory of an agent was not removed', { error: messageOf(error) }))
@@ -260,7 +262,7 @@ const notInOrder = (error: unknown) =>
 const mostNamed = 200
 
 /** Before anything of the workspace is read or brought back: what was planted in it is moved out. */
-async function settleGuard(settle: Guard['settle'], voice: Voice): Promise<string | undefined> {
+async function settleGuard(settle: Guard['settle'], voice: RunContext): Promise<string | undefined> {
   try {
     const { quarantined, keptAt, flagged, notes, sentence } = await settle()
     for (const note of notes) await voice.note('workspace_guard', note)
@@ -278,7 +280,7 @@ async function settleGuard(settle: Guard['settle'], voice: Voice): Promise<strin
 const sentences = (...parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ') || undefined
 
 /** A run that ends well is the last of its task; after any other the work may go on in the same copy. */
-const isLast = (taken: TakenRun, result: TurnResult | undefined, { watch }: Voice) =>
+const isLast = (taken: TakenRun, result: TurnResult | undefined, { watch }: RunContext) =>
   !watch.reason && result !== undefined && endedWell(result.verdict) && !repeats(taken, result)
 
 /** Work that is not where it belongs is no plain success. */

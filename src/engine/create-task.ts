@@ -17,6 +17,7 @@ import type { Db, Tx } from '../store/database.ts'
 import { findSession } from '../store/runs.ts'
 import type { SessionRow, TaskRow } from '../store/tables.ts'
 import * as tasks from '../store/tasks.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import { assertAble, hasWishes } from './create/able.ts'
 import { agentsOfTask } from './create/agent.ts'
 import { attachmentsOf } from './create/attachments.ts'
@@ -31,7 +32,6 @@ import { assertKnown } from './create/whom.ts'
 import type { Caller } from './entrance/audit.ts'
 import { assertMayAsk } from './entrance/may-ask.ts'
 import { assertMayCheck, assertMayDecide } from './entrance/may-decide.ts'
-import { guarded } from './guarded.ts'
 import { firstListeners as listenersOf } from './listeners/make.ts'
 import { ownKey } from './said.ts'
 import { assertSchema } from './structured-output.ts'
@@ -78,7 +78,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   const { db, clock } = parts
   const assertTaking = onceASecond(clock, async () => {
     await parts.assertRoom()
-    await guarded(() => assertQueueHasRoom(db, parts.maxQueued))
+    await translateDbErrors(() => assertQueueHasRoom(db, parts.maxQueued))
   })
   /** When the programs of agents were last found, by the agents' own options: looking at a file waits for another thread. */
   const found = new WeakMap<object, { at: number; health: AgentHealth }>()
@@ -122,7 +122,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     together,
     async check(input: NewTask, caller: Caller) {
       const { related } = await check(newId('task', clock.now()), input, caller)
-      await guarded(() => assertRelatable(db, related))
+      await translateDbErrors(() => assertRelatable(db, related))
     },
   })
 
@@ -138,7 +138,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     const bodyHash = key === undefined ? '' : createHash('sha256').update(JSON.stringify(body)).digest('hex')
     const keys = key === undefined ? undefined : keysOf(key)
     const earlier = async (): Promise<Made[] | undefined> => {
-      const seen = keys === undefined ? [] : await guarded(() => tasks.findByIdempotencyKeys(db, keys))
+      const seen = keys === undefined ? [] : await translateDbErrors(() => tasks.findByIdempotencyKeys(db, keys))
       if (seen.length === 0) return undefined
       const other = seen.find((one) => one.body_hash !== bodyHash)
       if (other) throw conflict(`This Idempotency-Key was used for another request (task ${other.task_id}); choose a new key.`)
@@ -237,7 +237,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     await fp('task.create.before')
     const isRelated = checked.some(({ related }) => related.parent !== undefined || related.dependsOn?.length)
     const quota = { user: checked[0]!.user ?? localUser, tasks: checked.length, together: checked.length > 1 || isRelated }
-    const rows = await guarded(() =>
+    const rows = await translateDbErrors(() =>
       withinQuota(parts, quota, (to) => insertAll(to, checked, keys)).catch((error: unknown) => {
         // Two requests with one key at the same moment: the primary key lets one through.
         if (keys !== undefined && (error as { code?: unknown }).code === '23505') return undefined
@@ -252,7 +252,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
 
   /** What stands in somebody else's system goes on with what its own user began, not with the conversations of others. */
   async function assertOwnSession(session: string, user: string): Promise<void> {
-    if (!(await guarded(() => tasks.hasTaskOf(db, session, user))))
+    if (!(await translateDbErrors(() => tasks.hasTaskOf(db, session, user))))
       throw denied(`A token of kind hook goes on only with sessions of its own user, and ${session} is none; leave it out.`)
   }
 }
@@ -295,7 +295,7 @@ function lost(key: string | undefined): never {
 async function givenSession(db: Db, id: string | undefined): Promise<SessionRow | undefined> {
   if (id === undefined) return undefined
   // What is no id names none; the database would refuse some of it in its own words.
-  const session = SessionId.safeParse(id).success ? await guarded(() => findSession(db, id)) : undefined
+  const session = SessionId.safeParse(id).success ? await translateDbErrors(() => findSession(db, id)) : undefined
   if (!session) throw invalid(`There is no session ${id}; "pawl sessions ls" lists those there are.`)
   return session
 }

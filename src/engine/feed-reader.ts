@@ -1,6 +1,6 @@
 import type { Db } from '../store/database.ts'
 import { currentSnapshot, type FeedPage, type FeedPlace, readFeed } from '../store/feed.ts'
-import { guarded } from './guarded.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import type { Journal } from './journal.ts'
 
 /** Reads what is new once for all who follow all tasks, however many they are. While nobody follows, or nothing is new, nothing is read. */
@@ -38,14 +38,14 @@ export function createFeedReader({ db, journal }: { readonly db: Db; readonly jo
 
   /** Until nobody is left. */
   const read = async () => {
-    let place: FeedPlace = { seen: await guarded(() => currentSnapshot(db)) }
+    let place: FeedPlace = { seen: await translateDbErrors(() => currentSnapshot(db)) }
     for (;;) {
       // Whoever comes from here on may know of an event that this read does not see.
       arrived = joining
       joining = []
       isNew = false
       for (let isLast = false; !isLast; ) {
-        const page = await guarded(() => readFeed(db, place, { limit: pageSize }))
+        const page = await translateDbErrors(() => readFeed(db, place, { limit: pageSize }))
         place = page.place
         isLast = page.isLast
         if (page.found.length > 0) for (const subscriber of subscribers) subscriber.take(page)

@@ -10,9 +10,9 @@ import {
   type FoundEvent,
   readFeed,
 } from '../store/feed.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import { parseCursor, writeCursor } from './feed-cursor.ts'
 import { createFeedReader, type FeedReader } from './feed-reader.ts'
-import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
 
 export type { FeedFilter } from '../store/feed.ts'
@@ -40,11 +40,11 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
   return {
     async readFeed({ after, ...options }) {
       const place = await placeOf(after)
-      const page = await guarded(() => readFeed(db, place, options))
+      const page = await translateDbErrors(() => readFeed(db, place, options))
       return { events: eventsOf(page), cursor: writeCursor(page.place), isLast: page.isLast }
     },
     async *followFeed({ after, signal, ...filter }) {
-      let place = after === undefined ? { seen: await guarded(() => currentSnapshot(db)) } : await placeOf(after)
+      let place = after === undefined ? { seen: await translateDbErrors(() => currentSnapshot(db)) } : await placeOf(after)
       yield { events: [], cursor: writeCursor(place) }
       while (!signal.aborted) {
         const pages = subscribe(reader, signal)
@@ -52,7 +52,7 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
           const until = await pages.joined
           // What came before the pages that all are told.
           for (let isLast = place.within === undefined && place.seen === until; !isLast && !signal.aborted; ) {
-            const page = await guarded(() => readFeed(db, place, { ...filter, limit: pageSize, until }))
+            const page = await translateDbErrors(() => readFeed(db, place, { ...filter, limit: pageSize, until }))
             place = page.place
             isLast = page.isLast && place.seen === until
             if (page.found.length > 0) yield { events: eventsOf(page), cursor: writeCursor(place) }
@@ -74,7 +74,7 @@ export function feedVerbs({ db, journal }: { readonly db: Db; readonly journal: 
   async function placeOf(cursor: string): Promise<FeedPlace> {
     if (cursor === '0') return { seen: beforeAll }
     const place = parseCursor(cursor)
-    const [, now] = (await guarded(() => currentSnapshot(db))).split(':')
+    const [, now] = (await translateDbErrors(() => currentSnapshot(db))).split(':')
     const ends = place && [place.seen, place.within?.until ?? place.seen].map((snapshot) => BigInt(snapshot.split(':')[1]!))
     if (!place || ends!.some((end) => end > BigInt(now!)))
       throw invalid('This cursor is not one of this database; leave it out to follow from now on, or begin with 0.')

@@ -7,7 +7,7 @@ import type { Db } from '../store/database.ts'
 import * as store from '../store/task-list.ts'
 import { whatTheyWaitFor } from '../store/waiting.ts'
 import type { Limits } from './admission.ts'
-import { guarded } from './guarded.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import { taskSummary } from './views.ts'
 
 /** Which tasks; times as the API writes them. */
@@ -31,11 +31,11 @@ export async function listTasks(
 ): Promise<Page<TaskSummary>> {
   const { sort = 'created', limit } = filter
   const before = cursor === undefined ? undefined : readCursor(cursor, sort)
-  const rows = await guarded(() => store.listTasks(db, { ...filter, ...timesOf(filter), limit: limit + 1, before }))
+  const rows = await translateDbErrors(() => store.listTasks(db, { ...filter, ...timesOf(filter), limit: limit + 1, before }))
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   const queued = items.filter(({ state, reason }) => state === 'queued' && reason === null)
-  const reasons = await guarded(() => whatTheyWaitFor(db, queued, limits))
+  const reasons = await translateDbErrors(() => whatTheyWaitFor(db, queued, limits))
   const reasonOf = new Map(queued.map(({ id }, n) => [id, reasons[n] ?? null]))
   return {
     items: items.map((row) => taskSummary({ ...row, reason: row.reason ?? reasonOf.get(row.id) ?? null })),
@@ -44,7 +44,7 @@ export async function listTasks(
 }
 
 export const countColumns = (db: Db, filter: TaskNarrowing): Promise<Record<Column, number>> =>
-  guarded(() => store.countByColumn(db, { ...filter, ...timesOf(filter) }))
+  translateDbErrors(() => store.countByColumn(db, { ...filter, ...timesOf(filter) }))
 
 const timesOf = ({ endedSince, updatedSince }: TaskNarrowing) => ({
   endedSince: endedSince === undefined ? undefined : new Date(endedSince),

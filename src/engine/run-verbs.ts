@@ -1,10 +1,11 @@
 import { PawlError } from '../domain/error.ts'
 import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
 import type { TakenRun } from '../store/runs.ts'
+import type { RunContext } from './base/run-context.ts'
 import type { DoorVerbs } from './program/door.ts'
 import { askQuestions } from './questions/ask.ts'
 import { waitForAnswers } from './questions/window.ts'
-import type { RunParts, Voice } from './run.ts'
+import type { RunParts } from './run.ts'
 import { subtaskVerbs } from './subtasks/run-verbs.ts'
 
 /** More than anybody would answer or read; a program that loops must not fill the store. */
@@ -18,7 +19,7 @@ export interface RunVerbs extends DoorVerbs {
 }
 
 /** What an agent may ask of us, whichever way it asks: by its own protocol, by a tool, or at the door. */
-export function runVerbs(taken: TakenRun, parts: RunParts, voice: Voice): RunVerbs {
+export function runVerbs(taken: TakenRun, parts: RunParts, voice: RunContext): RunVerbs {
   const { run, task } = taken
   const { watch } = voice
   const left = { questions: mostQuestions, messages: mostMessages }

@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { messageOf, stackOf } from '../domain/error.ts'
-import type { NewEvent } from '../domain/event.ts'
 import type { FileLimits } from '../domain/files/limits.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'
 import type { Profile } from '../domain/profile/profile.ts'
@@ -18,13 +17,14 @@ import type { TokenKeeper } from '../mcp-server.ts'
 import type { Sandbox, SandboxHealth } from '../sandbox.ts'
 import type { RunChanged } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import type { Freed } from '../store/events.ts'
-import type { Booking } from '../store/ledger.ts'
 import type { TakenRun } from '../store/runs.ts'
 import type { Contexts } from '../telemetry/contexts.ts'
-import type { Listener, SpannedRun } from '../telemetry/telemetry.ts'
+import type { Listener } from '../telemetry/telemetry.ts'
 import type { Leftovers } from './access/leftovers.ts'
-import { persistently } from './await-database.ts'
+import { persistently } from './base/await-database.ts'
+import type { Ended } from './base/retry.ts'
+import { isLost, type RunContext, spanned } from './base/run-context.ts'
+import { type StopReason, Watch } from './base/watch.ts'
 import type { PictureShelf } from './changes/shelf.ts'
 import { storeFolderOf } from './changes/store-folder.ts'
 import { converse } from './conversation.ts'
@@ -39,12 +39,10 @@ import { explainFailure } from './program/explain.ts'
 import type { Probe } from './program/probes.ts'
 import type { Warm } from './program/warm.ts'
 import type { QuestionParts } from './questions/settings.ts'
-import type { Ended } from './retry.ts'
 import type { RemoteAct } from './run-tools.ts'
 import type { GivenSecret } from './secrets.ts'
 import type { SelfTests } from './self-test/self-tests.ts'
 import type { Settler } from './settle.ts'
-import { type StopReason, Watch } from './watch.ts'
 
 /** One run, from its lease to its outcome. */
 export interface LiveRun {
@@ -118,25 +116,12 @@ export interface RunParts {
   readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>
 }
 
-/** What the parts of a run share: its timers, and how it speaks to the journal and the log. */
-export interface Voice {
-  readonly watch: Watch
-  readonly log: Log
-  /** With a line of the ledger and what becomes free of the run's reservation, if it says that something was used: all are stored, or none. */
-  readonly recordEvent: (event: NewEvent, booking?: Booking, frees?: Freed) => Promise<void> | undefined
-  readonly note: (code: string, detail: string) => Promise<void> | undefined
-  /** Keeps secrets out of everything that is stored or logged, until the run is settled. */
-  readonly hide: (secrets: readonly Secret[]) => void
-  /** What the run changed, to be stored with its end, however that comes. */
-  readonly keepChanges: (changed: RunChanged) => void
-}
-
 export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const { run, task } = taken
   const watch = new Watch(parts.clock, { totalMs: task.agent_config.timeoutMs, idleMs: task.agent_config.idleTimeoutMs })
   const log = parts.log.with({ task: task.id, run: run.id })
   const reveals: (() => void)[] = []
-  const hide: Voice['hide'] = (secrets) => {
+  const hide: RunContext['hide'] = (secrets) => {
     for (const { name, value } of secrets) reveals.push(parts.redactor.add(name, value))
   }
   const done = perform(taken, parts, watch, log, hide)
@@ -148,13 +133,13 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   return { id: run.id, taskId: task.id, stop: (reason) => watch.stop(reason), done }
 }
 
-async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log, hide: Voice['hide']): Promise<void> {
+async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log, hide: RunContext['hide']): Promise<void> {
   const { run, task } = taken
   const startedAtMs = parts.clock.now()
   const note = (code: string, detail: string) => recordEvent({ type: 'run.noted', data: { code, detail } })
   const shown = showPaths(rightsOf(task.agent_config).mounts)
   let runNo = 0
-  const recordEvent: Voice['recordEvent'] = (said, booking, frees) => {
+  const recordEvent: RunContext['recordEvent'] = (said, booking, frees) => {
     const event = shown && said.type.startsWith('agent.') ? shown(said) : said
     const entry = { task: task.id, run: run.id, runNo: runNo++, fence: run.fence, at: new Date(parts.clock.now()), event }
     return parts.journal.append({ ...entry, ...(booking ? { booking } : {}), ...(frees ? { frees } : {}) })
@@ -162,7 +147,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
 
   let end: Ended
   let changes: RunChanged | undefined
-  const keepChanges: Voice['keepChanges'] = (changed) => {
+  const keepChanges: RunContext['keepChanges'] = (changed) => {
     changes = changed
   }
   let vendorSession: string | undefined
@@ -228,17 +213,6 @@ const spentBy = ({ outcome, category, usage, costUsd }: Ended) => ({
   costUsd,
 })
 
-/** Whose spans they are. */
-export const spanned = ({ run, task }: TakenRun): SpannedRun & { readonly model: string | undefined } => ({
-  run: run.id,
-  task: task.id,
-  root: task.root_id,
-  session: run.session_id,
-  agent: task.agent,
-  model: task.agent_config.model,
-  trace: task.spec.trace,
-})
-
 /** What is known of an agent's keys before it is started: those in Pawl's own environment. */
 function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): Secret[] {
   const login = parts.adapterNamed(agent.adapter, agent.options).login?.variables ?? []
@@ -246,5 +220,3 @@ function keysOf({ task: { agent_config: agent } }: TakenRun, parts: RunParts): S
   const keys = Object.entries(named).map(([name, value]) => ({ name, value }))
   return [...keys, ...secretsIn({ ...parts.environment(agent.env.pass), ...agent.env.set })]
 }
-
-export const isLost = (watch: Watch) => watch.reason?.kind === 'lease_lost'

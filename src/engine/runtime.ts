@@ -3,6 +3,8 @@ import { findHalt } from '../store/halt.ts'
 import { countOutbox } from '../store/outbox.ts'
 import * as tasks from '../store/tasks.ts'
 import type { BackupVerbParts, BackupVerbs } from './backups/verbs.ts'
+import { lazy } from './base/lazy.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import { type BulkVerbs, bulkVerbs } from './bulk.ts'
 import { type ChangeVerbs, changeVerbs } from './changes/verbs.ts'
 import { type CheckVerbParts, type CheckVerbs, checkVerbs } from './checks/verbs.ts'
@@ -12,8 +14,6 @@ import type { ElaborateVerbParts, ElaborateVerbs } from './elaborate/verbs.ts'
 import { type HaltVerbs, haltVerbs, haltView } from './entrance/halt-verbs.ts'
 import { type FeedVerbs, feedVerbs } from './feed.ts'
 import { type FileVerbParts, type FileVerbs, fileVerbs } from './files/verbs.ts'
-import { guarded } from './guarded.ts'
-import { later } from './later.ts'
 import { type LimitVerbs, limitVerbs } from './limits/verbs.ts'
 import { type McpServerVerbParts, type McpServerVerbs, mcpServerVerbs } from './mcp-servers/verbs.ts'
 import { type ModelFigureVerbs, modelFigureVerbs } from './models/figures.ts'
@@ -145,7 +145,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     getAgent: parts.describeAgent,
     async health() {
       const now = new Date(parts.clock.now())
-      const [self, counts, halt, schedules, notifications, trouble] = await guarded(() =>
+      const [self, counts, halt, schedules, notifications, trouble] = await translateDbErrors(() =>
         Promise.all([
           parts.describeSelf(),
           tasks.countByState(db),
@@ -158,7 +158,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return { ...self, tasks: counts, halt: halt ? haltView(halt) : null, schedules, notifications, ...trouble }
     },
     async ready() {
-      await guarded(() => tasks.countByState(db))
+      await translateDbErrors(() => tasks.countByState(db))
       await parts.assertRoom()
     },
   }
@@ -166,13 +166,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
 function seldomVerbs(parts: RuntimeParts, ofTasks: OwnTaskVerbs): DraftVerbs & ElaborateVerbs & RecordingVerbs & BackupVerbs {
   return {
-    ...later<DraftVerbs>({ listTemplates: true, listFolders: true, readTasks: true, previewSchedule: true }, async () =>
+    ...lazy<DraftVerbs>({ listTemplates: true, listFolders: true, readTasks: true, previewSchedule: true }, async () =>
       (await import('./draft/verbs.ts')).draftVerbs(parts, ofTasks),
     ),
-    ...later<ElaborateVerbs>({ elaborateTask: true, getProposal: true }, async () =>
+    ...lazy<ElaborateVerbs>({ elaborateTask: true, getProposal: true }, async () =>
       (await import('./elaborate/verbs.ts')).elaborateVerbs(parts, ofTasks),
     ),
-    ...later<RecordingVerbs>(
+    ...lazy<RecordingVerbs>(
       {
         listRecordings: true,
         getRecording: true,
@@ -184,7 +184,7 @@ function seldomVerbs(parts: RuntimeParts, ofTasks: OwnTaskVerbs): DraftVerbs & E
       },
       async () => (await import('./recordings/verbs.ts')).recordingVerbs(parts, ofTasks),
     ),
-    ...later<BackupVerbs>({ createBackup: true, listBackups: true, backupUnderWay: true, findBackup: true }, async () =>
+    ...lazy<BackupVerbs>({ createBackup: true, listBackups: true, backupUnderWay: true, findBackup: true }, async () =>
       (await import('./backups/verbs.ts')).backupVerbs(parts),
     ),
   }

@@ -7,8 +7,8 @@ import { findByIdempotencyKey } from '../store/tasks.ts'
 import { readTold } from '../store/utterances.ts'
 import { whatTheyWaitFor } from '../store/waiting.ts'
 import type { Limits } from './admission.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import type { Caller } from './entrance/audit.ts'
-import { guarded } from './guarded.ts'
 import { taskView } from './views.ts'
 
 /** What was said in a task, for surfaces whose protocols speak of messages. */
@@ -42,11 +42,11 @@ export interface MessageKey {
 export function saidVerbs({ db, limits }: { readonly db: Db; readonly limits?: Limits | undefined }): SaidVerbs {
   return {
     async toldTask(id, { last, prefix }) {
-      const told = await guarded(() => readTold(db, id, { last }))
+      const told = await translateDbErrors(() => readTold(db, id, { last }))
       if (!told) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
       const { task, seq, events, questions, artifacts } = told
       const waits = task.state === 'queued' && !task.reason
-      const reason = waits ? (await guarded(() => whatTheyWaitFor(db, [task], limits)))[0] : task.reason
+      const reason = waits ? (await translateDbErrors(() => whatTheyWaitFor(db, [task], limits)))[0] : task.reason
       const messages = told.keys.flatMap(({ key, body_hash }) => {
         // Its words went nowhere: it only said that the task may go on.
         if (body_hash === ofRetry) return []
@@ -57,7 +57,7 @@ export function saidVerbs({ db, limits }: { readonly db: Db; readonly limits?: L
       return { task: { ...view, artifacts }, seq, events, messages }
     },
     async taskOfMessage(key, caller) {
-      const found = await guarded(() => findByIdempotencyKey(db, ownKey(caller, key)))
+      const found = await translateDbErrors(() => findByIdempotencyKey(db, ownKey(caller, key)))
       return found?.task_id
     },
   }

@@ -9,8 +9,8 @@ import { createKeys } from '../secrets/keys.ts'
 import { fingerprintOf, seal, unseal } from '../secrets/seal.ts'
 import type { Db, Tx } from '../store/database.ts'
 import * as store from '../store/secrets.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import type { Caller } from './entrance/audit.ts'
-import { guarded } from './guarded.ts'
 
 /** What can be done about secrets from outside. A value goes in and never comes out again. Each refuses with a `PawlError`. */
 export interface SecretVerbs {
@@ -54,8 +54,8 @@ export const globalScope = 'global'
 
 export function createSecrets({ db, keySource, clock, audit }: SecretParts): Secrets {
   const keys = createKeys(keySource)
-  const list = async () => (await guarded(() => store.listSecrets(db))).map(view)
-  const transact = <T>(work: (tx: Tx) => Promise<T>) => guarded(() => db.transaction().execute(work))
+  const list = async () => (await translateDbErrors(() => store.listSecrets(db))).map(view)
+  const transact = <T>(work: (tx: Tx) => Promise<T>) => translateDbErrors(() => db.transaction().execute(work))
   const missing = (scope: string, name: string) =>
     notFound(`There is no secret "${name}" of the scope ${scope}; "pawl secret ls" lists those there are.`)
 

@@ -16,10 +16,10 @@ import type { AgentUser } from '../process/agent-user.ts'
 import { insertAudit } from '../store/audit.ts'
 import { insertSession, listSessions, runningTask, setChoices } from '../store/sessions.ts'
 import { listTasks } from '../store/task-list.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import { agentNamed, type TaskCreatorParts, usableWorkspace } from './create-task.ts'
 import type { Caller } from './entrance/audit.ts'
 import { assertMayAsk } from './entrance/may-ask.ts'
-import { guarded } from './guarded.ts'
 import { adoptSession } from './session/adopt.ts'
 import { isIdOf } from './session/home.ts'
 import { sessionSummary, taskSummary } from './views.ts'
@@ -65,12 +65,15 @@ export function sessionVerbs(
   const { db } = parts
 
   const existing = async (id: string) => {
-    const [found] = await guarded(() => listSessions(db, { id, limit: 1 }))
+    const [found] = await translateDbErrors(() => listSessions(db, { id, limit: 1 }))
     if (!found) throw notFound(`There is no session ${id}; "pawl sessions ls" lists those there are.`)
     return found
   }
   const getSession = async (id: string): Promise<SessionView> => {
-    const [session, tasks] = await Promise.all([existing(id), guarded(() => listTasks(db, { session: id, limit: shownTasks }))])
+    const [session, tasks] = await Promise.all([
+      existing(id),
+      translateDbErrors(() => listTasks(db, { session: id, limit: shownTasks })),
+    ])
     return { ...sessionSummary(session), choices: session.choices, tasks: tasks.map(taskSummary) }
   }
 
@@ -80,7 +83,7 @@ export function sessionVerbs(
     async listSessions({ agent, limit, cursor }) {
       if (cursor !== undefined && !SessionId.safeParse(cursor).success)
         throw invalid('This cursor is not one that a list has given; leave it out to begin at the newest.')
-      const rows = await guarded(() => listSessions(db, { agent, before: cursor, limit: limit + 1 }))
+      const rows = await translateDbErrors(() => listSessions(db, { agent, before: cursor, limit: limit + 1 }))
       const items = rows.slice(0, limit)
       return { items: items.map(sessionSummary), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
     },
@@ -93,7 +96,7 @@ export function sessionVerbs(
       const { name: adapter } = parts.adapterNamed(by.adapter, by.options)
       const id = newId('session', parts.clock.now())
       const at = new Date(parts.clock.now())
-      await guarded(() =>
+      await translateDbErrors(() =>
         db.transaction().execute(async (tx) => {
           await insertSession(tx, { id, agent: by.name, adapter, workspace: path, at })
           await insertAudit(tx, parts.audit.entry(caller, 'session.create', id, { agent: by.name, workspace: path }))
@@ -105,7 +108,7 @@ export function sessionVerbs(
     async chooseForSession(id, choice) {
       const chosenAt = new Date(parts.clock.now()).toISOString()
       await existing(id)
-      await guarded(() => setChoices(db, id, { ...choice, chosenAt }))
+      await translateDbErrors(() => setChoices(db, id, { ...choice, chosenAt }))
       return getSession(id)
     },
 
@@ -116,7 +119,7 @@ export function sessionVerbs(
       const named = agentConfig ?? (agent === undefined ? undefined : agentNamed(parts.agents, agent))
       const user = await parts.agentUser()
       const adopt = (by: ResolvedAgent) =>
-        guarded(() =>
+        translateDbErrors(() =>
           adoptSession({
             db,
             adapter: parts.adapterNamed(by.adapter, by.options),
@@ -137,7 +140,7 @@ export function sessionVerbs(
     async stopSession(id, options) {
       await existing(id)
       // The id is taken first, so that a task which begins after we looked is not hit.
-      const task = await guarded(() => runningTask(db, id))
+      const task = await translateDbErrors(() => runningTask(db, id))
       return { session: id, stopped: task === undefined ? null : await cancel(task, options) }
     },
   }

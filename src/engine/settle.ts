@@ -12,6 +12,7 @@ import { endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../store/tables.ts'
 import { type LockedTask, lockTask, moveTask } from '../store/tasks.ts'
 import { newAnswers } from './answers.ts'
+import { type Ended, type Settlement, settle, type TaskFacts } from './base/retry.ts'
 import type { Bus } from './bus.ts'
 import { keepProof } from './checks/proof.ts'
 import { soundFigures } from './figures.ts'
@@ -20,7 +21,6 @@ import { failOver } from './limits/failover.ts'
 import { noteLimit } from './limits/note-limit.ts'
 import { bookRun, type RunBooked } from './money/book.ts'
 import { afterMove, withTotals } from './move.ts'
-import { type Ended, type Settlement, settle, type TaskFacts } from './retry.ts'
 import { takeResults } from './subtasks/tell-parent.ts'
 
 export interface Settler {

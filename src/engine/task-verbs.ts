@@ -17,6 +17,7 @@ import * as tasks from '../store/tasks.ts'
 import { whatTheyWaitFor } from '../store/waiting.ts'
 import type { Limits } from './admission.ts'
 import { newAnswers } from './answers.ts'
+import { translateDbErrors } from './base/translate-db-errors.ts'
 import type { Bus } from './bus.ts'
 import { type Origin, type TaskCreatorParts, taskCreator } from './create-task.ts'
 import { deleteTree, removeRunFiles } from './delete-task.ts'
@@ -26,7 +27,6 @@ import type { Audit, Caller } from './entrance/audit.ts'
 import type { Blobs } from './files/blobs.ts'
 import { sweepFiles } from './files/sweep.ts'
 import type { Growths } from './growths.ts'
-import { guarded } from './guarded.ts'
 import type { Journal } from './journal.ts'
 import { countColumns, listTasks, type TaskFilter, type TaskNarrowing } from './list-tasks.ts'
 import { costsOf } from './money/task-cost.ts'
@@ -109,14 +109,14 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
   const create = taskCreator(parts)
 
   const existing = async (id: string) => {
-    const task = await guarded(() => tasks.findTask(db, id))
+    const task = await translateDbErrors(() => tasks.findTask(db, id))
     if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
     return task
   }
   const view = async (id: string) => {
     // First of all: whatever ended with it is seen by what is asked for later.
-    const task = await guarded(() => existing(id))
-    const [runs, asked, dependsOn, reason, subtasks, current, cost, artifacts] = await guarded(() =>
+    const task = await translateDbErrors(() => existing(id))
+    const [runs, asked, dependsOn, reason, subtasks, current, cost, artifacts] = await translateDbErrors(() =>
       Promise.all([
         runsOfTask(db, id),
         questions.questionsOfTask(db, id),
@@ -165,7 +165,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
       const { by } = caller
       await existing(id)
       const { asked } = await whileItGrows(() =>
-        guarded(() =>
+        translateDbErrors(() =>
           journal.transact('task.cancel', async (tx, record) => {
             const cancelled = await cancelTree({ tx, record, at: now() }, id, { now: atOnce, by })
             if (cancelled.isChanged) await insertAudit(tx, audit.entry(caller, 'task.cancel', id, { now: atOnce }))
@@ -181,7 +181,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     async retryTask(id, { fresh = false, budget, timeoutMs, idempotencyKey, ...caller }) {
       await existing(id)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.retry', async (tx, record) => {
           await assertDependenciesDone(tx, id)
           const locked = await tasks.lockTask(tx, id)
@@ -231,7 +231,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     async editTask(id, edit, caller) {
       await existing(id)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.edit', (tx, record) => editTask({ tx, record, at: now() }, id, edit, { caller, audit })),
       )
       return view(id)
@@ -239,7 +239,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     async removeTask(id, caller) {
       await existing(id)
-      const { tasks: removed, runs } = await guarded(() =>
+      const { tasks: removed, runs } = await translateDbErrors(() =>
         journal.transact('task.delete', (tx) => deleteTree(tx, id, { caller, audit })),
       )
       // They are deleted, whatever happens to their files now: what is left of those goes at the next start.
@@ -250,7 +250,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     async readEvents(task, page) {
       await existing(task)
-      return guarded(() => journal.read(task, page))
+      return translateDbErrors(() => journal.read(task, page))
     },
 
     async *followEvents(task, { onGrowing, ...follow }) {

@@ -10,8 +10,10 @@ import type { Sandbox, Walls } from '../sandbox.ts'
 import { questionsOfTask } from '../store/questions.ts'
 import { recordHeldLimits, type TakenRun } from '../store/runs.ts'
 import type { QuestionRow } from '../store/tables.ts'
-import { whenDatabaseIsBack } from './await-database.ts'
-import { failingAs, RunFailure } from './failure.ts'
+import { whenDatabaseIsBack } from './base/await-database.ts'
+import { failingAs, RunFailure } from './base/failure.ts'
+import { isLost, type RunContext, spanned, type TurnResult } from './base/run-context.ts'
+import type { StopReason } from './base/watch.ts'
 import type { LaidAttachments } from './files/lay-attachments.ts'
 import type { Growth } from './growths.ts'
 import { superviseRun } from './guardrails/supervise.ts'
@@ -30,29 +32,18 @@ import type { RunRecording } from './recordings/record-run.ts'
 import type { RunReplayed } from './recordings/replay-run.ts'
 import { grantsOf } from './rights/grants.ts'
 import { createPermissions, type PermissionParts, type Permissions } from './rights/permissions.ts'
-import { isLost, type RunParts, spanned, type Voice } from './run.ts'
+import type { RunParts } from './run.ts'
 import { endTools, toolHome, toolsOfRun } from './run-tools.ts'
 import { runVerbs } from './run-verbs.ts'
 import { archive, learnSession, storeSession } from './session/keep.ts'
 import type { RunSkills } from './skills/run-skills.ts'
 import { checkAnswer } from './structured-output.ts'
-import type { StopReason } from './watch.ts'
 import type { Guard } from './workspace/guard.ts'
 import type { PreparedWorkspace } from './workspace/workspace.ts'
 
-export interface TurnResult {
-  readonly verdict: Verdict
-  /** Undefined while the program lives on for the session's next turn. */
-  readonly exit?: Exit | undefined
-  /** It ended well without a word and without using a tool; never true of a program that does not tell of its tools. */
-  readonly didNothing?: boolean | undefined
-  /** What it came to, as a digest; see guardrails/fingerprint.ts. */
-  readonly fingerprint?: string | undefined
-}
-
 /** What a turn needs to know about where it happens. */
 export interface Place {
-  readonly voice: Voice
+  readonly voice: RunContext
   readonly adapter: Adapter
   readonly profile: Profile
   readonly sandbox: Sandbox

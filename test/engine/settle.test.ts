@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { maxLossesInARow } from '../../src/engine/retry.ts'
+import { maxLossesInARow } from '../../src/engine/base/retry.ts'
 import { runsOfTask } from '../../src/store/runs.ts'
 import { findTask } from '../../src/store/tasks.ts'
 import { orphanedWorkers } from '../../src/store/workers.ts'

@@ -346,8 +346,8 @@ export const agentCore = {
   'S2-45': {
     means: 'A failure event says which kind it is: breaker, denial, agent error, timeout, other.',
     shown: [
-      'src/engine/retry.test.ts > a task that has failed as %s for the last time says so in its last event',
-      'src/engine/retry.test.ts > a run that ends as %s says what kind of end that is',
+      'src/engine/base/retry.test.ts > a task that has failed as %s for the last time says so in its last event',
+      'src/engine/base/retry.test.ts > a run that ends as %s says what kind of end that is',
     ],
   },
   'S2-46': {
@@ -478,7 +478,7 @@ export const agentCore = {
     means: 'Rate limits are retried, cost has a ceiling, and a user can cancel.',
     shown: [
       'test/engine/weeks/limits.test.ts > an overloaded provider is asked by one task at a time, less and less often, and by all when it answers',
-      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
+      'src/engine/base/retry.test.ts > waits for the time the provider named when that is later',
       'test/engine/money.test.ts > a task that has used up its budget is stopped, keeps what it said and cost, and goes on with a raised cap',
       'test/engine/run.test.ts > ends a cancelled task with grace, and everything it started',
     ],

@@ -250,7 +250,7 @@ export const cliExecutor = {
   },
   'S0-40': {
     means: 'A failure worth repeating is tried three times in all, after 5 s and then 10 s.',
-    shown: ['src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up'],
+    shown: ['src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up'],
   },
   'S0-41': {
     means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.',
@@ -328,14 +328,14 @@ export const cliExecutor = {
   },
   'W0-7': {
     means: 'An empty answer does not make a program with side effects run again.',
-    shown: ['src/engine/retry.test.ts > completes an empty or partial answer and says so'],
+    shown: ['src/engine/base/retry.test.ts > completes an empty or partial answer and says so'],
   },
 
   // Defects: errors and retries
   'W0-8': {
     means: 'A refused login is not retried; a lost session is not retried with the same command.',
     shown: [
-      'src/engine/retry.test.ts > never retries a login that was refused',
+      'src/engine/base/retry.test.ts > never retries a login that was refused',
       'test/contracts/real-program.ts > is not tried again when its key was refused',
       'src/engine/program/start-agent.test.ts > %s',
       'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
@@ -354,8 +354,8 @@ export const cliExecutor = {
   'W0-10': {
     means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.',
     shown: [
-      'src/engine/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
-      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
+      'src/engine/base/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
+      'src/engine/base/retry.test.ts > waits for the time the provider named when that is later',
       'test/real-agents/limits.test.ts > parks the task until the plan is full again',
       'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
     ],

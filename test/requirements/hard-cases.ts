@@ -30,7 +30,7 @@ export const hardCases = {
   'H-6': {
     means: 'Time is passed in; the 5 s and 10 s waits are tested without waiting.',
     shown: [
-      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
       'test/engine/time.test.ts > a run of 30 hours is started once',
       'test/engine/weeks/limits.test.ts > five weeks of limits on two accounts: every task ends, and nobody runs while its account is at its limit',
       'test/engine/weeks/limits.test.ts > a clock that jumps %s by hours while tasks are parked changes no outcome, and each wakes once a window',

@@ -52,11 +52,11 @@ export const rulings = {
   'C-7': {
     means: 'One table decides on retries: three tries, 5 s doubling, jitter, Retry-After, reset time.',
     shown: [
-      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
-      'src/engine/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
-      'src/engine/retry.test.ts > waits for the time the provider named when that is later',
-      'src/engine/retry.test.ts > parks at a usage limit until its reset without costing a try',
-      'src/engine/retry.test.ts > a first run that fails as %s leads to %s',
+      'src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'src/engine/base/retry.test.ts > adds at most a quarter by chance and never exceeds the longest delay by more',
+      'src/engine/base/retry.test.ts > waits for the time the provider named when that is later',
+      'src/engine/base/retry.test.ts > parks at a usage limit until its reset without costing a try',
+      'src/engine/base/retry.test.ts > a first run that fails as %s leads to %s',
       'test/engine/weeks/limits.test.ts > an overloaded provider is asked by one task at a time, less and less often, and by all when it answers',
       'test/engine/weeks/limits.test.ts > of 200 parked tasks one goes first after the reset, the others come apart from each other when it has worked, each wakes once',
     ],
@@ -141,8 +141,8 @@ export const rulings = {
     means: 'An empty answer is the outcome `empty`; it is tried again only if no tool ran.',
     shown: [
       'test/engine/program-runs.test.ts > an empty answer is asked for once more if nothing was done, and delivered as such if tools ran',
-      'src/engine/retry.test.ts > asks once more for an answer that is empty if nothing was done, and not twice',
-      'src/engine/retry.test.ts > delivers an empty answer that tools stand behind as it is, also to whoever reviews it',
+      'src/engine/base/retry.test.ts > asks once more for an answer that is empty if nothing was done, and not twice',
+      'src/engine/base/retry.test.ts > delivers an empty answer that tools stand behind as it is, also to whoever reviews it',
     ],
   },
   'C-19': { means: 'Messages come in by an inbox and go out by an outbox, once per message id.', open: 'later: channels' },

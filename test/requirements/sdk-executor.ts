@@ -103,8 +103,8 @@ export const sdkExecutor = {
   'S1-17': {
     means: 'Tries left and a passing error: retry. Otherwise the full line is logged and a safe one shown.',
     shown: [
-      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
-      'src/engine/retry.test.ts > a first run that fails as %s leads to %s',
+      'src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'src/engine/base/retry.test.ts > a first run that fails as %s leads to %s',
       'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
     ],
   },
@@ -137,7 +137,7 @@ export const sdkExecutor = {
   'W1-2': {
     means: 'A usage limit with a reset time parks the task until then.',
     shown: [
-      'src/engine/retry.test.ts > parks at a usage limit until its reset without costing a try',
+      'src/engine/base/retry.test.ts > parks at a usage limit until its reset without costing a try',
       'test/real-agents/limits.test.ts > parks the task until the plan is full again',
       'test/real-agents/limits.test.ts > wakes by itself at that time and goes on, which costs no attempt',
     ],

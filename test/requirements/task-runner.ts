@@ -50,7 +50,7 @@ export const taskRunner = {
   'S4-9': {
     means: 'A retry waits 5 s, then doubles, says so, and stops at once when cancelled.',
     shown: [
-      'src/engine/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
       'test/engine/waiting-turns.test.ts > a run that is to be tried again waits 5 s, says so, and a cancel ends the waiting at once',
     ],
   },

@@ -8,7 +8,7 @@ import type { Secret } from '../../domain/redact/names.ts'
 import { writeHomeFile } from '../../files/home-files.ts'
 import { readNamedFile } from '../../files/read-file.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
-import { RunFailure } from '../failure.ts'
+import { RunFailure } from '../base/failure.ts'
 import type { Leftovers } from './leftovers.ts'
 import { lendLogin, loginTexts } from './lent-login.ts'
 

@@ -8,8 +8,8 @@ import { unfinishedSuffix } from '../../store/backup/archive-writer.ts'
 import type { BackupHeader } from '../../store/backup/format.ts'
 import { takeBackup } from '../../store/backup/take.ts'
 import type { Database } from '../../store/database.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 
 export interface BackupVerbs {
   /** Takes one now, while work goes on; done when it is whole and on disk. One at a time. */
@@ -62,7 +62,7 @@ export function backupVerbs(parts: BackupVerbParts): BackupVerbs {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     if (await isThere(file)) throw conflict(`${file} is there already; name another file.`)
     await sweep(dirname(file))
-    const client = await guarded(() => database.alone())
+    const client = await translateDbErrors(() => database.alone())
     const { withKeys = false, withWorkspaces = false, withLogs = false } = how
     const onPart: BackupAsked['onPart'] = (part, contentBytes) => {
       if (underWay) underWay = { ...underWay, part, contentBytes }
@@ -70,7 +70,7 @@ export function backupVerbs(parts: BackupVerbParts): BackupVerbs {
     }
     try {
       const options = { file, home, pawl, database: server, now, withKeys, withWorkspaces, withLogs, onPart }
-      const summary = await guarded(() => takeBackup(client, options))
+      const summary = await translateDbErrors(() => takeBackup(client, options))
       const view = { name: basename(file), ...summary }
       await audit.record(caller, 'backup.create', view.name, { id: view.id, bytes: view.bytes, withKeys })
       return view

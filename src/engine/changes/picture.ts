@@ -5,9 +5,9 @@ import { type DirectoryHandle, openIn } from '../../files/directory-handle.ts'
 import { removeTree } from '../../files/remove-tree.ts'
 import type { Child } from '../../process/child.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
+import { takingTurns } from '../base/turns.ts'
 import { gitScript } from '../workspace/git.ts'
 import { openWorkspace } from '../workspace/same-place.ts'
-import { takingTurns } from '../workspace/turns.ts'
 import { emptyTree, keepScript, lookScript, newStoreScript, tellScript } from './scripts.ts'
 
 /** What a workspace holds at one moment: a tree in a store of ours, and what was too large to be put there. */

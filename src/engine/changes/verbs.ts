@@ -5,7 +5,7 @@ import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { RunRow } from '../../store/tables.ts'
 import { findTask } from '../../store/tasks.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { composeRuns } from './compose.ts'
 
 /** What can be asked about what tasks changed in their workspaces. */
@@ -23,14 +23,14 @@ export interface DiffFilter {
 
 export function changeVerbs({ db }: { readonly db: Db }): ChangeVerbs {
   const runsOf = async (id: string): Promise<RunRow[]> => {
-    const [task, runs] = await guarded(() => Promise.all([findTask(db, id), runsOfTask(db, id)]))
+    const [task, runs] = await translateDbErrors(() => Promise.all([findTask(db, id), runsOfTask(db, id)]))
     if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
     return runs
   }
   return {
     async listChanges(id) {
       const rows = await runsOf(id)
-      const kept = new Map((await guarded(() => changesOfTask(db, id))).map((row) => [row.run_id, row]))
+      const kept = new Map((await translateDbErrors(() => changesOfTask(db, id))).map((row) => [row.run_id, row]))
       const covering = new Map([...kept.values()].flatMap(({ run_id, covers }) => covers.map((run) => [run, run_id])))
       const runs = rows.map((row, at): RunChangesView => {
         const found = kept.get(row.id)
@@ -66,7 +66,7 @@ export function changeVerbs({ db }: { readonly db: Db }): ChangeVerbs {
       const rows = await runsOf(id)
       if (run !== undefined && !rows.some((row) => row.id === run))
         throw notFound(`Task ${id} has no run ${run}; "pawl show ${id}" lists those it has.`)
-      const kept = await guarded(() => patchesOfTask(db, id, run))
+      const kept = await translateDbErrors(() => patchesOfTask(db, id, run))
       const isMeant = (file: { path: string; from: string | null }) =>
         path === undefined || file.path === path || file.from === path
       if (path !== undefined && !kept.some(({ files }) => files.some(isMeant)))

@@ -2,7 +2,7 @@ import { messageOf } from '../../domain/error.ts'
 import type { Sandbox, Walls } from '../../sandbox.ts'
 import { noChanges, type RunChanged, unknownChanges } from '../../store/changes.ts'
 import { isPassing } from '../../store/database.ts'
-import type { Voice } from '../run.ts'
+import type { RunContext } from '../base/run-context.ts'
 import type { BroughtBack, PreparedWorkspace } from '../workspace/workspace.ts'
 import { differenceOf } from './difference.ts'
 import { type Glance, glanceAt } from './glance.ts'
@@ -26,7 +26,7 @@ export interface WatchContext {
   readonly sandbox: Sandbox
   readonly walls: Omit<Walls, 'door'>
   readonly path: string
-  readonly voice: Voice
+  readonly voice: RunContext
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string
   /** Are all of these runs such that nobody has stored what they changed? */

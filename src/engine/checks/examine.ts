@@ -4,10 +4,11 @@ import { loweredBy, readHeader } from '../../domain/task/agent-header.ts'
 import { summaryOf } from '../../domain/task/summary.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { hasSubtasksToHear } from '../../store/subtasks.ts'
-import { launchingSandbox, RunFailure } from '../failure.ts'
-import { type ChecksSaid, isToRepeat } from '../retry.ts'
-import { isLost, type RunParts, type Voice } from '../run.ts'
-import type { TurnResult } from '../turn.ts'
+import { launchingSandbox, RunFailure } from '../base/failure.ts'
+import { type ChecksSaid, isToRepeat } from '../base/retry.ts'
+import type { TurnResult } from '../base/run-context.ts'
+import { isLost, type RunContext } from '../base/run-context.ts'
+import type { RunParts } from '../run.ts'
 import type { Settled } from '../workspace/settle-guard.ts'
 import { proveWork, type Site } from './prove.ts'
 import type { ChecksResult } from './run-checks.ts'
@@ -21,7 +22,13 @@ export interface Examined extends TurnResult {
 }
 
 /** How the agent itself sees its work counts first, and only downwards; then what the checks of the task say of it. To be called when nothing of the agent writes any more. */
-export async function examine(taken: TakenRun, parts: RunParts, voice: Voice, site: Site, result: TurnResult): Promise<Examined> {
+export async function examine(
+  taken: TakenRun,
+  parts: RunParts,
+  voice: RunContext,
+  site: Site,
+  result: TurnResult,
+): Promise<Examined> {
   const verdict = asTheAgentSays(result.verdict)
   const said = { ...result, verdict, summary: summaryOf(verdict.text) }
   const { checks } = taken.task.spec

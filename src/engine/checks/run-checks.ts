@@ -4,7 +4,7 @@ import type { NewEvent } from '../../domain/event.ts'
 import type { Check } from '../../domain/task/spec.ts'
 import { fp } from '../../failpoint.ts'
 import type { RanCheck } from '../../store/checks.ts'
-import type { FailedCheck } from '../retry.ts'
+import type { FailedCheck } from '../base/retry.ts'
 import type { TreeHash } from '../workspace/tree-hash.ts'
 import { type CheckOptions, runCheck, usualTimeoutMs } from './run-check.ts'
 

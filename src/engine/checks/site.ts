@@ -7,7 +7,7 @@ import { removeTree } from '../../files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { wallsOf } from '../program/walls.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import type { RunParts } from '../run.ts'
@@ -26,7 +26,7 @@ export interface SiteParts {
 
 /** The walls in which the work of a task was done, around where it is now. */
 export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, folder: string): Promise<Site> {
-  const runs = await guarded(() => runsOfTask(db, task.id))
+  const runs = await translateDbErrors(() => runsOfTask(db, task.id))
   const last = runs.at(-1)
   if (!last || !(await isFolder(folder)))
     throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)

@@ -10,8 +10,8 @@ import { type CheckRow, checksOfTask } from '../../store/checks.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
 import { findTask, lockTask, setVerified } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { copyWorkspace } from '../workspace/copy.ts'
 import type { TreeHash } from '../workspace/tree-hash.ts'
@@ -54,7 +54,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
   }
 
   const existing = async (id: string): Promise<TaskRow> => {
-    const task = await guarded(() => findTask(db, id))
+    const task = await translateDbErrors(() => findTask(db, id))
     if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
     return task
   }
@@ -71,7 +71,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
   }
   const read = async (id: string) => {
     const task = await existing(id)
-    const rows = await guarded(() => checksOfTask(db, id))
+    const rows = await translateDbErrors(() => checksOfTask(db, id))
     return { task, rows, proof: proofView(task, rows) }
   }
 
@@ -80,7 +80,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
 
     async readCheckOutput(id, number) {
       const { rows } = await read(id)
-      const runs = await guarded(() => runsOfTask(db, id))
+      const runs = await translateDbErrors(() => runsOfTask(db, id))
       return outputOf(home, { task: id, rows, runs: runs.map((run) => run.id) }, number)
     },
 
@@ -156,7 +156,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
         },
       )
       const at = new Date(clock.now())
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.recheck', async (tx, record) => {
           const now = await lockTask(tx, task.id)
           // It runs again: what was looked at is not its work any more.

@@ -5,9 +5,9 @@ import { defaultFileLimits, type FileLimits, megabyte, uploadKeptMs } from '../.
 import type { Attachment } from '../../domain/files/view.ts'
 import type { Db } from '../../store/database.ts'
 import { findUploads } from '../../store/files.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from '../entrance/audit.ts'
 import { isTheirs, noUpload } from '../files/verbs.ts'
-import { guarded } from '../guarded.ts'
 
 /** The files that a task is given, each under a name of its own, in the order in which they were named. */
 export async function attachmentsOf(
@@ -17,7 +17,7 @@ export async function attachmentsOf(
 ): Promise<Attachment[]> {
   if (ids.length > limits.attachments)
     throw invalid(`A task may have ${limits.attachments} files, and this one names ${ids.length} (files.attachments).`)
-  const found = await guarded(() => findUploads(db, ids, new Date(clock.now() - uploadKeptMs)))
+  const found = await translateDbErrors(() => findUploads(db, ids, new Date(clock.now() - uploadKeptMs)))
   const rows = ids.map((id) => {
     const row = found.find((upload) => upload.id === id)
     if (!row || !isTheirs(row, caller)) throw invalid(noUpload(id))

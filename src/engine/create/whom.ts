@@ -3,7 +3,7 @@ import { didYouMean } from '../../domain/nearest.ts'
 import { localUser, roles } from '../../domain/role.ts'
 import type { NewTask } from '../../domain/view.ts'
 import { findUser } from '../../store/users.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { agentNamed } from './agent.ts'
 import type { TaskCreatorParts } from './parts.ts'
 
@@ -29,7 +29,7 @@ export async function assertKnown(
   }
   for (const named of questions?.mayAnswer ?? []) {
     if (named.startsWith('role:')) assertRole(named.slice('role:'.length))
-    else if (named !== localUser && !(await guarded(() => findUser(db, named))))
+    else if (named !== localUser && !(await translateDbErrors(() => findUser(db, named))))
       throw invalid(`There is no user "${named}" who could answer; "pawl user ls" lists those there are.`)
   }
 }

@@ -7,8 +7,8 @@ import type { Standing } from '../../domain/role.ts'
 import { openDirectory } from '../../files/directory-handle.ts'
 import type { Db } from '../../store/database.ts'
 import { recentWorkspaces } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { assertMayWorkIn, mayAll } from '../entrance/may-ask.ts'
-import { guarded } from '../guarded.ts'
 
 export interface FolderParts {
   readonly db: Db
@@ -32,7 +32,7 @@ export async function listFolders(
       () => false,
     )
   if (path === undefined) {
-    const worked = await guarded(() => recentWorkspaces(parts.db, 20))
+    const worked = await translateDbErrors(() => recentWorkspaces(parts.db, 20))
     const recent: string[] = []
     for (const folder of worked) if (!isWithin(folder, parts.home) && (await may(folder))) recent.push(folder)
     const roots = mayAll(standing) ? [parts.userHome, ...parts.sharedWorkspaces] : parts.sharedWorkspaces

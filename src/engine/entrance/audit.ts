@@ -7,7 +7,7 @@ import type { Page } from '../../domain/view.ts'
 import type { Log } from '../../log.ts'
 import * as store from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 
 /** Who asks: `by` is written into the journal, `user` and `token` into the audit. */
 export interface Caller {
@@ -71,7 +71,7 @@ export function createAudit(options: { db: Db; clock: Clock; log: Log; redact?: 
     })
   const seal = async ({ wait } = { wait: false }) => {
     let total = 0
-    for (let count = sealedAtOnce; count === sealedAtOnce; total += count) count = await guarded(() => sealSome(wait))
+    for (let count = sealedAtOnce; count === sealedAtOnce; total += count) count = await translateDbErrors(() => sealSome(wait))
     return total
   }
   const tick = () => {
@@ -96,7 +96,7 @@ export function createAudit(options: { db: Db; clock: Clock; log: Log; redact?: 
   return {
     entry,
     async record(caller, action, subject, detail) {
-      await guarded(() => store.insertAudit(db, entry(caller, action, subject, detail)))
+      await translateDbErrors(() => store.insertAudit(db, entry(caller, action, subject, detail)))
     },
     seal,
     async list({ limit, cursor, actor, action }) {
@@ -104,7 +104,7 @@ export function createAudit(options: { db: Db; clock: Clock; log: Log; redact?: 
         throw invalid('This cursor is not one that a list has given; leave it out to begin at the newest.')
       await seal({ wait: true })
       const before = cursor === undefined ? undefined : Number(cursor)
-      const rows = await guarded(() => store.listAudit(db, { limit: limit + 1, before, actor, action }))
+      const rows = await translateDbErrors(() => store.listAudit(db, { limit: limit + 1, before, actor, action }))
       const items = rows.slice(0, limit)
       return { items: items.map(view), next: rows.length > limit ? String(items.at(-1)?.seq) : null }
     },
@@ -119,7 +119,7 @@ export function createAudit(options: { db: Db; clock: Clock; log: Log; redact?: 
         firstBad: { seq: at, why },
       })
       for (;;) {
-        const rows = await guarded(() => store.readAudit(db, { after: seq, limit: readAtOnce }))
+        const rows = await translateDbErrors(() => store.readAudit(db, { after: seq, limit: readAtOnce }))
         for (const row of rows) {
           if (row.seq !== seq + 1) return bad(seq + 1, `entry ${seq + 1} is missing`)
           const expected = hashOf(hash, row.seq, row)

@@ -18,7 +18,7 @@ import { forgetQuotas } from '../../store/quotas.ts'
 import { deleteSecretsOf } from '../../store/secrets.ts'
 import * as tokens from '../../store/tokens.ts'
 import * as users from '../../store/users.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from './audit.ts'
 import { createBelieved } from './believed-tokens.ts'
 import { createMint, digest, looksLikeToken } from './mint.ts'
@@ -79,7 +79,7 @@ export function createEntrance(options: {
   const now = () => new Date(clock.now())
 
   const listeners = new Set<() => void>()
-  const believed = createBelieved({ clock, read: (hash) => guarded(() => tokens.findShown(db, hash)) })
+  const believed = createBelieved({ clock, read: (hash) => translateDbErrors(() => tokens.findShown(db, hash)) })
   const forget = () => {
     believed.forget()
     for (const listener of listeners) listener()
@@ -92,7 +92,7 @@ export function createEntrance(options: {
   }
 
   /** The act and its entry in the audit are there, or neither. */
-  const act = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => guarded(() => db.transaction().execute(work))
+  const act = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => translateDbErrors(() => db.transaction().execute(work))
   /** An act that may take rights away: what was believed until then is not believed any more. */
   const change = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     try {
@@ -106,7 +106,7 @@ export function createEntrance(options: {
     if (!user) throw notFound(`There is no user "${name}"; "pawl user ls" lists those there are.`)
     return user
   }
-  const listUsers = async () => (await guarded(() => users.listUsers(db, dayOf(clock.now())))).map(userView)
+  const listUsers = async () => (await translateDbErrors(() => users.listUsers(db, dayOf(clock.now())))).map(userView)
 
   const mint = createMint(clock)
 
@@ -160,7 +160,7 @@ export function createEntrance(options: {
     },
 
     async listTokens({ user, all = false } = {}) {
-      return (await guarded(() => tokens.listTokens(db, { user, all, now: now() }))).map(tokenView)
+      return (await translateDbErrors(() => tokens.listTokens(db, { user, all, now: now() }))).map(tokenView)
     },
     async createToken(asked, caller) {
       const { user, kind, role, name, expiresInDays, task } = parse(NewToken, asked, 'token')
@@ -213,7 +213,7 @@ export function createEntrance(options: {
     },
     async tidy() {
       const before = clock.now() - keptMs
-      await guarded(() => Promise.all([tokens.deleteSpent(db, new Date(before)), forgetQuotas(db, dayOf(before))]))
+      await translateDbErrors(() => Promise.all([tokens.deleteSpent(db, new Date(before)), forgetQuotas(db, dayOf(before))]))
     },
   }
 }

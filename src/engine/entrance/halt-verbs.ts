@@ -4,8 +4,8 @@ import { lockAdmission } from '../../store/admission.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
 import { deleteHalt, findHalt, type Halt, insertHalt, runningTasks } from '../../store/halt.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
-import { guarded } from '../guarded.ts'
 import type { Audit, Caller } from './audit.ts'
 
 /** The switch that ends everything. */
@@ -29,7 +29,7 @@ export function haltVerbs(
 ): HaltVerbs {
   return {
     async stopAll({ reason, ...caller }) {
-      const halt = await guarded(() =>
+      const halt = await translateDbErrors(() =>
         db.transaction().execute(async (tx) => {
           // Whoever admits now comes to an end first, and whoever comes later sees that there is nothing to admit.
           await lockAdmission(tx)
@@ -38,7 +38,7 @@ export function haltVerbs(
           return findHalt(tx)
         }),
       )
-      const stopping = await guarded(() => runningTasks(db))
+      const stopping = await translateDbErrors(() => runningTasks(db))
       const done = await Promise.allSettled(stopping.map((id) => cancel(id, { ...caller, now: true })))
       // After the others: a program that was about to wait for a next turn does so by now, or never will.
       bus.tell('halt')
@@ -51,7 +51,7 @@ export function haltVerbs(
       return { halt: haltView(halt!), stopping }
     },
     async resume(caller) {
-      const resumed = await guarded(() =>
+      const resumed = await translateDbErrors(() =>
         db.transaction().execute(async (tx) => {
           if (!(await deleteHalt(tx))) return false
           await insertAudit(tx, audit.entry(caller, 'agents.resume', 'all'))

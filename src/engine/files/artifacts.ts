@@ -14,8 +14,9 @@ import type { AgentUser } from '../../process/agent-user.ts'
 import type { Walls } from '../../sandbox.ts'
 import { type ArtifactRow, artifactsOfTask, holdRun, putArtifact } from '../../store/files.ts'
 import type { TakenRun } from '../../store/runs.ts'
-import { whenDatabaseIsBack } from '../await-database.ts'
-import type { RunParts, Voice } from '../run.ts'
+import { whenDatabaseIsBack } from '../base/await-database.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { RunParts } from '../run.ts'
 import type { Received } from './blobs.ts'
 
 const folderName = '.pawl-artifacts'
@@ -75,7 +76,12 @@ interface Found {
 }
 
 /** Keeps what a run left for people, before its end is told. What is left out is said, and the run's end stays what it is. */
-export async function keepArtifacts(taken: TakenRun, parts: RunParts, voice: Voice, { home }: { home: string }): Promise<void> {
+export async function keepArtifacts(
+  taken: TakenRun,
+  parts: RunParts,
+  voice: RunContext,
+  { home }: { home: string },
+): Promise<void> {
   const { run, task } = taken
   const found: Found[] = []
   const leftOut: string[] = []

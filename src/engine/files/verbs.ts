@@ -19,9 +19,9 @@ import {
   uploadedBytes,
 } from '../../store/files.ts'
 import { findTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from '../entrance/audit.ts'
 import { mayAll } from '../entrance/may-ask.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import type { BlobContent, Blobs } from './blobs.ts'
 
@@ -67,7 +67,8 @@ export function fileVerbs({
     return given
   }
   const existing = async (task: string) => {
-    if (!(await guarded(() => findTask(db, task)))) throw notFound(`There is no task ${task}; "pawl ls" lists those there are.`)
+    if (!(await translateDbErrors(() => findTask(db, task))))
+      throw notFound(`There is no task ${task}; "pawl ls" lists those there are.`)
   }
   const oldest = () => new Date(clock.now() - uploadKeptMs)
 
@@ -79,7 +80,7 @@ export function fileVerbs({
       if (size !== undefined && size > maxBytes) throw new TooLarge(maxBytes)
       await assertRoom()
       const user = caller.user ?? localUser
-      const ahead = await guarded(() => uploadedBytes(db, user, oldest()))
+      const ahead = await translateDbErrors(() => uploadedBytes(db, user, oldest()))
       if (ahead + (size ?? 0) > mostAhead * limits.attachmentsMb * megabyte)
         throw limited(
           `${Math.round(ahead / megabyte)} MB were handed in within a day; wait until some of it is forgotten.`,
@@ -103,7 +104,7 @@ export function fileVerbs({
           created_at: at,
         }
         // Whoever is not sure hands it in again, and gets the same: so a task that names it can be asked for again too.
-        const id = await guarded(() =>
+        const id = await translateDbErrors(() =>
           journal.transact('upload.add', async (tx) => {
             await blobs().keep(tx, received)
             const there = await renewUpload(tx, row)
@@ -118,20 +119,20 @@ export function fileVerbs({
     },
 
     async getUpload(id, caller) {
-      const [row] = await guarded(() => findUploads(db, [id], oldest()))
+      const [row] = await translateDbErrors(() => findUploads(db, [id], oldest()))
       if (!row || !isTheirs(row, caller)) throw notFound(noUpload(id))
       return uploadView(row)
     },
 
     async listArtifacts(task) {
       await existing(task)
-      return (await guarded(() => artifactsOfTask(db, task))).map(artifactView)
+      return (await translateDbErrors(() => artifactsOfTask(db, task))).map(artifactView)
     },
 
     async readArtifact(task, id) {
-      const row = await guarded(() => findArtifact(db, task, id))
+      const row = await translateDbErrors(() => findArtifact(db, task, id))
       if (!row) throw notFound(`Task ${task} has left no file ${id}; "pawl task artifacts ${task}" lists what it has.`)
-      return { artifact: artifactView(row), content: await guarded(() => blobs().read(row.sha256)) }
+      return { artifact: artifactView(row), content: await translateDbErrors(() => blobs().read(row.sha256)) }
     },
   }
 }

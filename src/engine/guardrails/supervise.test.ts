@@ -6,8 +6,8 @@ import { noUsage } from '../../domain/money/cost.ts'
 import { createPrices } from '../../domain/money/prices.ts'
 import { silentLog } from '../../log.ts'
 import type { Booking } from '../../store/ledger.ts'
+import { Watch } from '../base/watch.ts'
 import type { Meter } from '../money/meter.ts'
-import { Watch } from '../watch.ts'
 import { superviseRun } from './supervise.ts'
 
 /** A run whose journal stores at once, or when it is told to. */

@@ -4,8 +4,8 @@ import type { AgentEvent } from '../../domain/event.ts'
 import { type GuardrailSettings, guardrailsFor } from '../../domain/guardrails.ts'
 import { mostUsage, noUsage, tokensOf, usageBeyond } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
+import type { RunContext } from '../base/run-context.ts'
 import type { Meter } from '../money/meter.ts'
-import type { Voice } from '../run.ts'
 import { createBreaker } from './breaker.ts'
 import { createFloodWatch } from './flood.ts'
 
@@ -25,7 +25,7 @@ const isLess = (told: Usage | undefined, seen: Usage | undefined) =>
   told !== undefined && seen !== undefined && tokensOf(usageBeyond(seen, told)) > 0
 
 export function superviseRun(options: {
-  voice: Voice
+  voice: RunContext
   meter: Meter
   clock: Clock
   guardrails: GuardrailSettings

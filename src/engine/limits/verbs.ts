@@ -5,9 +5,9 @@ import { insertAudit } from '../../store/audit.ts'
 import * as cooldowns from '../../store/cooldowns.ts'
 import type { Db } from '../../store/database.ts'
 import { lockTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { wake } from './wake.ts'
 
@@ -33,10 +33,10 @@ export function limitVerbs(parts: LimitParts, getTask: (id: string) => Promise<T
   const { db, journal, bus, audit, clock } = parts
   const now = () => new Date(clock.now())
   return {
-    listLimits: async () => (await guarded(() => cooldowns.listCooldowns(db))).map(limitView),
+    listLimits: async () => (await translateDbErrors(() => cooldowns.listCooldowns(db))).map(limitView),
 
     async clearLimits(agent, caller) {
-      const cleared = await guarded(() =>
+      const cleared = await translateDbErrors(() =>
         journal.transact('limits.clear', async (tx) => {
           const found = (await cooldowns.listCooldowns(tx)).filter(({ agents }) => agents.includes(agent))
           if (found.length === 0) return []
@@ -54,7 +54,7 @@ export function limitVerbs(parts: LimitParts, getTask: (id: string) => Promise<T
 
     async resumeTask(id, caller) {
       const before = await getTask(id)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.wake_now', async (tx, record) => {
           const task = await lockTask(tx, id)
           const moved = await wake({ tx, record, at: now() }, id, { detail: `asked for by ${caller.by}` })

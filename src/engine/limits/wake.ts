@@ -10,8 +10,8 @@ import {
   type Taker,
 } from '../../store/cooldowns.ts'
 import { lockTask } from '../../store/tasks.ts'
+import { failoverEvent } from '../base/retry.ts'
 import { type Moving, move } from '../move.ts'
-import { failoverEvent } from '../retry.ts'
 import { failOver } from './failover.ts'
 
 /**

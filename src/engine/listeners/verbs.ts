@@ -6,8 +6,8 @@ import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/listeners.ts'
 import { findTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { ensureListenerKey, findListenerKey } from './key.ts'
 import { makeListener, viewOf } from './make.ts'
@@ -41,7 +41,8 @@ export function listenerVerbs(parts: ListenerVerbParts): ListenerVerbs {
   const { db, journal, clock, audit, home } = parts
   const userOf = ({ user = localUser }: Caller) => user
   const existing = async (task: string) => {
-    if (!(await guarded(() => findTask(db, task)))) throw notFound(`There is no task ${task}; "pawl ls" lists those there are.`)
+    if (!(await translateDbErrors(() => findTask(db, task))))
+      throw notFound(`There is no task ${task}; "pawl ls" lists those there are.`)
   }
   return {
     async setListener(task, listener, caller) {
@@ -49,7 +50,7 @@ export function listenerVerbs(parts: ListenerVerbParts): ListenerVerbs {
       const key = await ensureListenerKey(home)
       const allowPrivate = parts.allowsPrivateListeners ?? false
       const row = await makeListener(listener, { key, caller, task, nowMs: clock.now(), allowPrivate })
-      const kept = await guarded(() =>
+      const kept = await translateDbErrors(() =>
         journal.transact('listener.set', async (tx) => {
           const put = await store.putListener(tx, row)
           if (put) await insertAudit(tx, audit.entry(caller, 'listener.set', task, { host: new URL(row.url).host }))
@@ -62,7 +63,7 @@ export function listenerVerbs(parts: ListenerVerbParts): ListenerVerbs {
 
     async getListener(task, name, caller) {
       await existing(task)
-      const row = await guarded(() => store.findListener(db, task, userOf(caller), name))
+      const row = await translateDbErrors(() => store.findListener(db, task, userOf(caller), name))
       const key = row && (await findListenerKey(home))
       if (!row || !key) throw notFound(`Task ${task} has no address "${name}" of yours that is told of it.`)
       return viewOf(row, key)
@@ -70,7 +71,9 @@ export function listenerVerbs(parts: ListenerVerbParts): ListenerVerbs {
 
     async listListeners(task, { limit = mostListeners, cursor }, caller) {
       await existing(task)
-      const rows = await guarded(() => store.listenersOf(db, { task, user: userOf(caller), after: cursor, limit: limit + 1 }))
+      const rows = await translateDbErrors(() =>
+        store.listenersOf(db, { task, user: userOf(caller), after: cursor, limit: limit + 1 }),
+      )
       const key = rows.length > 0 ? await findListenerKey(home) : undefined
       const items = rows.slice(0, limit)
       return { items: key ? items.map((row) => viewOf(row, key)) : [], next: rows.length > limit ? items.at(-1)!.id : null }
@@ -78,7 +81,7 @@ export function listenerVerbs(parts: ListenerVerbParts): ListenerVerbs {
 
     async removeListener(task, name, caller) {
       await existing(task)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('listener.remove', async (tx) => {
           if (await store.removeListener(tx, task, userOf(caller), name))
             await insertAudit(tx, audit.entry(caller, 'listener.remove', task))

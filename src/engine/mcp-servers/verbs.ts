@@ -3,7 +3,7 @@ import { notFound } from '../../domain/error.ts'
 import { type McpServer, type McpServers, type McpServerView, targetOf } from '../../domain/mcp-server.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import { resolveProfile } from '../../domain/profile/resolve.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { ProfileVerbParts } from '../rights/verbs.ts'
 import type { ServerHealth } from './health.ts'
 import { type LookParts, lookAt } from './look.ts'
@@ -54,11 +54,11 @@ export function mcpServerVerbs({ mcp, profiles, ground }: McpServerVerbParts): M
     signsIn: server.kind === 'http' && server.oauth !== undefined,
     health: healthOf(name, server),
   })
-  const one = async (name: string) => view(name, found(name), await guarded(() => mcp.health.all()))
+  const one = async (name: string) => view(name, found(name), await translateDbErrors(() => mcp.health.all()))
   const profileOf = (profile = 'guarded') => resolveProfile(profile, profiles, ground)
   return {
     async listMcpServers() {
-      const healthOf = await guarded(() => mcp.health.all())
+      const healthOf = await translateDbErrors(() => mcp.health.all())
       return Object.entries(mcp.servers).map(([name, server]) => view(name, server, healthOf))
     },
     getMcpServer: one,

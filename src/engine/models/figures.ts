@@ -3,7 +3,7 @@ import { invalid } from '../../domain/error.ts'
 import type { ModelFiguresQuery, ModelFiguresView } from '../../domain/model-figures.ts'
 import type { Db } from '../../store/database.ts'
 import { sumModelCalls } from '../../store/model-figures.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 
 export interface ModelFigureVerbs {
   /** How fast the models answered, how often not, and how much came from their caches: in the last day, if nothing else is said. */
@@ -19,7 +19,7 @@ export function modelFigureVerbs({ db, clock }: { db: Db; clock: Clock }): Model
       const from = since === undefined ? new Date(clock.now() - dayMs) : new Date(since)
       const to = until === undefined ? undefined : new Date(until)
       if (to && to <= from) throw invalid('The end of the time must come after its beginning.')
-      const items = await guarded(() => sumModelCalls(db, { since: from, until: to }, most))
+      const items = await translateDbErrors(() => sumModelCalls(db, { since: from, until: to }, most))
       return { since: from.toISOString(), until: to?.toISOString() ?? null, items }
     },
   }

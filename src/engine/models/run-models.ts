@@ -12,11 +12,12 @@ import type { Provider, Routing } from '../../gateway/route.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { findKey } from '../access/access.ts'
 import { loginTexts } from '../access/lent-login.ts'
-import { RunFailure } from '../failure.ts'
+import { RunFailure } from '../base/failure.ts'
+import { type RunContext, spanned } from '../base/run-context.ts'
 import type { Meter } from '../money/meter.ts'
 import { createPurse } from '../money/purse.ts'
 import type { RunReplayed } from '../recordings/replay-run.ts'
-import { type RunParts, spanned, type Voice } from '../run.ts'
+import type { RunParts } from '../run.ts'
 import { createLastWord, type LastWord } from './call-facts.ts'
 import { keyReader } from './provider-key.ts'
 import { createRouting } from './routing.ts'
@@ -41,7 +42,7 @@ export interface RunModels {
 
 export interface ModelParts {
   readonly adapter: Adapter
-  readonly voice: Voice
+  readonly voice: RunContext
   readonly meter: Meter
   readonly recorder?: Recorder | undefined
   readonly replayed?: RunReplayed | undefined
@@ -191,7 +192,7 @@ const isOpen = (agent: ResolvedAgent) => {
 async function assertOfMaker(
   { agent_config: agent }: TakenRun['task'],
   { environment, userHome }: RunParts,
-  { adapter: { login }, voice, isReplay }: { adapter: Adapter; voice: Voice; isReplay: boolean },
+  { adapter: { login }, voice, isReplay }: { adapter: Adapter; voice: RunContext; isReplay: boolean },
 ): Promise<void> {
   const { name, model, models } = agent
   if (model === undefined || !models || !login) return
@@ -239,7 +240,7 @@ async function assertKey(routing: Routing, model: string): Promise<void> {
 type Hider = (key: Secret | undefined) => string | undefined
 
 /** The program never has the key, but a provider may repeat it in an error. */
-function hider(voice: Voice): Hider {
+function hider(voice: RunContext): Hider {
   const hidden = new Set<string>()
   return (key) => {
     if (key && !hidden.has(key.value)) {

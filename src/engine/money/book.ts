@@ -5,7 +5,7 @@ import type { Entry } from '../../store/events.ts'
 import { type Booked, type Booking, bookedOf, bookRest, nothingBooked, openNumber } from '../../store/ledger.ts'
 import { endReservation } from '../../store/reservations.ts'
 import type { LockedTask } from '../../store/tasks.ts'
-import type { Ended } from '../retry.ts'
+import type { Ended } from '../base/retry.ts'
 
 /** What a run has used and what its task has cost with all its runs, as the ledger has it when the run is over. */
 export interface RunBooked {

@@ -2,7 +2,7 @@ import type { Budget } from '../../domain/agent-config.ts'
 import { tokensOf } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { TreeSpent } from '../../store/ledger.ts'
-import type { StopReason } from '../watch.ts'
+import type { StopReason } from '../base/watch.ts'
 
 /** What this run has used so far. */
 export interface RunSpent {

@@ -8,9 +8,9 @@ import type { Log } from '../../log.ts'
 import { type Db, isPassing } from '../../store/database.ts'
 import { closeReservation, type Holder } from '../../store/reservations.ts'
 import type { TakenRun } from '../../store/runs.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { StopReason } from '../base/watch.ts'
 import type { Journal } from '../journal.ts'
-import type { Voice } from '../run.ts'
-import type { StopReason } from '../watch.ts'
 import { type Decision, usdOf } from './allowance.ts'
 import { createCallCost } from './call-cost.ts'
 import type { FirstCall } from './first-calls.ts'
@@ -27,7 +27,7 @@ export interface PurseParts {
   readonly db: Db
   readonly journal: Pick<Journal, 'transact' | 'flush'>
   /** Stores what a call came to, with its line of the ledger. */
-  readonly record: Voice['recordEvent']
+  readonly record: RunContext['recordEvent']
   readonly clock: Clock
   readonly log: Log
   readonly money: Money

@@ -5,7 +5,7 @@ import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { Freed } from '../../store/events.ts'
 import type { Booking } from '../../store/ledger.ts'
 import type { Holder } from '../../store/reservations.ts'
-import type { Voice } from '../run.ts'
+import type { RunContext } from '../base/run-context.ts'
 import { unitsOf, usdOf } from './allowance.ts'
 import { bookingOf, calledData } from './model-called.ts'
 import type { Pace } from './pace.ts'
@@ -25,7 +25,7 @@ export interface TellingParts {
   readonly pace: Pace
   readonly holder: Holder
   readonly clock: Clock
-  readonly record: Voice['recordEvent']
+  readonly record: RunContext['recordEvent']
   /** What stays open beyond the calls under way. */
   slack(): number
   onTold(): void

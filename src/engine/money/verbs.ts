@@ -4,7 +4,7 @@ import type { CostQuery, CostSum, CostView, PriceListView } from '../../domain/m
 import type { Prices } from '../../domain/money/prices.ts'
 import type { Db } from '../../store/database.ts'
 import { type Booked, sumCosts } from '../../store/ledger.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { SharedCaps } from './caps.ts'
 import { periodStarts } from './day.ts'
 
@@ -44,7 +44,7 @@ export function moneyVerbs({ db, clock, caps = { timeZone: 'UTC' }, prices }: Mo
       const to = until === undefined ? undefined : new Date(until)
       if (to && to <= from) throw invalid('The end of the time must come after its beginning.')
       const { timeZone } = caps
-      const found = await guarded(() => sumCosts(db, { since: from, until: to, by, timeZone, limit: mostGroups }))
+      const found = await translateDbErrors(() => sumCosts(db, { since: from, until: to, by, timeZone, limit: mostGroups }))
       return {
         since: from.toISOString(),
         until: to?.toISOString() ?? null,

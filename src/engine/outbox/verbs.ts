@@ -8,9 +8,9 @@ import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
 import * as outbox from '../../store/outbox.ts'
 import type { OutboxRow } from '../../store/tables.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import type { Message } from './message.ts'
 import type { Sender } from './sender.ts'
@@ -45,16 +45,16 @@ export function notificationVerbs(parts: NotificationVerbParts): NotificationVer
   return {
     async listNotifications({ limit = usualLimit, cursor, ...filter }) {
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const rows = await guarded(() => outbox.listOutbox(db, { ...filter, before, limit: limit + 1 }))
+      const rows = await translateDbErrors(() => outbox.listOutbox(db, { ...filter, before, limit: limit + 1 }))
       const items = rows.slice(0, limit)
       return { items: items.map(viewOf), next: rows.length > limit ? String(items.at(-1)!.no) : null }
     },
 
     async retryNotifications({ id, target }, caller) {
-      const found = id === undefined ? undefined : await guarded(() => outbox.findOutbox(db, id))
+      const found = id === undefined ? undefined : await translateDbErrors(() => outbox.findOutbox(db, id))
       if (id !== undefined && !found)
         throw notFound(`There is no notification ${id}; "pawl notifications ls" lists those there are.`)
-      const retried = await guarded(() =>
+      const retried = await translateDbErrors(() =>
         journal.transact('outbox.retry', async (tx) => {
           const ids = await outbox.retryOutbox(tx, { id, target }, new Date(clock.now()))
           if (ids.length > 0)

@@ -2,7 +2,7 @@ import type { AgentHealth } from '../../agent.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { RunRow } from '../../store/tables.ts'
-import { RunFailure } from '../failure.ts'
+import { RunFailure } from '../base/failure.ts'
 
 /**
  * A program that crashed is tried again, unless asking it has shown meanwhile that it is not well: then no try is spent on it. A first run is left to show for

@@ -5,7 +5,7 @@ import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/err
 import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import { createProxy, switchesProtocol } from '../../egress/proxy.ts'
 import { type Log, silentLog } from '../../log.ts'
-import { failingAs } from '../failure.ts'
+import { failingAs } from '../base/failure.ts'
 import type { RunTools } from '../run-tools.ts'
 import { drain } from './door-body.ts'
 import { isOfPage } from './door-callers.ts'

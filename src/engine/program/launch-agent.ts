@@ -9,8 +9,9 @@ import { writeHomeFiles } from '../../files/home-files.ts'
 import { createGate } from '../../gate.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { Entrance, OpenAccess } from '../access/access.ts'
-import { failingAs, launchingSandbox } from '../failure.ts'
-import type { RunParts, Voice } from '../run.ts'
+import { failingAs, launchingSandbox } from '../base/failure.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { RunParts } from '../run.ts'
 import type { Place } from '../turn.ts'
 import { type Door, serveDoor } from './door.ts'
 import { ownTask } from './door-subtasks.ts'
@@ -115,7 +116,7 @@ async function startInside(
 /** A program that connects beside its start has done so within a second or two; one that never does is given its work all the same. */
 const listedWithinMs = 5_000
 
-async function toolsListed(door: Door | undefined, clock: Clock, { note }: Voice): Promise<void> {
+async function toolsListed(door: Door | undefined, clock: Clock, { note }: RunContext): Promise<void> {
   if (!door) return
   const late = Promise.withResolvers<boolean>()
   const cancel = clock.after(listedWithinMs, () => late.resolve(false))
@@ -128,7 +129,7 @@ async function toolsListed(door: Door | undefined, clock: Clock, { note }: Voice
     )
 }
 
-async function notLeft(error: unknown, { log, note }: Voice): Promise<void> {
+async function notLeft(error: unknown, { log, note }: RunContext): Promise<void> {
   log.warn('a program was not left cleanly', { error: messageOf(error), reason: 'not_ended_cleanly' })
   await note('not_ended_cleanly', messageOf(error))
 }

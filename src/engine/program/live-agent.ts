@@ -4,7 +4,7 @@ import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import type { Exit, KillUnit } from '../../process/child.ts'
 import type { Walled } from '../../sandbox.ts'
 import type { OpenAccess } from '../access/access.ts'
-import type { StopReason, Watch } from '../watch.ts'
+import type { StopReason, Watch } from '../base/watch.ts'
 import type { Door, DoorVerbs } from './door.ts'
 import type { RecordedChild, RecordOptions } from './raw-log.ts'
 

@@ -9,9 +9,9 @@ import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/push.ts'
 import type { PushRow } from '../../store/tables.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Sender } from '../outbox/sender.ts'
 import { madeUp } from '../outbox/verbs.ts'
 import { ensureSenderKey } from './key-file.ts'
@@ -43,19 +43,19 @@ export function pushVerbs(parts: PushVerbParts): PushVerbs {
   const { db, bus, clock, audit, home, sender, subscribers } = parts
   const userOf = ({ user = localUser }: Caller) => user
   const owned = async (id: string, caller: Caller) => {
-    const row = await guarded(() => store.findPush(db, id))
+    const row = await translateDbErrors(() => store.findPush(db, id))
     // Whose it is concerns nobody else.
     if (!row || row.user_name !== userOf(caller)) throw notFound(`There is no browser ${id} of yours that is told anything.`)
     return row
   }
   const changed = async () => {
     bus.tell('push')
-    await guarded(async () => subscribers?.refresh())
+    await translateDbErrors(async () => subscribers?.refresh())
   }
   return {
     async getPush(caller) {
       const key = await ensureSenderKey(home)
-      const rows = await guarded(() => store.pushOfUser(db, userOf(caller)))
+      const rows = await translateDbErrors(() => store.pushOfUser(db, userOf(caller)))
       return { publicKey: key.public, events: [...pushEvents], items: rows.map(viewOf) }
     },
 
@@ -64,7 +64,7 @@ export function pushVerbs(parts: PushVerbParts): PushVerbs {
         throw invalid('The address of a push service must be https.')
       if (!isPoint(keys.p256dh)) throw invalid('keys.p256dh is no public key of P-256; take it as the browser gives it.')
       const key = await ensureSenderKey(home)
-      const row = await guarded(() =>
+      const row = await translateDbErrors(() =>
         db.transaction().execute(async (tx) => {
           const kept = await store.upsertPush(tx, {
             ...{ id: newId('push', clock.now()), user_name: userOf(caller), token_id: tokenOf(caller), endpoint },
@@ -83,7 +83,7 @@ export function pushVerbs(parts: PushVerbParts): PushVerbs {
 
     async removePush(id, caller) {
       const row = await owned(id, caller)
-      await guarded(() =>
+      await translateDbErrors(() =>
         db.transaction().execute(async (tx) => {
           await store.removePush(tx, id)
           await insertAudit(tx, audit.entry(caller, 'push.remove', id, { service: serviceOf(row) }))
@@ -94,7 +94,7 @@ export function pushVerbs(parts: PushVerbParts): PushVerbs {
 
     async testPush(id, caller) {
       await owned(id, caller)
-      await guarded(async () => subscribers?.refresh())
+      await translateDbErrors(async () => subscribers?.refresh())
       const target = subscribers?.own().find(({ name }) => name === pushTarget(id))
       if (!target || !sender)
         throw conflict('This Pawl cannot send to that browser: it subscribed at another home. Switch it off and on again there.')
@@ -105,7 +105,7 @@ export function pushVerbs(parts: PushVerbParts): PushVerbs {
         AbortSignal.timeout(20_000),
       )
       if (isGone) {
-        await guarded(() => store.removePush(db, id))
+        await translateDbErrors(() => store.removePush(db, id))
         await changed()
       }
       return { target: target.name, delivered, detail, ms: Math.round(clock.monotonic() - startedAt) }

@@ -4,8 +4,9 @@ import { isObjectOrArray } from '../../domain/object.ts'
 import { QuestionAsked } from '../../domain/question/question.ts'
 import { readHomeFileStart, removeHomeFile } from '../../files/home-files.ts'
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'
+import type { RunContext } from '../base/run-context.ts'
 import type { DoorVerbs } from '../program/door.ts'
-import type { RunParts, Voice } from '../run.ts'
+import type { RunParts } from '../run.ts'
 import { runVerbs } from '../run-verbs.ts'
 import type { Place } from '../turn.ts'
 
@@ -43,7 +44,7 @@ export async function readQuestionFile(home: string): Promise<Left | undefined> 
 export async function takeQuestionFile(
   home: string,
   verbs: Pick<DoorVerbs, 'ask'>,
-  voice: Pick<Voice, 'note'>,
+  voice: Pick<RunContext, 'note'>,
 ): Promise<boolean> {
   const left = await readQuestionFile(home)
   if (left && 'question' in left) await verbs.ask(left.question)

@@ -9,9 +9,9 @@ import { keepKey } from '../../store/idempotency.ts'
 import * as questions from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import * as tasks from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { ofAnswer, ownKey } from '../said.ts'
 import { questionView } from '../views.ts'
@@ -52,14 +52,14 @@ export interface QuestionVerbParts {
 export function questionVerbs(parts: QuestionVerbParts): QuestionVerbs {
   const { db, journal, bus, clock, audit, questions: settings = defaultQuestions } = parts
   const existing = async (id: string) => {
-    const question = await guarded(() => questions.findQuestion(db, id))
+    const question = await translateDbErrors(() => questions.findQuestion(db, id))
     if (!question) throw notFound(`There is no question ${id}; "pawl questions" lists those that wait for an answer.`)
     return question
   }
   return {
     async listQuestions({ since, ...filter }) {
       const from = since === undefined ? undefined : new Date(since)
-      return (await guarded(() => questions.listQuestions(db, { ...filter, since: from }))).map(questionView)
+      return (await translateDbErrors(() => questions.listQuestions(db, { ...filter, since: from }))).map(questionView)
     },
 
     getQuestion: async (id) => questionView(await existing(id)),
@@ -76,7 +76,7 @@ export function questionVerbs(parts: QuestionVerbParts): QuestionVerbs {
           `Question ${id} is not the one that you were shown (its digest is ${questionDigest(question)}); read it again before you answer.`,
         )
       const answer = answerText(question, parsed.data)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('question.answer', async (tx, record) => {
           const at = new Date(clock.now())
           const task = await tasks.lockTask(tx, question.task_id)

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
+import { takingTurns } from '../base/turns.ts'
 import { openWorkspace } from '../workspace/same-place.ts'
-import { takingTurns } from '../workspace/turns.ts'
 import type { RecordingFolder } from './folder.ts'
 import { keepFile } from './keep-file.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, constants, copyFileSync, lchownSync, mkdirSync, symlinkSync,
 import { join } from 'node:path'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
-import { takingTurns } from '../workspace/turns.ts'
+import { takingTurns } from '../base/turns.ts'
 
 /** Puts a tree that was kept into an empty folder of ours, which no agent has yet. What a folder holds comes before its own time and mode, which that would change. */
 export async function layTree(

@@ -5,7 +5,8 @@ import { createTape } from '../../gateway/recordings/recorder.ts'
 import type { Recorder } from '../../gateway/recordings/recording.ts'
 import { endRecording, insertRecording } from '../../store/recordings.ts'
 import type { TakenRun } from '../../store/runs.ts'
-import type { RunParts, Voice } from '../run.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { RunParts } from '../run.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { emptyFolder, makeRecordingFolder } from './folder.ts'
 import { keepTree } from './keep-tree.ts'
@@ -30,7 +31,7 @@ export interface Told {
 export async function beginRecording(
   taken: TakenRun,
   parts: RunParts,
-  voice: Voice,
+  voice: RunContext,
   place: { workspace: PreparedWorkspace; adapter: Adapter; home: string },
 ): Promise<RunRecording | undefined> {
   try {
@@ -46,7 +47,7 @@ export async function beginRecording(
 async function begin(
   { run, task }: TakenRun,
   parts: RunParts,
-  voice: Voice,
+  voice: RunContext,
   { workspace, adapter, home }: { workspace: PreparedWorkspace; adapter: Adapter; home: string },
 ): Promise<RunRecording> {
   const { redactor, clock } = parts

@@ -7,8 +7,9 @@ import { createReplay } from '../../gateway/recordings/replay.ts'
 import type { AgentUser } from '../../process/agent-user.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { rememberVendorSession, type TakenRun } from '../../store/runs.ts'
-import { RunFailure } from '../failure.ts'
-import type { RunParts, Voice } from '../run.ts'
+import { RunFailure } from '../base/failure.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { RunParts } from '../run.ts'
 import { readTree, sameInCopy, type Tree } from '../workspace/tree.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { loadRecording, recordingFolder } from './folder.ts'
@@ -34,7 +35,7 @@ export async function beginReplay(
   given: TakenRun,
   of: ReplayOf,
   parts: RunParts,
-  voice: Voice,
+  voice: RunContext,
   place: { prepared: PreparedWorkspace; home: string; user: AgentUser | undefined; enforced: boolean; records: string },
 ): Promise<RunReplayed> {
   const { prepared, home, user, enforced } = place

@@ -6,8 +6,8 @@ import type { NewTask, TaskView } from '../../domain/view.ts'
 import { RecordingLine } from '../../gateway/recordings/format.ts'
 import { deleteRecording, eventsOfRun, findRecording, listRecordings, type RecordingRow } from '../../store/recordings.ts'
 import { findTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { OwnTaskVerbs, TaskVerbParts } from '../task-verbs.ts'
 import { loadRecording, recordingText, removeRecordingFiles } from './folder.ts'
 import { reportReplay } from './report.ts'
@@ -34,7 +34,7 @@ export type RecordingVerbParts = TaskVerbParts
 export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<OwnTaskVerbs, 'createTask'>): RecordingVerbs {
   const { db, home, audit } = parts
   const existing = async (run: string): Promise<RecordingRow> => {
-    const row = await guarded(() => findRecording(db, run))
+    const row = await translateDbErrors(() => findRecording(db, run))
     if (!row)
       throw notFound(
         `Run ${run} was not recorded; "pawl recording ls" lists those that were, and "pawl run --record" records one.`,
@@ -44,7 +44,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
 
   /** A run that made others work, or waited for a person, cannot be had again without them. */
   const assertAlone = async (run: string) => {
-    const events = await guarded(() => eventsOfRun(db, run))
+    const events = await translateDbErrors(() => eventsOfRun(db, run))
     if (events.some(({ type }) => type === 'subtask.created'))
       throw conflict(`Run ${run} made subtasks, which a replay would make once more; it cannot be replayed.`)
   }
@@ -59,7 +59,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
     if (calls.length === 0) throw conflict(`Run ${run} cannot be replayed: no call of it went through the gateway.`)
     if (of.until !== undefined && of.until > calls.length)
       throw invalid(`Run ${run} has ${calls.length} calls; name one of them.`)
-    const task = await guarded(() => findTask(db, row.task_id))
+    const task = await translateDbErrors(() => findTask(db, row.task_id))
     const agent = [task?.agent_config, ...(task?.spec.failover ?? [])].find((one) => one?.name === head.agent)
     if (!task || !agent) throw conflict(`Run ${run} cannot be replayed: its agent "${head.agent}" is not known any more.`)
     const { spec } = task
@@ -88,7 +88,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
   }
 
   return {
-    listRecordings: async () => (await guarded(() => listRecordings(db, 500))).map(recordingSummary),
+    listRecordings: async () => (await translateDbErrors(() => listRecordings(db, 500))).map(recordingSummary),
     getRecording: async (run) => recordingView(await existing(run), await loadRecording(home, run)),
     async exportRecording(run, caller) {
       await existing(run)
@@ -101,7 +101,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
       if (!row.is_over && row.run_ended_at === null) throw conflict(`Run ${run} is still going on; wait until it has ended.`)
       // What a crash leaves between the two is found by its run and goes with its task.
       removeRecordingFiles(home, [run])
-      await guarded(() => deleteRecording(db, run))
+      await translateDbErrors(() => deleteRecording(db, run))
       await audit.record(caller, 'recording.remove', run)
     },
     replayRun: (run, { until, prompt, attended }, caller) =>
@@ -114,9 +114,9 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
     forkRun: (run, { at, model, budget, attended }, caller) =>
       again(run, { until: at - 1, hasOtherModel: true }, { model, attended, ...(budget ? { budget } : {}) }, caller),
     async getReplay(id) {
-      const task = await guarded(() => findTask(db, id))
+      const task = await translateDbErrors(() => findTask(db, id))
       if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
-      return guarded(() => reportReplay({ db, home }, task))
+      return translateDbErrors(() => reportReplay({ db, home }, task))
     },
   }
 }

@@ -6,9 +6,9 @@ import type { TaskView } from '../../domain/view.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Tx } from '../../store/database.ts'
 import { type LockedTask, lockTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import { move } from '../move.ts'
 import { takeResults } from '../subtasks/tell-parent.ts'
@@ -44,7 +44,7 @@ export function reviewVerbs(parts: ReviewVerbParts, view: (id: string) => Promis
 
   return {
     async acceptTask(id, caller) {
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.accept', async (tx, record) => {
           const task = await inReview(tx, id, 'accept')
           const verified = task.result?.verified === true
@@ -64,7 +64,7 @@ export function reviewVerbs(parts: ReviewVerbParts, view: (id: string) => Promis
       const comment = given.trim()
       if (comment === '' || comment.length > maxCommentChars)
         throw invalid(`Say in 1 to ${maxCommentChars} characters what is to be changed; the agent is told.`)
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('task.reject', async (tx, record) => {
           const task = await inReview(tx, id, 'reject')
           // Of subtasks after which a person looked first, the agent has not heard either.

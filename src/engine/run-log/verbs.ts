@@ -7,7 +7,7 @@ import type { RunLogPart } from '../../domain/run-log.ts'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
-import { guarded } from '../guarded.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 
 /** What the program of a run wrote, as it wrote it. */
 export interface RunLogVerbs {
@@ -38,7 +38,7 @@ export interface RunLogParts {
 
 export function runLogVerbs({ db, home, redactor }: RunLogParts): RunLogVerbs {
   async function fileOf(task: string, run: string, stream: RunLogPiece['stream']): Promise<FileHandle> {
-    const runs = await guarded(() => runsOfTask(db, task))
+    const runs = await translateDbErrors(() => runsOfTask(db, task))
     if (!runs.some(({ id }) => id === run))
       throw notFound(`Task ${task} has no run ${run}; "pawl show ${task}" lists those it has.`)
     const folder = join(home, 'runs', run)

@@ -9,9 +9,9 @@ import { insertAudit } from '../../store/audit.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import * as store from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Bus } from '../bus.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import type { Journal } from '../journal.ts'
 import type { OwnTaskVerbs } from '../task-verbs.ts'
 import { beginTick } from './fire.ts'
@@ -53,12 +53,12 @@ export function scheduleVerbs(
   const now = () => new Date(clock.now())
 
   const existing = async (named: string) => {
-    const row = await guarded(() => store.findSchedule(db, named))
+    const row = await translateDbErrors(() => store.findSchedule(db, named))
     if (!row) throw unknown(named)
     return row
   }
   const view = async (id: string) => {
-    const [row, ticks] = await guarded(() => Promise.all([existing(id), store.ticksOf(db, [id])]))
+    const [row, ticks] = await translateDbErrors(() => Promise.all([existing(id), store.ticksOf(db, [id])]))
     return scheduleView(row, ticks.get(id) ?? [], now())
   }
   /** Changes one under its lock, says so in the audit, and has it looked at. */
@@ -68,7 +68,7 @@ export function scheduleVerbs(
     work: (tx: Tx, row: ScheduleRow) => Promise<Record<string, unknown> | undefined>,
   ): Promise<string> => {
     const { id } = await existing(named)
-    await guarded(() =>
+    await translateDbErrors(() =>
       journal.transact('schedule.write', async (tx) => {
         const row = await store.lockSchedule(tx, id)
         if (!row) throw unknown(named)
@@ -90,7 +90,7 @@ export function scheduleVerbs(
         ...{ jitter_ms: input.jitterMs, last_due_at: null, ...planFrom({ ...input, id }, at), source },
         ...{ user_name: caller.user ?? localUser, standing: caller.standing ?? null, created_at: at, updated_at: at },
       }
-      await guarded(() =>
+      await translateDbErrors(() =>
         journal.transact('schedule.write', async (tx) => {
           if (!(await store.insertSchedule(tx, row))) throw taken(input.name)
           await insertAudit(tx, audit.entry(caller, 'schedule.create', id, detailOf(row)))
@@ -101,9 +101,9 @@ export function scheduleVerbs(
     },
 
     async listSchedules() {
-      const rows = await guarded(() => store.schedulesOf(db))
+      const rows = await translateDbErrors(() => store.schedulesOf(db))
       const ids = rows.map(({ id }) => id)
-      const ticks = await guarded(() => store.ticksOf(db, ids))
+      const ticks = await translateDbErrors(() => store.ticksOf(db, ids))
       return rows.map((row) => scheduleSummary(row, ticks.get(row.id) ?? [], now()))
     },
 

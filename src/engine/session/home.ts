@@ -5,7 +5,7 @@ import { compileGlob } from '../../domain/rule/glob.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../files/path-inside.ts'
 import { removeEntry } from '../../files/remove-tree.ts'
-import { takingTurns } from '../workspace/turns.ts'
+import { takingTurns } from '../base/turns.ts'
 
 /**
  * A home whose files we read. That of a session belongs to the agent, who may put a link to anything of ours in the place of any file or folder: there no link

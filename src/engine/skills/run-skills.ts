@@ -4,7 +4,7 @@ import type { Adapter, LaunchSpec } from '../../agent.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { ScriptSkill } from '../../domain/skill.ts'
 import type { Walls } from '../../sandbox.ts'
-import { RunFailure } from '../failure.ts'
+import { RunFailure } from '../base/failure.ts'
 import { type FoundSkill, type FoundSubagent, findSkills, findSubagents, type SkillPlace } from './find-skills.ts'
 import { placeOf, showSkills } from './show-skills.ts'
 

@@ -5,16 +5,17 @@ import type { SubtaskAsked, SubtaskVerbs } from '../../domain/task/subtask.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import { findByIdempotencyKey, insertTask, lockTask } from '../../store/tasks.ts'
+import type { RunContext } from '../base/run-context.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { assertQueueHasRoom, countSubtask } from '../create/quota.ts'
 import { relate } from '../create/relate.ts'
-import { guarded } from '../guarded.ts'
-import type { RunParts, Voice } from '../run.ts'
+import type { RunParts } from '../run.ts'
 import { assertMaySplit, maySplit, partOf, siblingsNamed } from './part.ts'
 import { subtaskView } from './results.ts'
 
 /** What the agent of a run may do with subtasks: those of the task it works on, and as many, as deep and as dear as that task allows. */
-export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: Voice): SubtaskVerbs {
-  const all = () => guarded(() => subtasksOf(parts.db, task.id))
+export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: RunContext): SubtaskVerbs {
+  const all = () => translateDbErrors(() => subtasksOf(parts.db, task.id))
 
   async function get(id: string) {
     const found = (await all()).find((subtask) => subtask.id === id)
@@ -44,7 +45,7 @@ export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: Vo
       const id = newId('task', parts.clock.now())
       // What the agent said before stands before it in the journal.
       await parts.journal.flush()
-      const made = await guarded(() =>
+      const made = await translateDbErrors(() =>
         parts.journal.transact('subtask.create', async (tx, record) => {
           const siblings = asked.dependsOn && (await siblingsNamed(tx, task.id, asked.dependsOn))
           // From a subtask to its parent, as everybody locks.

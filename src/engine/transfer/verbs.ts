@@ -7,8 +7,8 @@ import { type Database, type Db, inTransaction, type Tx } from '../../store/data
 import { exportLines } from '../../store/transfer/export.ts'
 import { insertRow, insertSessionFile, insertTick, strandOpenRuns } from '../../store/transfer/import.ts'
 import { exportVersion, type Line, taskTables } from '../../store/transfer/tables.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import { assertSound } from './sound-line.ts'
 
 export interface TransferVerbs {
@@ -46,7 +46,7 @@ export function transferVerbs({ db, clock, audit, backups }: TransferVerbParts):
       isExporting = true
       try {
         await audit.record(caller, 'task.export', 'tasks', options.tasks ? { tasks: [...options.tasks] } : {})
-        const client = await guarded(() => backups.database.alone())
+        const client = await translateDbErrors(() => backups.database.alone())
         try {
           const at = new Date(clock.now()).toISOString()
           yield JSON.stringify({ kind: 'pawl-export', version: exportVersion, at, closes: true })

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path'
 import { type DirectoryHandle, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { someNames } from '../../files/names-in.ts'
 import { readRegular as readFileIn } from '../../files/read-file.ts'
+import { takingTurns } from '../base/turns.ts'
 import { makeFolders } from './move-entry.ts'
 import { type Entry, entryIfAny } from './tree.ts'
-import { takingTurns } from './turns.ts'
 
 /** A file, a link or a folder with all that is in it, small enough to be kept in a record. */
 export interface Captured {

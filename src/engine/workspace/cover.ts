@@ -7,10 +7,10 @@ import { foldName } from '../../domain/path-rules.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 import { markOf } from '../../sandbox.ts'
+import { takingTurns } from '../base/turns.ts'
 import { foldedNames } from './credentials.ts'
 import type { FoundAll } from './find-code.ts'
 import { knownHomes } from './homes.ts'
-import { takingTurns } from './turns.ts'
 
 /** What a run is not to see, because it lets somebody in somewhere. */
 export interface Cover {

@@ -7,9 +7,9 @@ import { foldName } from '../../domain/path-rules.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 import { letIn } from '../../files/let-in.ts'
 import { markOf } from '../../sandbox.ts'
+import { takingTurns } from '../base/turns.ts'
 import { foldedNames } from './credentials.ts'
 import { knownHomes } from './homes.ts'
-import { takingTurns } from './turns.ts'
 
 /** One path of a workspace that is code, as it was found. A folder stands for all that is in it. */
 export interface FoundCode {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { takingTurns } from '../base/turns.ts'
 import { type CapturedPart, capture, readRegular } from './capture.ts'
 import type { FoundAll, FoundCode } from './find-code.ts'
 import { type CleanGitConfig, cleanGitConfig, withoutWorktree, worktreeOf } from './git-config.ts'
 import type { Before } from './guard-record.ts'
-import { takingTurns } from './turns.ts'
 
 /** A path of code that was not there before the run, or not so. */
 export interface Planted {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openDirectory } from '../../files/directory-handle.ts'
+import { takingTurns } from '../base/turns.ts'
 import type { Planted } from './find-planted.ts'
-import { takingTurns } from './turns.ts'
 
 /** More than a person would go through one by one. */
 export const mostSingly = 200

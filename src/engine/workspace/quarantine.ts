@@ -6,12 +6,12 @@ import { messageOf, notFound } from '../../domain/error.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 import { removeEntry } from '../../files/remove-tree.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
+import { takingTurns } from '../base/turns.ts'
 import { putBack, writeNew } from './capture.ts'
 import type { Planted } from './find-planted.ts'
 import { gathered, mostSingly } from './gather.ts'
 import { makeFolders, moveEntry } from './move-entry.ts'
 import { entryIfAny } from './tree.ts'
-import { takingTurns } from './turns.ts'
 
 /** What one run planted, kept under its own path where nothing reads it. */
 const Quarantined = z.object({

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readdi
 import { join } from 'node:path'
 import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
 import { letIn } from '../../files/let-in.ts'
-import { takingTurns } from './turns.ts'
+import { takingTurns } from '../base/turns.ts'
 
 export interface Special {
   /** Files and folders whose set-user-ID, set-group-ID or sticky bit was taken away. */

@@ -1,9 +1,9 @@
 import { createHash, hash as digest } from 'node:crypto'
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { isAbsence, noFollow } from '../../files/directory-handle.ts'
+import { takingTurns } from '../base/turns.ts'
 import type { WalledGit } from './git.ts'
 import { openWorkspace } from './same-place.ts'
-import { takingTurns } from './turns.ts'
 
 /** What a workspace holds, as one number. */
 export interface TreeHash {

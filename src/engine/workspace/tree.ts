@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { isAbsence } from '../../files/directory-handle.ts'
-import { takingTurns } from './turns.ts'
+import { takingTurns } from '../base/turns.ts'
 
 export interface Entry {
   /** `other` is what cannot be brought back: pipes, sockets, devices, and names that are not text or too long. */

@@ -2,8 +2,8 @@ import { isEnded } from '../../domain/task/task.ts'
 import type { KeptWorkspaceView, QuarantineView } from '../../domain/workspace-view.ts'
 import type { Db } from '../../store/database.ts'
 import { findTask } from '../../store/tasks.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from '../entrance/audit.ts'
-import { guarded } from '../guarded.ts'
 import { listKept, removeKept } from './kept.ts'
 import { listQuarantine, restoreFromQuarantine } from './quarantine.ts'
 
@@ -26,7 +26,7 @@ export interface WorkspaceVerbParts {
 
 export function workspaceVerbs({ db, home, audit }: WorkspaceVerbParts): WorkspaceVerbs {
   const hasEnded = async (task: string) => {
-    const found = await guarded(() => findTask(db, task))
+    const found = await translateDbErrors(() => findTask(db, task))
     return !found || isEnded(found.state)
   }
   return {

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync } from 'node:fs'
 import { type DirectoryHandle, openIn } from '../../../files/directory-handle.ts'
+import { takingTurns } from '../../base/turns.ts'
 import { readRegular } from '../capture.ts'
-import { takingTurns } from '../turns.ts'
 
 /**
  * Strict readers of a git directory that somebody else may have written: by open folders, following no link, believing nothing that is not plain. They start no git.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { NewEvent } from '../domain/event.ts'
-import { type Category, categories, categoryNames, type Outcome, outcomes } from '../domain/outcome.ts'
-import type { MoveName } from '../domain/task/task.ts'
+import type { NewEvent } from '../../domain/event.ts'
+import { type Category, categories, categoryNames, type Outcome, outcomes } from '../../domain/outcome.ts'
+import type { MoveName } from '../../domain/task/task.ts'
 import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
 
 const policy = { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }

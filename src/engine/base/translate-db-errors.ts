@@ -1,8 +1,8 @@
-import { messageOf, PawlError, unavailable } from '../domain/error.ts'
-import { isConnectionLoss, isDiskFull, isPassing } from '../store/database.ts'
+import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
+import { isConnectionLoss, isDiskFull, isPassing } from '../../store/database.ts'
 
-/** What the database says of itself, as what the caller can do about it. */
-export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+/** Turns database errors into `PawlError`s that say what to do. */
+export async function translateDbErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { unavailable } from '../domain/error.ts'
+import { unavailable } from '../../domain/error.ts'
 
 /** New work is refused while there is still room to finish and to read. */
 export async function assertRoom(home: string): Promise<void> {

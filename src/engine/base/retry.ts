@@ -1,8 +1,8 @@
-import type { NewEvent } from '../domain/event.ts'
-import { type Category, categories } from '../domain/outcome.ts'
-import type { MoveName, Reason } from '../domain/task/task.ts'
-import type { RanCheck } from '../store/checks.ts'
-import type { RunEnd } from '../store/runs.ts'
+import type { NewEvent } from '../../domain/event.ts'
+import { type Category, categories } from '../../domain/outcome.ts'
+import type { MoveName, Reason } from '../../domain/task/task.ts'
+import type { RanCheck } from '../../store/checks.ts'
+import type { RunEnd } from '../../store/runs.ts'
 
 /** What a run's end means for its task. Pure: time and chance come in, a decision goes out. */
 export interface Settlement {

@@ -1,7 +1,7 @@
 type Asked = (...given: never[]) => Promise<unknown>
 
-/** Verbs that are seldom called: their code is loaded for the first call of one of them. */
-export function later<Verbs extends { [Name in keyof Verbs]: Asked }>(
+/** Loads the code of rarely called operations on the first call of one of them. */
+export function lazy<Verbs extends { [Name in keyof Verbs]: Asked }>(
   names: { readonly [Name in keyof Verbs]: true },
   load: () => Promise<Verbs>,
 ): Verbs {
