@@ -20,7 +20,7 @@ export function a2aPage(): string {
 
 Made by \`node scripts/docs.ts\` from the list that \`test/a2a/requirements.test.ts\` tries, with the official SDK's client and with requests that it cannot make, on a real daemon. Every rule for
 servers is there in our own words; an empty cell is a rule of another binding. An exception that holds all the same fails the test, so this page cannot be better or worse than what is tried.
-The official compatibility kit itself is no part of this: under the four names tried the Python registry has no such package that could be pinned; what answers it is there (\`a2a: { fixture: true }\`, [a2a.md](../a2a.md)).
+The official compatibility kit itself is no part of this: under the four names tried the Python registry has no such package that could be pinned; what answers it is there (\`node test/a2a/kit/serve.ts\`, [a2a.md](../a2a.md)).
 
 ${kept} of ${cells.length} are kept.
 

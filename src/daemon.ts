@@ -9,7 +9,7 @@ import { parseWhen } from './config/when.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import { conventionalProvider } from './daemon/conventional-provider.ts'
 import { examine } from './daemon/examine.ts'
-import type { Ground } from './daemon/ground.ts'
+import type { Conformance, Ground } from './daemon/ground.ts'
 import { createLiveConfig } from './daemon/live-config.ts'
 import { createServers } from './daemon/mcp-servers.ts'
 import { capsOf, moneyOf } from './daemon/money.ts'
@@ -92,6 +92,7 @@ export interface DaemonOptions {
   readonly queueClock?: QueueClock
   /** Others than this machine's, for benchmarks of all that is not the agent's program. */
   readonly walls?: MachineWalls | undefined
+  readonly conformance?: Conformance | undefined
 }
 
 /** The database and the verbs, without running anything: for commands that only look or ask. */
@@ -332,6 +333,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       self,
       shared: options.serveShared,
       started,
+      conformance: options.conformance,
     }
     if (options.work) {
       const onDisowned = () => {

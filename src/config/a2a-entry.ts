@@ -32,10 +32,6 @@ export const A2AEntry = z.strictObject({
     })
     .optional()
     .describe('What holds for the push notifications that clients ask for.'),
-  fixture: z
-    .boolean()
-    .optional()
-    .describe('An agent for the official compatibility kit, which does what the id of a message says. Only for that.'),
 })
 type A2AEntry = z.output<typeof A2AEntry>
 
@@ -45,7 +41,6 @@ export interface A2ASettings {
   readonly publicCards: boolean
   readonly grpcPort?: number | undefined
   readonly push: { readonly allowPrivate: boolean }
-  readonly fixture: boolean
 }
 
 export const a2aOf = (entry: A2AEntry | null | undefined): A2ASettings => ({
@@ -54,5 +49,4 @@ export const a2aOf = (entry: A2AEntry | null | undefined): A2ASettings => ({
   publicCards: entry?.publicCards ?? false,
   grpcPort: entry?.grpcPort,
   push: { allowPrivate: entry?.push?.allowPrivate ?? false },
-  fixture: entry?.fixture ?? false,
 })

@@ -24,7 +24,6 @@ import { guardProject } from './guard.ts'
 import { guardrailsOf } from './guardrails-entry.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 import { checkDocument, type Layer, mergeLayers, writtenPath } from './layers.ts'
-import { type McpSettings, mcpOf } from './mcp-entry.ts'
 import { mcpServersOf } from './mcp-server-entry.ts'
 import { providersOf } from './models-entry.ts'
 import { isMolecule, readMolecule } from './molecule.ts'
@@ -113,7 +112,6 @@ export interface Config {
   readonly backup: BackupSettings
   readonly a2a: A2ASettings
   readonly push: PushSettings
-  readonly mcp: McpSettings
   /** Who makes tasks of people’s words, if anybody does. */
   readonly elaborate?: ElaborateSettings | undefined
   /** Whom to tell of what becomes of tasks. */
@@ -332,7 +330,6 @@ function plainSettings({ settings, agents, profiles, ground }: Resolution) {
     guardrails: guardrailsOf(settings.guardrails),
     a2a: a2aOf(settings.a2a),
     push: pushOf(settings.push),
-    mcp: mcpOf(settings.mcp),
     elaborate: elaborateOf(settings.elaborate),
     recordings: recordingsOf(settings.recordings),
     fileLimits: filesOf(settings.files),

@@ -10,7 +10,6 @@ import { ElaborateEntry } from './elaborate-entry.ts'
 import { Env, variable } from './env-schema.ts'
 import { FilesEntry } from './files-entry.ts'
 import { GuardrailsEntry } from './guardrails-entry.ts'
-import { McpEntry } from './mcp-entry.ts'
 import { McpServerEntry, ServerChoice } from './mcp-server-entry.ts'
 import { endpointUrl, ModelEntry, ProviderEntry } from './models-entry.ts'
 import { BudgetEntry, ModelPattern, PriceEntry } from './money-entry.ts'
@@ -154,7 +153,6 @@ export const FileSettings = z.strictObject({
   backup: BackupEntry.nullish().describe('Backups that a daemon takes by itself.'),
   a2a: A2AEntry.nullish().describe('How other agents reach yours by the A2A protocol.'),
   push: PushEntry.nullish().describe('How browsers are told of what happens.'),
-  mcp: McpEntry.nullish().describe('How MCP is served.'),
   elaborate: ElaborateEntry.nullish().describe('Which agent makes tasks of people’s words.'),
   recordings: RecordingsEntry.nullish().describe('What holds for the recordings of runs.'),
   files: FilesEntry.nullish().describe('How many and how large files tasks may be given, and may leave.'),

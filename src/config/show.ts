@@ -76,7 +76,6 @@ export function showConfig(config: Config, shown = mask): ConfigRow[] {
   add(['backup'], shownBackup(config.backup))
   add(['a2a'], config.a2a)
   add(['push'], config.push)
-  add(['mcp'], config.mcp)
   add(['elaborate'], shownElaborate(config.elaborate))
   add(['profiles'], config.profiles)
   for (const { name, way, ...notification } of config.notifications)

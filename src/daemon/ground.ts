@@ -17,6 +17,8 @@ import type { Secrets } from '../engine/secrets.ts'
 import type { Findings } from '../engine/trouble/findings.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
+import type { A2AParts } from '../surfaces/a2a/parts.ts'
+import type { Extras } from '../surfaces/mcp/extras.ts'
 import type { Contexts } from '../telemetry/contexts.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -62,4 +64,11 @@ export interface Ground {
   /** Whether it runs everybody's tasks, or only those asked of it. */
   readonly shared: boolean
   readonly started: Started
+  readonly conformance?: Conformance | undefined
+}
+
+/** What the official suites of two protocols expect of a server, beside what Pawl offers. Only their tests pass it. */
+export interface Conformance {
+  readonly mcp?: Extras | undefined
+  readonly a2a?: A2AParts['planMessage']
 }

@@ -6,12 +6,14 @@ import { version } from '../version.ts'
 import type { Ground } from './ground.ts'
 
 /** MCP behind the gate of the API. A daemon that nobody speaks MCP to does not load it. */
-export function mountMcp({ config, clock, log }: Ground, { runtime, homeToken }: { runtime: Runtime; homeToken: string }): Mount {
+export function mountMcp(
+  { clock, log, conformance }: Ground,
+  { runtime, homeToken }: { runtime: Runtime; homeToken: string },
+): Mount {
   return createMcpMount({
     async load() {
       const { createMcpDoor } = await import('../surfaces/mcp/door.ts')
-      const extras = config.mcp.fixture ? (await import('../surfaces/mcp/fixture/fixture.ts')).createFixture() : undefined
-      return createMcpDoor({ runtime, log, clock, version, key: sealingKey(homeToken), extras })
+      return createMcpDoor({ runtime, log, clock, version, key: sealingKey(homeToken), extras: conformance?.mcp })
     },
   })
 }

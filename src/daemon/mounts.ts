@@ -7,7 +7,7 @@ import type { Ground } from './ground.ts'
 
 /** The ways in that are reached through the HTTP surface. `url` is where it listens, once it does; `grpc` where A2A is spoken over gRPC, if it is. */
 export async function mountsOf(
-  { config, database, log, listeners }: Ground,
+  { config, database, log, listeners, conformance }: Ground,
   { runtime, url, grpc }: { runtime: Runtime; url: () => string; grpc: () => string | undefined },
 ): Promise<{ mounts: Mount[]; a2aEndpoints: (() => Promise<Endpoints>) | undefined; stop: () => Promise<void> }> {
   const mounts: Mount[] = []
@@ -26,7 +26,7 @@ export async function mountsOf(
       publicCards: config.a2a.publicCards,
       signal: stopping.signal,
       listeners,
-      isFixture: config.a2a.fixture,
+      planMessage: conformance?.a2a,
       otherInterfaces(agent) {
         const authority = grpc()
         if (authority === undefined) return []

@@ -34,15 +34,15 @@ export interface A2AStage {
   stop(): Promise<void>
 }
 
-/** `settings` are further agents and whatever else the file of settings holds. */
-export async function startA2A(settings = ''): Promise<A2AStage> {
+/** `settings` are further agents and whatever else the file of settings holds; `program` starts the daemon instead of `pawl serve`. */
+export async function startA2A(settings = '', { program }: { program?: string } = {}): Promise<A2AStage> {
   const home = await mkdtemp(join(tmpdir(), 'pawl-a2a-'))
   const workspace = await mkdtemp(join(tmpdir(), 'pawl-a2a-ws-'))
   await chmod(workspace, 0o777)
   await copyFile(fakeAgent, join(workspace, 'fake-agent.mjs'))
   const agents = `defaultAgent: fake\nagents:\n  fake: { adapter: custom, command: [${process.execPath}, fake-agent.mjs] }\n`
   await writeFile(join(home, 'config.yaml'), `${agents}${settings}`, { mode: 0o600 })
-  let daemon: Running & { url: string; token: string } = await serve(home)
+  let daemon: Running & { url: string; token: string } = await serve(home, { program })
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     daemon.process.kill(signal)
     await daemon.ended
@@ -58,7 +58,7 @@ export async function startA2A(settings = ''): Promise<A2AStage> {
       connect(`${daemon.url}/a2a${agent === undefined ? '' : `/agents/${agent}`}`, { binding, token }),
     kill: () => end('SIGKILL'),
     async start() {
-      daemon = await serve(home, { port: new URL(daemon.url).port })
+      daemon = await serve(home, { port: new URL(daemon.url).port, program })
     },
     async stop() {
       if (daemon.process.exitCode === null && daemon.process.signalCode === null) await end('SIGTERM')

@@ -27,7 +27,11 @@ export function startPawl(
   args: readonly string[],
   options: { cwd?: string; stdin?: string; env?: Record<string, string>; inherits?: boolean } = {},
 ): Running {
-  const child = spawn(process.execPath, [bin, ...args], {
+  return startNode(home, [bin, ...args], options)
+}
+
+function startNode(home: string, args: readonly string[], options: NonNullable<Parameters<typeof startPawl>[2]>): Running {
+  const child = spawn(process.execPath, args, {
     cwd: options.cwd ?? home,
     // What was compiled is kept in the user's home, and each test has a new one: here they share it.
     env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NODE_COMPILE_CACHE: compileCache, ...options.env },
@@ -47,14 +51,15 @@ export const pawl = (home: string, args: readonly string[], options?: Parameters
 
 export const json = <T = Record<string, unknown>>(ended: Ended): T => JSON.parse(ended.stdout) as T
 
-/** A daemon of the home, on a free port unless one is named, ready to be spoken to. */
+/** A daemon of the home, on a free port unless one is named, ready to be spoken to. `program` starts it instead of `pawl serve` and is given the port. */
 export async function serve(
   home: string,
-  options: { cwd?: string; env?: Record<string, string>; port?: string; inherits?: boolean } = {},
+  options: { cwd?: string; env?: Record<string, string>; port?: string; inherits?: boolean; program?: string | undefined } = {},
 ): Promise<Running & { url: string; token: string }> {
-  const running = startPawl(home, ['serve', '--port', options.port ?? '0'], options)
+  const { port = '0', program } = options
+  const running = program ? startNode(home, [program, port], options) : startPawl(home, ['serve', '--port', port], options)
   const url = await until(async () => {
-    if (running.process.exitCode !== null) throw new Error(`pawl serve ended: ${running.stderr()}`)
+    if (running.process.exitCode !== null) throw new Error(`the daemon ended: ${running.stderr()}`)
     const text = await readFile(join(home, 'run.json'), 'utf8').catch(() => '{}')
     const { pid, url } = JSON.parse(text) as { pid?: number; url?: string }
     // One that was killed has left its own behind.

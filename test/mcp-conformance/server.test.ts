@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import type { Daemon } from '../../src/daemon.ts'
 import { makeHome, startEngine } from '../engine/home.ts'
 import { exceptions } from './exceptions.ts'
+import { createExtras } from './extras/create-extras.ts'
 import { startForwarder } from './forwarder.ts'
 
 /**
@@ -21,8 +22,7 @@ let home: Awaited<ReturnType<typeof makeHome>>
 let forwarder: Awaited<ReturnType<typeof startForwarder>>
 beforeAll(async () => {
   home = await makeHome('pawl-conformance-')
-  await writeFile(join(home.path, 'config.yaml'), 'mcp: { fixture: true }\n')
-  daemon = await startEngine(home.path, { http: true, env: { PAWL_PORT: '0' } })
+  daemon = await startEngine(home.path, { http: true, env: { PAWL_PORT: '0' }, conformance: { mcp: createExtras() } })
   forwarder = await startForwarder(daemon.url!, (await readFile(join(home.path, 'token'), 'utf8')).trim())
 })
 afterAll(async () => {

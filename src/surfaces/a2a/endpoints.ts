@@ -30,8 +30,7 @@ export interface A2AServerParts {
   /** Without it push notifications are refused. */
   readonly listeners?: ListenerVerbs | undefined
   readonly otherInterfaces?: CardParts['otherInterfaces']
-  /** Only for the compatibility kit: messages are done as their ids say. */
-  readonly isFixture?: boolean | undefined
+  readonly planMessage?: A2AParts['planMessage']
   readonly signal: AbortSignal
 }
 
@@ -44,7 +43,7 @@ export interface Endpoint {
 export type Endpoints = ReturnType<typeof createEndpoints>
 
 /** One endpoint for the daemon and one for each agent, made when somebody first asks for it. */
-export function createEndpoints(server: A2AServerParts, fixture?: A2AParts['fixture']) {
+export function createEndpoints(server: A2AServerParts) {
   let key: Promise<CardKey> | undefined
   const cardKey = () => {
     key ??= ensureCardKey(server.home)
@@ -63,7 +62,6 @@ export function createEndpoints(server: A2AServerParts, fixture?: A2AParts['fixt
         ...server,
         cards,
         agent,
-        fixture,
         filesAt: () => `${server.url()}/api/v1/tasks`,
         pushConfigs() {
           if (!server.listeners) throw new PushNotificationNotSupportedError()

@@ -90,8 +90,7 @@ async function loadAll(server: A2AServerParts) {
     import('./rest-errors.ts'),
     import('./serve-card.ts'),
   ])
-  const fixture = server.isFixture ? (await import('./fixture/plan.ts')).fixturePlan : undefined
-  const endpoints = createEndpoints(server, fixture)
+  const endpoints = createEndpoints(server)
   return {
     endpoints,
     refuseJsonRpc,

@@ -1,9 +1,9 @@
 import type { AgentCard } from '@a2a-js/sdk'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
+import type { NewTask } from '../../domain/view.ts'
 import type { Runtime } from '../../engine/runtime.ts'
 import type { SaidVerbs } from '../../engine/said.ts'
 import type { Log } from '../../log.ts'
-import type { FixturePlan } from './fixture/plan.ts'
 
 /** What one endpoint of A2A stands on. */
 export interface A2AParts {
@@ -17,11 +17,17 @@ export interface A2AParts {
   readonly agent?: string | undefined
   /** The address under which files of tasks are served: what follows is the task's id. */
   readonly filesAt: () => string
-  /** Decides by the ids of messages what becomes of them, for the compatibility kit. */
-  readonly fixture?: ((messageId: string) => FixturePlan) | undefined
+  /** Decides by the id of a message what becomes of it. Conformance tests pass this; otherwise every message is a task. */
+  readonly planMessage?: ((messageId: string) => MessagePlan) | undefined
   /** Ends every stream and every wait: the process stops. */
   readonly signal: AbortSignal
 }
+
+/** A plain reply, a refusal, or a task with these settings. */
+export type MessagePlan =
+  | { readonly reply: string }
+  | { readonly refuse: string }
+  | { readonly task: Pick<NewTask, 'agentConfig' | 'outputSchema'> }
 
 /** The cards of an endpoint, signed. */
 export interface Cards {

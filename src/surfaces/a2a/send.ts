@@ -36,7 +36,7 @@ export async function send(parts: A2AParts, request: SendMessageRequest, context
   const caller = callerWith(message.taskId === undefined ? 'create' : 'work', context)
   if (message.text === '')
     return { reply: byAgent({ id: randomUUID(), parts: [textPart(noText)], task: { id: '', session: message.contextId ?? '' } }) }
-  const plan = message.taskId === undefined ? parts.fixture?.(message.messageId) : undefined
+  const plan = message.taskId === undefined ? parts.planMessage?.(message.messageId) : undefined
   if (plan && 'refuse' in plan) throw new UnsupportedOperationError(plan.refuse)
   if (plan && 'reply' in plan)
     return {
@@ -59,12 +59,12 @@ interface Asking {
   readonly caller: Caller
   readonly trace: TraceContext | undefined
   readonly listeners: readonly NewListener[]
-  /** What the fixture has to say of the task. */
+  /** Settings that a plan adds. */
   readonly more: Partial<NewTask> | undefined
 }
 
-/** The same message sent again is the same; but the compatibility kit sends others under the same id. */
-const keyOf = ({ fixture }: A2AParts, { messageId }: Incoming) => (fixture ? undefined : keyPrefix + messageId)
+/** The same message sent again is the same; but where ids plan what happens, different messages share an id. */
+const keyOf = ({ planMessage }: A2AParts, { messageId }: Incoming) => (planMessage ? undefined : keyPrefix + messageId)
 
 /** A new task, in the conversation that the message names or in one of its own. */
 async function ask(

@@ -3,7 +3,7 @@ import type { OfferedPrompt } from './prompts.ts'
 import type { OtherTasks } from './task-methods.ts'
 import type { OfferedTool } from './tool.ts'
 
-/** What is offered beside our own, for the conformance suite alone. */
+/** Offered beside our own tools. The conformance suite asks for tools, resources and prompts by fixed names; its tests pass them. */
 export interface Extras {
   readonly tools: readonly OfferedTool[]
   readonly prompts: readonly OfferedPrompt[]

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Task } from '@a2a-js/sdk'
 import {
   type Client as A2AClient,
@@ -31,7 +32,9 @@ export interface RawOptions {
   readonly headers?: Record<string, string>
 }
 
-/** One daemon with the fixture on, spoken to by one binding. */
+const kit = resolve(import.meta.dirname, '../kit/serve.ts')
+
+/** One daemon for the compatibility kit, spoken to by one binding. */
 export interface World {
   readonly binding: AnyBinding
   readonly stage: A2AStage
@@ -42,9 +45,9 @@ export interface World {
   clientBy(binding: AnyBinding): A2AClient
   /** A token of a user with that role, or of kind hook. */
   readonly tokens: { readonly viewer: string; readonly hook: string }
-  /** Ids of messages that the fixture knows; each is another. */
+  /** Ids of messages that the kit's daemon knows; each is another. */
   id(prefix: string): string
-  /** A task of the fixture that has come to rest. */
+  /** A settled task of the kit's daemon. */
   made(prefix: string): Promise<Task>
   /** One operation, past the client: what it cannot say. */
   raw(operation: RawOperation, params: Record<string, unknown>, options?: RawOptions): Promise<Outcome>
@@ -59,7 +62,7 @@ export interface Ground {
 
 export async function startWorld(): Promise<Ground> {
   const receiver = await startReceiver()
-  const stage = await startA2A('a2a: { grpcPort: 0, fixture: true, push: { allowPrivate: true } }\n')
+  const stage = await startA2A('a2a: { grpcPort: 0, push: { allowPrivate: true } }\n', { program: kit })
   const card = (await (
     await fetch(`${stage.url()}/.well-known/agent-card.json`, { headers: { authorization: `Bearer ${stage.token()}` } })
   ).json()) as {
