@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
 import { type Step, type TreeEntry, walkTree } from '../../files/walk-tree.ts'
 import { systemPath } from '../../process/program.ts'
+import { signal as endProcess } from '../../process/tree.ts'
 import type { Sandbox } from '../../sandbox.ts'
 import { placeAt } from './same-place.ts'
 
@@ -84,7 +85,11 @@ async function runCp(
   signal: AbortSignal,
   onLines: (lines: number) => void,
 ): Promise<void> {
-  const child = spawn(file, args, { signal, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  signal.throwIfAborted()
+  // A bubblewrap that is killed early leaves its child waiting for it (0.8.0), so the whole process group is ended.
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const end = () => child.pid !== undefined && endProcess(-child.pid, 'SIGKILL')
+  signal.addEventListener('abort', end, { once: true })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 2_000) said += text
@@ -94,7 +99,8 @@ async function runCp(
     for (const byte of bytes) if (byte === 10) lines++
     onLines(lines)
   })
-  const [code] = (await once(child, 'close')) as [number | null]
+  const [code] = (await once(child, 'close').finally(() => signal.removeEventListener('abort', end))) as [number | null]
+  signal.throwIfAborted()
   if (code !== 0) throw new Error(said.split('\n')[0] || 'cp was ended')
 }
 

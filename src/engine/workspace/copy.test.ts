@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +54,22 @@ describe('a workspace copy', () => {
     expect(await text('keep.txt')).toBe('keep')
     expect(await readlink(join(original, 'link'))).toBe('/nowhere/else')
     await expect(lstat(join(original, 'sub'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves no process behind when it is aborted, also none that its sandbox had started', async () => {
+    const pidFile = join(root, 'pid')
+    const aborting = new AbortController()
+    const confine = async () => ['sh', '-c', 'sleep 300 & echo $! > "$0"; wait', pidFile]
+    const copying = copyTree(original, join(root, 'copy'), { without: '', signal: aborting.signal, confine })
+    const failed = expect(copying).rejects.toThrow('aborted')
+    const pid = await vi.waitFor(async () => {
+      const written = Number(await readFile(pidFile, 'utf8'))
+      expect(written).toBeGreaterThan(0)
+      return written
+    })
+    aborting.abort()
+    await failed
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
   })
 
   it('leaves out our own home when it lies inside, and does not take its absence for a removal', async () => {
@@ -263,3 +279,12 @@ describe('a workspace copy', () => {
     expect(await text('7/1')).toBe('b')
   })
 })
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has ended, whoever has to collect it.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
