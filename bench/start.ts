@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { silentLog } from '../src/log.ts'
+import { silentLog } from '../src/base/log.ts'
 import { openEmbedded } from '../src/store/embedded/server.ts'
 import { startDaemon } from './daemon.ts'
 import { type Benchmark, interleave, median, ms, timed } from './figure.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemClock } from './clock.ts'
+import { systemClock } from './base/clock.ts'
 import { builtinProfiles } from './domain/profile/builtin.ts'
 import { createMachineWalls } from './walls.ts'
 

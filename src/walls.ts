@@ -1,5 +1,7 @@
 import { release } from 'node:os'
-import type { Clock } from './clock.ts'
+import type { Clock } from './base/clock.ts'
+import type { Log } from './base/log.ts'
+import { version } from './base/version.ts'
 import { messageOf } from './domain/error.ts'
 import type { Profile } from './domain/profile/profile.ts'
 import { wallsOf } from './engine/program/walls.ts'
@@ -7,10 +9,8 @@ import { removeLeftBaits } from './engine/self-test/bait.ts'
 import { createRememberedTests } from './engine/self-test/remembered.ts'
 import { createSelfTests, type SelfTests } from './engine/self-test/self-tests.ts'
 import type { SelfTestView } from './engine/self-test/view.ts'
-import type { Log } from './log.ts'
 import { processIdentity } from './process/identity.ts'
 import { chooseSandbox, type SandboxChoice } from './sandboxes/index.ts'
-import { version } from './version.ts'
 
 /** The walls of this machine: which can be built, and whether they hold. */
 export interface MachineWalls {

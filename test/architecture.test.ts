@@ -5,16 +5,12 @@ import { layerOffences, partOffences, productOf, testHelpersInProduct, unseenImp
 import { layers } from './architecture/layers.ts'
 
 /**
- * What may import what. A part is a folder of src, or a file directly in it; `a/b` narrows to one file or folder. Everything may import domain,
- * clock, log, failpoint and gate, which know nobody.
+ * What may import what. A part is a folder of src, or a file directly in it; `a/b` narrows to one file or folder. Everything may import domain
+ * and base, which know nobody.
  */
 const allowed: Record<string, readonly string[]> = {
   domain: [],
-  clock: [],
-  log: [],
-  failpoint: [],
-  gate: [],
-  version: ['../package'],
+  base: ['../package'],
   agent: ['process/child'],
   sandbox: ['agent', 'process/child'],
   'mcp-server': ['process/child'],
@@ -30,7 +26,7 @@ const allowed: Record<string, readonly string[]> = {
   secrets: ['store'],
   store: ['process', 'files'],
   engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry', 'bounded'],
-  tools: ['mcp-server', 'bounded', 'store', 'version', 'egress', 'process', 'sandbox', 'files'],
+  tools: ['mcp-server', 'bounded', 'store', 'egress', 'process', 'sandbox', 'files'],
   surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'files/made-once'],
   client: [],
   'run-file': ['process/identity'],
@@ -40,7 +36,6 @@ const allowed: Record<string, readonly string[]> = {
     'config',
     'run-file',
     'process/descriptors',
-    'version',
     'describe',
     'daemon',
     'doctor',
@@ -54,7 +49,7 @@ const allowed: Record<string, readonly string[]> = {
   describe: ['agent', 'agents', 'config'],
   doctor: ['*'],
   daemon: ['*'],
-  walls: ['engine', 'sandboxes', 'process/identity', 'version'],
+  walls: ['engine', 'sandboxes', 'process/identity'],
   index: ['*'],
   library: ['*'],
 }
@@ -177,7 +172,7 @@ const mayBuildRegExp: Record<string, string> = {
   'surfaces/http/examples/sample.ts': 'the patterns of our own schemas',
   'surfaces/http/methods.ts': 'the paths of our own routes',
 }
-const everybody = ['domain', 'clock', 'log', 'failpoint', 'gate']
+const everybody = ['domain', 'base']
 
 const src = resolve(import.meta.dirname, '../src')
 const files = (readdirSync(src, { recursive: true }) as string[]).filter((file) => /\.(ts|js)$/.test(file))

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { silentLog } from '../src/log.ts'
+import { silentLog } from '../src/base/log.ts'
 import { createHttpSurface, type HttpSurface, type HttpSurfaceOptions } from '../src/surfaces/http/server.ts'
 import { fakeAudit, fakeEntrance } from './fake-entrance.ts'
 import { type FakeRuntime, fakeRuntime } from './fake-runtime.ts'

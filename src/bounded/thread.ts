@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import type { Gate } from '../base/gate.ts'
 import { PawlError } from '../domain/error.ts'
-import type { Gate } from '../gate.ts'
 import type { Answers, Jobs } from './jobs.ts'
 
 /** Has one job done on the thread. Rejects with `TookTooLong` once all jobs together have taken longer than they may. */

@@ -65,7 +65,7 @@ async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands
 
 async function withoutCommand(options: string[], cli: Cli, at: { path: string[]; commands: Commands }): Promise<number> {
   if (options.includes('--version') || options.includes('-V')) {
-    const { version } = await import('../version.ts')
+    const { version } = await import('../base/version.ts')
     if (options.includes('--json')) cli.json({ version })
     else cli.out(version)
     return 0

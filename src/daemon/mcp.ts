@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto'
+import { version } from '../base/version.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { createMcpMount } from '../surfaces/mcp/mount.ts'
 import type { Mount } from '../surfaces/mount.ts'
-import { version } from '../version.ts'
 import type { Ground } from './ground.ts'
 
 /** MCP behind the gate of the API. A daemon that nobody speaks MCP to does not load it. */

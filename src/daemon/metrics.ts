@@ -1,11 +1,11 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { version } from '../base/version.ts'
 import { taskStates } from '../domain/task/task.ts'
 import { readGauges } from '../store/gauges.ts'
 import type { MetricName } from '../telemetry/metrics.ts'
 import type { Sample } from '../telemetry/registry.ts'
-import { version } from '../version.ts'
 import type { Ground } from './ground.ts'
 
 /** What stands at `/metrics`: what this process has counted, and how things are at the moment of asking. */

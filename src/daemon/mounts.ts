@@ -1,8 +1,8 @@
+import { version } from '../base/version.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import { saidVerbs } from '../engine/said.ts'
 import type { Endpoints } from '../surfaces/a2a/endpoints.ts'
 import type { Mount } from '../surfaces/mount.ts'
-import { version } from '../version.ts'
 import type { Ground } from './ground.ts'
 
 /** The ways in that are reached through the HTTP surface. `url` is where it listens, once it does; `grpc` where A2A is spoken over gRPC, if it is. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { createRest } from './rest.ts'
 
 /** Time that passes when it is told to, with room for one timer. */

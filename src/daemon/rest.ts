@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 
 /** So long after the last thing that happened, work is over for now. Whoever reads an answer and asks again does so sooner, and would find us cold: a tenth of a second for a turn. */
 const quietMs = 60_000

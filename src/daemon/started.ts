@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 
 /** What has been started, so that it can be stopped: last first. */
 export interface Started {

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createLog } from '../base/log.ts'
 import { openHome } from '../config/places.ts'
-import { createLog } from '../log.ts'
 import { tightenHome } from './tighten-home.ts'
 
 let root: string

@@ -1,8 +1,8 @@
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
+import type { Log } from '../base/log.ts'
 import { messageOf } from '../domain/error.ts'
 import { openDirectory } from '../files/directory-handle.ts'
-import type { Log } from '../log.ts'
 
 /** The bait of a self-test is open on purpose, and `.cache` is Node's where the home is also that of a user. */
 const open = /^(?:self-test|\.cache)/

@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { type Config, environmentOf, searchPath } from '../config.ts'
 import type { Finding, Found } from '../domain/doctor.ts'
 import { messageOf } from '../domain/error.ts'

@@ -1,6 +1,6 @@
+import type { Log } from '../base/log.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
-import type { Log } from '../log.ts'
 import { type AnsweredQuestion, grantedBy, hostCall, hostQuestion } from './host-question.ts'
 import { readRules } from './host-rule.ts'
 import type { NetworkAccess, NetworkEvent } from './network.ts'

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { createGate } from '../gate.ts'
+import { createGate } from '../base/gate.ts'
 
 /** Asks for all addresses of a name. */
 export type Resolve = (name: string) => Promise<readonly string[]>

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
+import { type Log, silentLog } from '../base/log.ts'
 import { conflict, PawlError } from '../domain/error.ts'
-import { type Log, silentLog } from '../log.ts'
 import { connectTo, findTarget } from './address.ts'
 import { type Decision, decide, deniesAddress, type HostRule, type HostRules, type Verdict } from './host-rule.ts'
 import { type Resolve, resolveByHost, resolveInTurn } from './lookup.ts'

@@ -1,7 +1,7 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Log } from '../base/log.ts'
 import { invalid } from '../domain/error.ts'
-import type { Log } from '../log.ts'
 import { forwardToModel, forwardUpgrade, isForModel } from './forward.ts'
 import { isForProxy, proxyConnect, proxyRequest, proxyUpgrade } from './http-proxy.ts'
 import type { Network } from './network.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { type Log, silentLog } from '../base/log.ts'
 import { type ErrorCode, PawlError } from '../domain/error.ts'
-import { type Log, silentLog } from '../log.ts'
 import { printable } from './host-rule.ts'
 import { Refusal } from './network.ts'
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import { newId } from '../domain/id.ts'
-import type { Log } from '../log.ts'
 import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../store/admission.ts'
 import { atOnce } from '../store/at-once.ts'
 import { endFutureWaits, nextWake, setProbes } from '../store/cooldowns.ts'

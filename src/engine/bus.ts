@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import type { Database } from '../store/database.ts'
 
 /** What the parts of an engine tell each other, inside this process at once and to other processes by a coalesced NOTIFY. Hints only: nothing depends on their arrival. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { CompiledQuery } from 'kysely'
 import { PgBoss, type Clock as QueueClock } from 'pg-boss'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import type { Statements } from '../store/at-once.ts'
 import type { Database } from '../store/database.ts'
 import { commitMark, keepMark } from '../store/transactions.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../base/log.ts'
 import { messageOf, stackOf } from '../domain/error.ts'
-import type { Log } from '../log.ts'
 import { unknownChanges } from '../store/changes.ts'
 import { isPassing } from '../store/database.ts'
 import { RunFailure } from './base/failure.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../domain/error.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import type { Secret } from '../domain/redact/names.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../domain/error.ts'
 import { type Call, payloadOf } from './call.ts'
 import { refusalOf, unexpected } from './client/refusals.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { sleep } from '../clock.ts'
+import { sleep } from '../base/clock.ts'
 import { invalid, limited, messageOf, notFound } from '../domain/error.ts'
 import { type AttemptParts, attempt, type Failure } from './attempt.ts'
 import { type Call, payloadOf, withoutMode } from './call.ts'

@@ -1,10 +1,10 @@
+import type { Log } from '../base/log.ts'
+import { version } from '../base/version.ts'
 import { type Client, createClientOver } from '../client/client.ts'
 import type { Transport, WireRequest } from '../client/transport.ts'
 import type { Daemon } from '../daemon.ts'
 import { localUser, type Principal } from '../domain/role.ts'
-import type { Log } from '../log.ts'
 import { createHttpSurface } from '../surfaces/http/server.ts'
-import { version } from '../version.ts'
 
 const host = 'pawl.in-process'
 /** Whoever has the process has all that is in it. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 
 const quietMs = 250
 const longestMs = 2000

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { PawlError } from '../domain/error.ts'
 import type { Child, Exit } from './child.ts'
 import { endingOutput } from './output.ts'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Clock, sleep, systemClock } from '../clock.ts'
+import { type Clock, sleep, systemClock } from '../base/clock.ts'
 import { PawlError } from '../domain/error.ts'
 import type { Child, Exit, KillUnit } from './child.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../base/log.ts'
 import { atOnce, type Statements } from './at-once.ts'
 import { type Database, openDatabase } from './database.ts'
 import { openEmbedded } from './embedded/server.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../base/log.ts'
 import { isConnectionLoss, isPassing, openDatabase } from './database.ts'
 import { openEmbedded } from './embedded/server.ts'
 import { usedHome } from './embedded/testing.ts'

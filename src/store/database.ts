@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import type { Log } from '../base/log.ts'
 import { messageOf, PawlError } from '../domain/error.ts'
-import type { Log } from '../log.ts'
 import { isFromDatabase, preparing } from './prepared.ts'
 import type { Tables } from './tables.ts'
 

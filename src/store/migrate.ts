@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { fp } from '../base/failpoint.ts'
 import { PawlError } from '../domain/error.ts'
-import { fp } from '../failpoint.ts'
 import type { Database } from './database.ts'
 import { migrations } from './migrations/index.ts'
 

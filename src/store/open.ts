@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import { type Database, openDatabase } from './database.ts'
 import { type EmbeddedServer, openEmbedded } from './embedded/server.ts'
 

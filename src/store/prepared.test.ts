@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../base/log.ts'
 import { openDatabase } from './database.ts'
 import { openEmbedded } from './embedded/server.ts'
 import { usedHome } from './embedded/testing.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import { messageOf } from '../domain/error.ts'
-import type { Log } from '../log.ts'
 import type { OtlpSettings } from './settings.ts'
 import { attributes, type Span } from './span.ts'
 

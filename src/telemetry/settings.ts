@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 
 /** Where spans go, by the variables that every OpenTelemetry program knows. */
 export interface OtlpSettings {

@@ -10,10 +10,10 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { Log } from '../base/log.ts'
+import { version } from '../base/version.ts'
 import { messageOf, PawlError } from '../domain/error.ts'
 import { isObjectOrArray } from '../domain/object.ts'
-import type { Log } from '../log.ts'
-import { version } from '../version.ts'
 import { subtaskTools } from './subtasks.ts'
 import type { Tool, ToolVerbs } from './tool.ts'
 import { tools as always, toolNamed } from './tools.ts'

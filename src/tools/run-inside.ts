@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Child } from '../process/child.ts'
 import type { RunInside } from './strict-parts.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { decide } from '../domain/rule/decide.ts'
 import type { ScriptSkill } from '../domain/skill.ts'

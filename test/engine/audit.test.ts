@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { canonical } from '../../src/domain/audit.ts'
 import { createRedactor } from '../../src/domain/redact/redactor.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'

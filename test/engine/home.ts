@@ -1,9 +1,9 @@
 import { adapters } from '../../src/agents/index.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
-import { silentLog } from '../../src/log.ts'
 
 export { makeHome } from './ready-database.ts'
 export { until } from './until.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { systemClock as clock } from '../../src/clock.ts'
+import { systemClock as clock } from '../../src/base/clock.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { createNotices, type SettingsInForce } from '../../src/engine/entrance/notice-changes.ts'
 import { makeParts } from './store.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { NewEvent } from '../../src/domain/event.ts'
 import { type Notification, notifiable } from '../../src/domain/notification.ts'
 import { createJournal } from '../../src/engine/journal.ts'

@@ -2,11 +2,11 @@ import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/base/log.ts'
 import type { Daemon } from '../../src/daemon.ts'
 import { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { ProfileMount } from '../../src/domain/profile/profile.ts'
 import { type ProfileSettings, resolveProfile } from '../../src/domain/profile/resolve.ts'
-import { createLog } from '../../src/log.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createLog } from '../../src/base/log.ts'
 import type { Daemon } from '../../src/daemon.ts'
 import { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { NewTask } from '../../src/domain/view.ts'
-import { createLog } from '../../src/log.ts'
 import { eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

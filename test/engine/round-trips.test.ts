@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock as clock } from '../../src/clock.ts'
+import { systemClock as clock } from '../../src/base/clock.ts'
 import { newId } from '../../src/domain/id.ts'
 import { createAdmission } from '../../src/engine/admission.ts'
 import { archiveSession } from '../../src/engine/session/archive.ts'

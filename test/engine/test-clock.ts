@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/base/clock.ts'
 
 /** A clock that a test moves by hand: wall time may jump either way, monotonic time only goes forward. */
 export class HandClock implements Clock {

@@ -1,5 +1,5 @@
 import { adapterNamed } from '../../src/agents/index.ts'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { defaultQuestions } from '../../src/domain/question/settings.ts'
 import type { NewTask } from '../../src/domain/view.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Budget } from '../../src/domain/agent-config.ts'
 import { createGateway } from '../../src/gateway/gateway.ts'
 import type { WireName } from '../../src/gateway/wires/wire.ts'

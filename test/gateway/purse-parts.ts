@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Budget } from '../../src/domain/agent-config.ts'
 import { createPrices } from '../../src/domain/money/prices.ts'
 import type { StopReason } from '../../src/engine/base/watch.ts'

@@ -3,9 +3,9 @@
  * and signs in where it is asked to. All that speaks the protocol is what runs use; only the person who signs in, and who answers forms, is played here.
  */
 import { UnauthorizedError } from '@modelcontextprotocol/client'
+import { silentLog } from '../../src/base/log.ts'
 import { createWebFetch } from '../../src/egress/web-fetch.ts'
 import { reachServer } from '../../src/engine/mcp-servers/reach.ts'
-import { silentLog } from '../../src/log.ts'
 import { createClient } from '../../src/tools/servers/client.ts'
 import { transportTo } from '../../src/tools/servers/connect.ts'
 import { createOAuth, keepInMemory } from '../../src/tools/servers/oauth.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/domain/id.ts'
 import { mayUse, type Right, type Standing } from '../../src/domain/role.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { createDenials } from '../../src/engine/entrance/denials.ts'
 import { createEntrance } from '../../src/engine/entrance/entrance.ts'

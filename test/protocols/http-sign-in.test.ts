@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { createEntrance, type Entrance } from '../../src/engine/entrance/entrance.ts'
 import { makeParts } from '../engine/store.ts'

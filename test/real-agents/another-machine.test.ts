@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
 import { makeHome } from '../engine/ready-database.ts'

@@ -214,7 +214,7 @@ export const sdkExecutor = {
     means: 'Stderr is redacted before it is logged.',
     shown: [
       'test/e2e/redaction.test.ts > leaves none of them in events, answers, logs, raw output or argument lists: %s',
-      'src/log.test.ts > no part of a line says a secret: %s',
+      'src/base/log.test.ts > no part of a line says a secret: %s',
     ],
   },
   'W1-14': {

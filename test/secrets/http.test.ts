@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { createClient } from '../../src/client/index.ts'
-import { systemClock } from '../../src/clock.ts'
 import { createSecrets, type Secrets } from '../../src/engine/secrets.ts'
 import { createKeySource } from '../../src/secrets/key-source.ts'
 import { makeParts } from '../engine/store.ts'

@@ -3,7 +3,7 @@ import { chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { createSecrets } from '../../src/engine/secrets.ts'
 import { createKeySource, type KeySettings } from '../../src/secrets/key-source.ts'

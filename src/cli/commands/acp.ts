@@ -34,8 +34,8 @@ async function serve(cli: Cli, { agent, allowHome, whenGone }: Options): Promise
     import('@agentclientprotocol/sdk'),
     import('../../surfaces/acp/agent.ts'),
     import('../acp-home.ts'),
-    import('../../log.ts'),
-    import('../../version.ts'),
+    import('../../base/log.ts'),
+    import('../../base/version.ts'),
   ])
   const home = { ...(await openAcpHome(cli)), allowHome }
   const log = createLog({

@@ -41,8 +41,8 @@ Without a daemon the tasks run in this process, and go on later if it ends befor
 async function serve(cli: Cli, place: { workspace: string | undefined; allowHome: boolean | undefined }): Promise<number> {
   const [{ serveMcpStdio }, { createLog }, { version }] = await Promise.all([
     import('../../surfaces/mcp/stdio.ts'),
-    import('../../log.ts'),
-    import('../../version.ts'),
+    import('../../base/log.ts'),
+    import('../../base/version.ts'),
   ])
   const log = createLog({
     level: cli.globals.quiet ? 'error' : 'warn',

@@ -35,7 +35,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }, { closeLeaking }] = await Promise.all([
     import('../../daemon.ts'),
     import('../settings.ts'),
-    import('../../log.ts'),
+    import('../../base/log.ts'),
     import('../../process/descriptors.ts'),
   ])
   const flags = { port: options.port, host: options.host }

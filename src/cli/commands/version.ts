@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { version } from '../../version.ts'
+import { version } from '../../base/version.ts'
 import type { Cli } from '../cli.ts'
 
 export function define(command: Command, cli: Cli): void {

@@ -29,7 +29,7 @@ async function work(cli: Cli): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }] = await Promise.all([
     import('../../daemon.ts'),
     import('../settings.ts'),
-    import('../../log.ts'),
+    import('../../base/log.ts'),
   ])
   const config = await readSettings(cli, { askTrust: false })
   if (config.untrusted) sayUntrusted(cli, config.untrusted)

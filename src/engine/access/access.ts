@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { Access, Login } from '../../agent.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Secret } from '../../domain/redact/names.ts'

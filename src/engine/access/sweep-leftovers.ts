@@ -1,6 +1,6 @@
 import type { CredentialFile } from '../../agent.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { livingWorkers } from '../../store/workers.ts'
 import type { Leftovers } from './leftovers.ts'

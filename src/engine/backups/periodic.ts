@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 import type { BackupVerbs } from './verbs.ts'
 
 export interface PeriodicSettings {

@@ -1,6 +1,6 @@
 import { access, mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { BackupName, type BackupUnderWay, type BackupView, type NewBackup } from '../../domain/backup-view.ts'
 import { conflict, invalid, messageOf, notFound, PawlError, unavailable } from '../../domain/error.ts'
 import { peekArchive } from '../../store/backup/archive-reader.ts'

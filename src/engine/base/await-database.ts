@@ -1,5 +1,5 @@
-import { type Clock, sleep } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { isDiskFull, isPassing } from '../../store/database.ts'
 import type { Watch } from './watch.ts'
 

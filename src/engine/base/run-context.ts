@@ -1,7 +1,7 @@
 import type { Verdict } from '../../agent.ts'
+import type { Log } from '../../base/log.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import type { Secret } from '../../domain/redact/names.ts'
-import type { Log } from '../../log.ts'
 import type { Exit } from '../../process/child.ts'
 import type { RunChanged } from '../../store/changes.ts'
 import type { Freed } from '../../store/events.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** Why a run is ended by us and not by its agent. The first reason stands, but a lost lease outranks all: then nothing may be written. */
 export type StopReason =

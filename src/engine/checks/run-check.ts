@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { Child } from '../../process/child.ts'
 

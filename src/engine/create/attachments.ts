@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../domain/error.ts'
 import { distinctNames } from '../../domain/files/file-name.ts'
 import { defaultFileLimits, type FileLimits, megabyte, uploadKeptMs } from '../../domain/files/limits.ts'

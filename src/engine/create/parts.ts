@@ -1,5 +1,5 @@
 import type { Adapter } from '../../agent.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import type { FileLimits } from '../../domain/files/limits.ts'
 import type { Notification } from '../../domain/notification.ts'

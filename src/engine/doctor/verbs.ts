@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DoctorReport, DoctorView, Finding } from '../../domain/doctor.ts'
 import { messageOf, unsupported } from '../../domain/error.ts'
 

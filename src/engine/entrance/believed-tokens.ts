@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Shown } from '../../store/tokens.ts'
 
 /** What was read about tokens, believed for a second at most: asking the database with each request would cost more than the request. */

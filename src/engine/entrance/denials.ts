@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 import type { Audit } from './audit.ts'
 
 /** Writes refused attempts into the audit: the first at once, those like it that follow within a minute as one more entry with their number. */

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { conflict, denied, invalid, messageOf, notFound } from '../../domain/error.ts'
 import { lesserRole, localUser, type Principal } from '../../domain/role.ts'
 import {
@@ -11,7 +12,6 @@ import {
   UserChanges,
   type UserView,
 } from '../../domain/token.ts'
-import type { Log } from '../../log.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { forgetQuotas } from '../../store/quotas.ts'

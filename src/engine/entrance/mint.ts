@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { newId } from '../../domain/id.ts'
 import { type TokenKind, tokenPrefix } from '../../domain/token.ts'
 import type { Tx } from '../../store/database.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { invalid, limited, notFound, PawlError } from '../../domain/error.ts'
 import { FileName } from '../../domain/files/file-name.ts'
 import { fileTypeOf, isProgram } from '../../domain/files/file-type.ts'

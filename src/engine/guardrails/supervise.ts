@@ -1,5 +1,5 @@
 import type { Verdict } from '../../agent.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { type GuardrailSettings, guardrailsFor } from '../../domain/guardrails.ts'
 import { mostUsage, noUsage, tokensOf, usageBeyond } from '../../domain/money/cost.ts'

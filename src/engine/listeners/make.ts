@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import { type ListenerView, mostListeners, type NewListener } from '../../domain/listener.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { conflict, notFound } from '../../domain/error.ts'
 import { type ListenerView, mostListeners, type NewListener } from '../../domain/listener.ts'
 import { localUser } from '../../domain/role.ts'

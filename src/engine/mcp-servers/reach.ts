@@ -1,7 +1,7 @@
+import type { Log } from '../../base/log.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { readRules } from '../../egress/host-rule.ts'
 import { type NetworkEvent, openNetwork } from '../../egress/network.ts'
-import type { Log } from '../../log.ts'
 import type { ServerWay } from '../../mcp-server.ts'
 
 /**

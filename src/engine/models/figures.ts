@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../domain/error.ts'
 import type { ModelFiguresQuery, ModelFiguresView } from '../../domain/model-figures.ts'
 import type { Db } from '../../store/database.ts'

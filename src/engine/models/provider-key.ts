@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import type { ProviderSettings } from '../../domain/models.ts'
 import { createPrices, price } from '../../domain/money/prices.ts'
 import { reachProvider } from './reach.ts'

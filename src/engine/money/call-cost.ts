@@ -1,6 +1,6 @@
+import type { Log } from '../../base/log.ts'
 import type { Cost, Prices } from '../../domain/money/prices.ts'
 import type { CallFacts, WorstCase } from '../../gateway/money/purse.ts'
-import type { Log } from '../../log.ts'
 import { unitsAbove, unitsOf, usdOf } from './allowance.ts'
 import { createRoutePrices } from './route-prices.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Pace } from './pace.ts'
 import { spareIn, type Till } from './till.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 
 /** Calls that no provider has served cost nothing, so nothing but this keeps a program that asks on and on from filling the journal. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Budget } from '../../domain/agent-config.ts'
 import { PawlError } from '../../domain/error.ts'
 import { atOnce } from '../../store/at-once.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { EventData } from '../../domain/event.ts'
 import type { Cost } from '../../domain/money/prices.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../domain/error.ts'
 import type { CostQuery, CostSum, CostView, PriceListView } from '../../domain/money/cost-view.ts'
 import type { Prices } from '../../domain/money/prices.ts'

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { CommandWay } from '../../domain/notification.ts'
 import { removeTree } from '../../files/remove-tree.ts'

@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { fp } from '../../base/failpoint.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf as sentenceOf } from '../../domain/error.ts'
 import type { Notification } from '../../domain/notification.ts'
-import { fp } from '../../failpoint.ts'
-import type { Log } from '../../log.ts'
 import { type Db, isPassing } from '../../store/database.ts'
 import {
   claimOutbox,

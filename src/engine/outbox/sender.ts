@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { messageOf as sentenceOf } from '../../domain/error.ts'
 import type { Notification, WebhookWay } from '../../domain/notification.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { WebhookWay } from '../../domain/notification.ts'
 import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'

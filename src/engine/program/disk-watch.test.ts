@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import { removeTree } from '../../files/remove-tree.ts'
 import { watchDisk } from './disk-watch.ts'
 

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statfsSync } from 'node:fs'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
 import { walkTree } from '../../files/walk-tree.ts'
 

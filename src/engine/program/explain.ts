@@ -1,7 +1,7 @@
 import type { Adapter, AgentHealth, ProbePlace } from '../../agent.ts'
+import type { Log } from '../../base/log.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 
 /**
  * For a run that failed and did not say why: asks how the program is, after the run is settled and beside everything else, so that one log line names the cause.

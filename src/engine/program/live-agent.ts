@@ -1,5 +1,5 @@
 import type { Conversation, Turn, Verdict } from '../../agent.ts'
-import { type Clock, sleep } from '../../clock.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import type { Exit, KillUnit } from '../../process/child.ts'
 import type { Walled } from '../../sandbox.ts'

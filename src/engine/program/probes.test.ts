@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { adapterNamed } from '../../agents/index.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import { createProbes } from './probes.ts'
 
 const probe = createProbes({ adapterNamed, clock: systemClock, place: { path: process.env.PATH ?? '' } })

@@ -1,5 +1,5 @@
 import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agent.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { fileMark } from '../../process/file-mark.ts'
 

@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { WarmView } from '../../domain/view.ts'
-import type { Log } from '../../log.ts'
 import type { LiveAgent } from './live-agent.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ECDH } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import type { NotificationTest } from '../../domain/notification.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
 import { AnswerGiven } from '../../domain/question/question.ts'
 import { defaultQuestions, type QuestionSettings } from '../../domain/question/settings.ts'

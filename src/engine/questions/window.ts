@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isPassing } from '../../store/database.ts'
 import { findQuestions, releaseQuestions } from '../../store/questions.ts'

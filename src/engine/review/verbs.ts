@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
 import { maxCommentChars } from '../../domain/task/review.ts'
 import { rankOf } from '../../domain/task/task.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ExactCall } from '../../domain/question/question.ts'
 import { useGrant } from '../../store/grants.ts'
 import type { TakenRun } from '../../store/runs.ts'

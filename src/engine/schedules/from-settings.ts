@@ -1,7 +1,7 @@
+import type { Log } from '../../base/log.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { NewSchedule } from '../../domain/schedule/schedule.ts'
-import type { Log } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { schedulesOf } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { lockDue, lookAtSchedules, restingSince } from '../../store/schedules.ts'
 import type { Bus } from '../bus.ts'
 import { fireIfResting, fireSchedule, planAnew, restEnds } from './fire.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { AuditAction } from '../../domain/audit.ts'
 import { conflict, invalid, notFound } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fr
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { agentUser } from '../../process/agent-user.ts'

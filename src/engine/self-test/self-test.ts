@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { decide, readRules } from '../../egress/host-rule.ts'

@@ -1,6 +1,6 @@
+import { fp } from '../../base/failpoint.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import { fp } from '../../failpoint.ts'
-import type { Log } from '../../log.ts'
 import { learnVendorSession, type TakenRun } from '../../store/runs.ts'
 import { whenDatabaseIsBack } from '../base/await-database.ts'
 import type { RunParts } from '../run.ts'

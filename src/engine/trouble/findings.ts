@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Finding } from '../../domain/trouble.ts'
 
 /** What asking the programs of agents has shown after runs that failed and did not say why. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Call } from '../call.ts'
 import type { Delivery } from '../provider/delivery.ts'
 import type { Route } from '../route.ts'

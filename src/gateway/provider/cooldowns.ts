@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Route } from '../route.ts'
 import type { Refusal, RefusalKind } from '../wires/model-event.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ClientAnswer } from '../client/answer.ts'
 import type { Source } from './source.ts'
 

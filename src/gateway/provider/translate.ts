@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import type { Call } from '../call.ts'
 import { refuse } from '../client/refusals.ts'

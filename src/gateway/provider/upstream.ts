@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Gone } from '../client/gone.ts'
 import { writeWith } from '../one-write.ts'
 import type { GatewayLimits } from '../options.ts'

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from '../../agent.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import { leakingDescriptors } from '../../process/descriptors.ts'
 import { findProgram, realPath } from '../../process/program.ts'

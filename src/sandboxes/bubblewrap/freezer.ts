@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type Clock, sleep } from '../../clock.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import {
   descendantsOf,
   isAlive,

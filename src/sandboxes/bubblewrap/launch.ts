@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from '../../agent.ts'
-import { type Clock, sleep } from '../../clock.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { childrenOf, descendantsOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import { childrenOf } from '../../process/identity.ts'
 import type { Walls } from '../../sandbox.ts'
 import { createMemoryWatch } from './memory-watch.ts'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** Looks at the memory of whole process trees, where the kernel keeps no account of them for us. */
 export interface MemoryWatch {

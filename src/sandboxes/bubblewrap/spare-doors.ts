@@ -1,6 +1,6 @@
 import { closeSync, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { childrenOf } from '../../process/identity.ts'
 import { systemPath } from '../../process/program.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import { realPath } from '../../process/program.ts'
 import type { Walls } from '../../sandbox.ts'

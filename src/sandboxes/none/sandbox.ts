@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from '../../agent.ts'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { findProgram, realPath } from '../../process/program.ts'
 import { start } from '../../process/spawn.ts'
 import { endKillUnit, signal, stopper } from '../../process/tree.ts'

@@ -3,8 +3,8 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
+import { fp } from '../../base/failpoint.ts'
 import { unavailable } from '../../domain/error.ts'
-import { fp } from '../../failpoint.ts'
 import {
   type BackupHeader,
   type BackupManifest,

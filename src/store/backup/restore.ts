@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { fp } from '../../base/failpoint.ts'
 import { conflict, invalid } from '../../domain/error.ts'
-import { fp } from '../../failpoint.ts'
 import { migrateWithin, refuseNewer } from '../migrate.ts'
 import { migrations } from '../migrations/index.ts'
 import type { CheckedArchive } from './archive-reader.ts'

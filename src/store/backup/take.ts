@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { fp } from '../../failpoint.ts'
+import { fp } from '../../base/failpoint.ts'
 import { type ArchiveWriter, createArchive } from './archive-writer.ts'
 import { appliedMigrations, columnList, named, readCatalog } from './catalog.ts'
 import { copyOut } from './copy.ts'

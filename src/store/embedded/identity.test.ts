@@ -2,7 +2,7 @@ import { mkdtempSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../../log.ts'
+import { silentLog } from '../../base/log.ts'
 import { readBinaries } from './binaries.ts'
 import { chooseIdentity } from './identity.ts'
 import { createLayout } from './layout.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { sleep, systemClock } from '../../clock.ts'
+import { sleep, systemClock } from '../../base/clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import { isGone, ownProcess, type ProcessMark, processMark } from './process-mark.ts'
 

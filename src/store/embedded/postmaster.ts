@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { sleep, systemClock } from '../../clock.ts'
+import { sleep, systemClock } from '../../base/clock.ts'
 import { PawlError, unavailable } from '../../domain/error.ts'
 import type { Layout } from './layout.ts'
 import { isCode } from './lock.ts'

@@ -50,7 +50,7 @@ export interface Opener {
 export async function openInChild(home: string, prefix: readonly string[] = []): Promise<Opener> {
   const script = `
     import { openEmbedded } from ${JSON.stringify(join(import.meta.dirname, 'server.ts'))}
-    import { silentLog } from ${JSON.stringify(join(import.meta.dirname, '../../log.ts'))}
+    import { silentLog } from ${JSON.stringify(join(import.meta.dirname, '../../base/log.ts'))}
     const { pid, how, release } = await openEmbedded({ home: ${JSON.stringify(home)}, log: silentLog })
     console.log(JSON.stringify({ pid, how }))
     process.stdin.resume().on('end', release)`

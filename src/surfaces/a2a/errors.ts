@@ -6,8 +6,8 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
+import type { Log } from '../../base/log.ts'
 import { type ErrorCode, PawlError, stackOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 
 /** Refusals that the protocol has no error of its own for. Each binding knows what it calls them. */
 const ownReasons = {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLog, silentLog } from '../../log.ts'
+import { createLog, silentLog } from '../../base/log.ts'
 import { type AccessEntry, createAccessLog } from './access-log.ts'
 
 async function folder() {

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 
 /** One line per request, whatever became of it. Without query and body: values there may be private. */
 export interface AccessLog {

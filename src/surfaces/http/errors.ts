@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { z } from 'zod'
+import type { Log } from '../../base/log.ts'
 import { type ErrorCode, errorCodes, messageOf, PawlError, stackOf } from '../../domain/error.ts'
-import type { Log } from '../../log.ts'
 
 /** What every refusal looks like on the wire (RFC 9457). */
 export const Problem = z.object({

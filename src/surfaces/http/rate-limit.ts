@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** So many at once, and so many per second in the long run. */
 export interface Rate {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../base/log.ts'
 import type { HttpEnv } from './app.ts'
 import { problemResponse, readProblem } from './errors.ts'
 import { page } from './page.ts'

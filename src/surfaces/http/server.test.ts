@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { type FakeRuntime, fakeRuntime } from '../../../test/fake-runtime.ts'
 import { ask, bearer, surfaceOver, token } from '../../../test/http-peer.ts'
+import { createLog } from '../../base/log.ts'
 import { errorCodes, PawlError } from '../../domain/error.ts'
-import { createLog } from '../../log.ts'
 
 function peers(options: Parameters<typeof surfaceOver>[1] = {}) {
   const runtime = fakeRuntime()

@@ -4,9 +4,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { fakeEntrance } from '../../../test/fake-entrance.ts'
 import { bearer, exchange, type Listening, listening, request, token } from '../../../test/http-peer.ts'
+import { silentLog } from '../../base/log.ts'
 import { SseParser } from '../../client/sse-parser.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import { silentLog } from '../../log.ts'
 import { EventStreams } from './sse.ts'
 
 const stops: (() => unknown)[] = []

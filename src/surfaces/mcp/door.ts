@@ -5,10 +5,10 @@ import {
   isLegacyRequest,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import { localUser, type Principal } from '../../domain/role.ts'
-import type { Log } from '../../log.ts'
 import type { McpRuntime, RunState, Who } from './call.ts'
 import type { Extras } from './extras.ts'
 import { createNews } from './news.ts'

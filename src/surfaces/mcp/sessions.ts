@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type AuthInfo, type ServerEventBus, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { createEventStore } from './event-store.ts'
 import type { PawlServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { Client, type ClientOptions, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client'
-import { version } from '../../version.ts'
+import { version } from '../../base/version.ts'
 
 export interface ClientParts {
   /** What a server is told when it asks for the folders it is for. */

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { invalid } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
 import { removeTree } from '../../files/remove-tree.ts'

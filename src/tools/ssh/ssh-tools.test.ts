@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
 import type { Permit } from '../strict-parts.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { denied, invalid, limited, messageOf, notFound, PawlError, unavailable } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
 import { withoutMiddle } from '../answer-text.ts'

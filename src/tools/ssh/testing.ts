@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sleep, systemClock } from '../../clock.ts'
+import { sleep, systemClock } from '../../base/clock.ts'
 
 /** A server of our own, on the loopback, that lets in the user of this test with the key `user` of its folder. */
 export interface Sshd {

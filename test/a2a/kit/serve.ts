@@ -3,9 +3,9 @@
  * `PAWL_HOME=… node test/a2a/kit/serve.ts PORT`.
  */
 import { adapters } from '../../../src/agents/index.ts'
+import { createLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { startDaemon } from '../../../src/daemon.ts'
-import { createLog } from '../../../src/log.ts'
 import { planMessage } from './plan.ts'
 
 const write = (line: string) => process.stderr.write(`${line}\n`)

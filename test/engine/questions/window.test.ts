@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { systemClock } from '../../../src/clock.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/domain/id.ts'
 import { defaultQuestions } from '../../../src/domain/question/settings.ts'
 import { createAudit } from '../../../src/engine/entrance/audit.ts'

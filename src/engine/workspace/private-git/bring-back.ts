@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { fp } from '../../../base/failpoint.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
-import { fp } from '../../../failpoint.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../../files/directory-handle.ts'
 import { removeEntry } from '../../../files/remove-tree.ts'
 import { readRegular } from '../capture.ts'

@@ -3,7 +3,7 @@ import type { StreamResponse } from '@a2a-js/sdk'
 import { A2AError } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
 import { status } from '@grpc/grpc-js'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../base/log.ts'
 import { a2aError, type OwnReason, Refused } from '../errors.ts'
 
 /** A refusal of ours with the code that gRPC has for it. */

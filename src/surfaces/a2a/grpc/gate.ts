@@ -1,10 +1,10 @@
 import { encodeGrpcStatusDetails, GRPC_STATUS_DETAILS_BIN } from '@a2a-js/sdk/errors/grpc'
 import { Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
+import type { Log } from '../../../base/log.ts'
 import { messageOf } from '../../../domain/error.ts'
 import type { Principal } from '../../../domain/role.ts'
 import type { Attempt } from '../../../engine/entrance/denials.ts'
 import type { Entrance } from '../../../engine/entrance/entrance.ts'
-import type { Log } from '../../../log.ts'
 
 /** The names under which a server may be asked for. */
 export interface Hosts {

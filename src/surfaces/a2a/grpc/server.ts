@@ -7,11 +7,11 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
+import type { Log } from '../../../base/log.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
 import { traceContextOf } from '../../../domain/trace-context.ts'
 import type { Denials } from '../../../engine/entrance/denials.ts'
 import type { Entrance } from '../../../engine/entrance/entrance.ts'
-import type { Log } from '../../../log.ts'
 import { callOf } from '../call.ts'
 import { forOneCall } from './calls.ts'
 import { createGrpcGate, type Hosts, type Rationing } from './gate.ts'

@@ -1,4 +1,4 @@
-import { invalid } from './domain/error.ts'
+import { invalid } from '../domain/error.ts'
 import type { Log } from './log.ts'
 
 /**
