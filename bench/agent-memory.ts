@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { childrenOf, descendantsOf } from '../src/process/identity.ts'
+import { childrenOf, descendantsOf } from '../src/sandbox/process/identity.ts'
 import { startDaemon } from './daemon.ts'
 import { type Benchmark, inParallel } from './figure.ts'
 import { inPlace } from './place.ts'

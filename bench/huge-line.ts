@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { lineBatches } from '../src/process/lines.ts'
+import { lineBatches } from '../src/sandbox/process/lines.ts'
 
 /** Prints how many bytes of memory one line of 50 MB costs beyond itself, in this process at its highest. */
 const lineBytes = 50e6

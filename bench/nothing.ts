@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream'
-import type { Sandbox } from '../src/sandbox.ts'
+import type { Sandbox } from '../src/sandbox/port.ts'
 
 /** Walls around nothing: a program that has printed its answer and ended before anybody looks. */
 export const nothing: Sandbox = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { createLineSplitter, lineBatches } from '../src/process/lines.ts'
+import { createLineSplitter, lineBatches } from '../src/sandbox/process/lines.ts'
 import { type Benchmark, type Figure, interleave, median, mib, timed } from './figure.ts'
 
 const megabytes = 96

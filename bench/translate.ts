@@ -8,8 +8,8 @@ import { hear as hearCodex, isHarmless } from '../src/agents/codex/hearing.ts'
 import { CodexOptions } from '../src/agents/codex/options.ts'
 import { createUsageMeter } from '../src/agents/codex/usage.ts'
 import { connect } from '../src/agents/json-rpc.ts'
-import type { Child } from '../src/process/child.ts'
-import { lineBatches } from '../src/process/lines.ts'
+import type { Child } from '../src/sandbox/process/child.ts'
+import { lineBatches } from '../src/sandbox/process/lines.ts'
 import { type Benchmark, type Figure, interleave, median, timed } from './figure.ts'
 
 const bytesWanted = 50e6

@@ -1,7 +1,7 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command } from '../src/agent.ts'
-import { chooseSandbox } from '../src/sandboxes/index.ts'
+import { chooseSandbox } from '../src/sandbox/index.ts'
+import type { Command } from '../src/sandbox/port.ts'
 import type { Place } from './place.ts'
 
 /** Any user without rights: the one a root daemon uses has no account either. */

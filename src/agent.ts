@@ -10,9 +10,11 @@ import type { ToolAccess } from './domain/rule/access.ts'
 import type { ToolExchange } from './domain/tool-exchange.ts'
 import type { Utterance } from './domain/transcript.ts'
 import type { Usage } from './domain/usage.ts'
-import type { Child } from './process/child.ts'
+import type { Command } from './sandbox/port.ts'
+import type { Child } from './sandbox/process/child.ts'
 
 export { type Abilities, type Ability, abilities } from './domain/abilities.ts'
+export type { Command } from './sandbox/port.ts'
 
 /** Speaks to one kind of agent program. The engine knows nothing of any agent beyond this. */
 export interface Adapter<Options = unknown> {
@@ -317,19 +319,6 @@ export interface CredentialFile {
   expiresAt?(text: string): number | undefined
   /** What a renewal does not change: whose login it is, as far as the text tells. */
   account?(text: string): string | undefined
-}
-
-export interface Command {
-  readonly file: string
-  readonly args: readonly string[]
-  /** Added to the fresh environment that the walls build; nothing of ours is inherited. */
-  readonly env: Readonly<Record<string, string>>
-  /** Files to put into the session home before the start, by relative path; folders on the way are made. */
-  readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
-  /** The same for a home that has nothing by their names yet. */
-  readonly firstFiles?: Readonly<Record<string, string>> | undefined
-  /** Programs that it starts in its turn, by absolute path: they are shown inside the walls as `file` is. */
-  readonly programs?: readonly string[] | undefined
 }
 
 export interface Conversation {

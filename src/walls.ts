@@ -9,8 +9,8 @@ import { removeLeftBaits } from './engine/self-test/bait.ts'
 import { createRememberedTests } from './engine/self-test/remembered.ts'
 import { createSelfTests, type SelfTests } from './engine/self-test/self-tests.ts'
 import type { SelfTestView } from './engine/self-test/view.ts'
-import { processIdentity } from './process/identity.ts'
-import { chooseSandbox, type SandboxChoice } from './sandboxes/index.ts'
+import { chooseSandbox, type SandboxChoice } from './sandbox/index.ts'
+import { processIdentity } from './sandbox/process/identity.ts'
 
 /** The walls of this machine: which can be built, and whether they hold. */
 export interface MachineWalls {

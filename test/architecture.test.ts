@@ -11,31 +11,35 @@ import { layers } from './architecture/layers.ts'
 const allowed: Record<string, readonly string[]> = {
   domain: [],
   base: ['../package'],
-  agent: ['process/child'],
-  sandbox: ['agent', 'process/child'],
-  'mcp-server': ['process/child'],
-  process: [],
+  agent: ['sandbox/process/child', 'sandbox/port'],
+  sandbox: [],
+  'mcp-server': ['sandbox/process/child'],
   bounded: [],
-  agents: ['agent', 'process', 'bounded', 'tools/bridge', 'egress/address-class', 'files/remove-tree', 'files/directory-handle'],
-  sandboxes: ['sandbox', 'agent', 'process', 'files/remove-tree'],
-  config: ['agent', 'egress/host-rule', 'gateway/provider/kinds'],
-  egress: [],
+  agents: [
+    'agent',
+    'sandbox/process',
+    'bounded',
+    'tools/bridge',
+    'sandbox/egress/address-class',
+    'sandbox/files/remove-tree',
+    'sandbox/files/directory-handle',
+  ],
+  config: ['agent', 'sandbox/egress/host-rule', 'gateway/provider/kinds'],
   gateway: [],
   telemetry: ['gateway/money/purse', 'gateway/wires/conventional-name', 'store/spans', 'store/database'],
-  files: ['process/agent-user'],
   secrets: ['store'],
-  store: ['process', 'files'],
-  engine: ['agent', 'sandbox', 'mcp-server', 'store', 'process', 'files', 'egress', 'secrets', 'gateway', 'telemetry', 'bounded'],
-  tools: ['mcp-server', 'bounded', 'store', 'egress', 'process', 'sandbox', 'files'],
-  surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'files/made-once'],
+  store: ['sandbox/process', 'sandbox/files'],
+  engine: ['agent', 'sandbox', 'mcp-server', 'store', 'secrets', 'gateway', 'telemetry', 'bounded'],
+  tools: ['mcp-server', 'bounded', 'store', 'sandbox'],
+  surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'sandbox/files/made-once'],
   client: [],
-  'run-file': ['process/identity'],
+  'run-file': ['sandbox/process/identity'],
   cli: [
     'client',
     'gateway/recordings',
     'config',
     'run-file',
-    'process/descriptors',
+    'sandbox/process/descriptors',
     'describe',
     'daemon',
     'doctor',
@@ -49,7 +53,7 @@ const allowed: Record<string, readonly string[]> = {
   describe: ['agent', 'agents', 'config'],
   doctor: ['*'],
   daemon: ['*'],
-  walls: ['engine', 'sandboxes', 'process/identity'],
+  walls: ['engine', 'sandbox'],
   index: ['*'],
   library: ['*'],
 }
@@ -61,10 +65,10 @@ const mayUseRm: Record<string, string> = {
   store: 'the database, the backups and the home of Pawl',
   'cli/service/service.ts': "the unit file of the user's service manager",
   'surfaces/http/access-log.ts': 'logs in the home of Pawl',
-  'sandboxes/bubblewrap/mount-table.ts': 'mount tables in a folder of the daemon',
+  'sandbox/bubblewrap/mount-table.ts': 'mount tables in a folder of the daemon',
   'agents/demo/program.js': 'runs inside the sandbox, with the rights of the agent',
   'agents/ollama/program/files.ts': 'runs inside the sandbox, with the rights of the agent',
-  'files/made-once.ts': 'drafts in the home of Pawl',
+  'sandbox/files/made-once.ts': 'drafts in the home of Pawl',
   'engine/access/leftovers.ts': 'its own records in the home of Pawl',
   'engine/backups': 'the backup folder',
   'engine/changes/shelf.ts': 'records beside the store folders, in a folder of ours',
@@ -77,11 +81,11 @@ const mayUseRm: Record<string, string> = {
 }
 /**
  * Where entries are opened, read, listed, made or changed by their path, and why no agent can put a link there, or why one would lead nowhere. Everywhere else that goes
- * by the handle of a folder, through src/files.
+ * by the handle of a folder, through src/sandbox/files.
  */
 const byPath: Record<string, string> = {
   // The way by handles itself, and those whose paths all come from an open folder.
-  files: 'the way by handles; and files that a person named, or that only Pawl writes',
+  'sandbox/files': 'the way by handles; and files that a person named, or that only Pawl writes',
   'engine/workspace/homes.ts': 'the list of the users of the machine',
   'engine/workspace/stubs.ts': 'the folder for stubs that wait, in the home of Pawl',
   'engine/workspace/bring-back.ts': 'its paths come from an open folder',
@@ -155,8 +159,8 @@ const byPath: Record<string, string> = {
   'agents/a2a': 'runs inside the sandbox',
   'agents/own-program.ts': 'source text of Pawl',
   // The system.
-  process: 'the process table, and programs, each step of whose path is checked',
-  'sandboxes/bubblewrap': 'folders of the daemon, control groups, the process table, programs',
+  'sandbox/process': 'the process table, and programs, each step of whose path is checked',
+  'sandbox/bubblewrap': 'folders of the daemon, control groups, the process table, programs',
 }
 /** Where a regular expression is put together, and of what: of nothing that comes from a user, a file, an agent, a server or a model. Those go through `bounded/`. */
 const mayBuildRegExp: Record<string, string> = {
@@ -217,7 +221,7 @@ describe('the architecture', () => {
     // These are the source text of other programs, which run inside the walls.
     const readers = [
       'config.ts',
-      'sandboxes/bubblewrap/init.ts',
+      'sandbox/bubblewrap/init.ts',
       'tools/bridge.ts',
       'agents/ollama/program/main.ts',
       'agents/a2a/program/main.ts',

@@ -1,6 +1,6 @@
 import { asObject, type Fields } from '../domain/object.ts'
-import type { Child, Exit } from '../process/child.ts'
-import { createLineSplitter, type Line } from '../process/lines.ts'
+import type { Child, Exit } from '../sandbox/process/child.ts'
+import { createLineSplitter, type Line } from '../sandbox/process/lines.ts'
 import { text } from './fields.ts'
 import { parseLine } from './json.ts'
 import { readChild } from './read-child.ts'

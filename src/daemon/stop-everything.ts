@@ -1,6 +1,6 @@
 import { unavailable } from '../domain/error.ts'
-import { isAlive } from '../process/identity.ts'
 import { findDaemon } from '../run-file.ts'
+import { isAlive } from '../sandbox/process/identity.ts'
 import { stopEmbedded } from '../store/embedded/server.ts'
 
 /** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */

@@ -2,7 +2,7 @@ import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from
 import { readdir, realpath } from 'node:fs/promises'
 import type { Log } from '../base/log.ts'
 import { messageOf } from '../domain/error.ts'
-import { openDirectory } from '../files/directory-handle.ts'
+import { openDirectory } from '../sandbox/files/directory-handle.ts'
 
 /** The bait of a self-test is open on purpose, and `.cache` is Node's where the home is also that of a user. */
 const open = /^(?:self-test|\.cache)/

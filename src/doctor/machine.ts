@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import type { Found } from '../domain/doctor.ts'
 import { messageOf } from '../domain/error.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
-import { removeTree } from '../files/remove-tree.ts'
+import { removeTree } from '../sandbox/files/remove-tree.ts'
 import { embeddedStatus } from '../store/embedded/server.ts'
 import { createMachineWalls } from '../walls.ts'
 

@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDirectory } from '../files/directory-handle.ts'
-import { readNamedFile, readRegular } from '../files/read-file.ts'
-import { removeTree } from '../files/remove-tree.ts'
-import { walkTree } from '../files/walk-tree.ts'
+import { openDirectory } from '../sandbox/files/directory-handle.ts'
+import { readNamedFile, readRegular } from '../sandbox/files/read-file.ts'
+import { removeTree } from '../sandbox/files/remove-tree.ts'
+import { walkTree } from '../sandbox/files/walk-tree.ts'
 import { homeEntries } from '../store/backup/home-files.ts'
 import { readSystemPrompt } from './program/prepare.ts'
 import { makeRecordingFolder } from './recordings/folder.ts'
@@ -279,7 +279,7 @@ setInterval(() => {}, 1000)`
 const fewHandles = `
 const { TREE, HOME_OF_PAWL, HERE } = process.env
 const load = (path) => import(HERE + '/' + path)
-Promise.all(['../files/walk-tree.ts', '../files/directory-handle.ts', '../store/backup/home-files.ts', './workspace/capture.ts'].map(load)).then(
+Promise.all(['../sandbox/files/walk-tree.ts', '../sandbox/files/directory-handle.ts', '../store/backup/home-files.ts', './workspace/capture.ts'].map(load)).then(
   async ([{ walkTree }, { openDirectory }, { homeEntries }, { capture }]) => {
     const root = await openDirectory(TREE)
     let [seen, backup] = [false, false]

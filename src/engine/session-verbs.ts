@@ -12,7 +12,7 @@ import type {
   SessionView,
   TaskView,
 } from '../domain/view.ts'
-import type { AgentUser } from '../process/agent-user.ts'
+import type { AgentUser } from '../sandbox/process/agent-user.ts'
 import { insertAudit } from '../store/audit.ts'
 import { insertSession, listSessions, runningTask, setChoices } from '../store/sessions.ts'
 import { listTasks } from '../store/task-list.ts'

@@ -11,7 +11,7 @@ import type { TokenKind } from '../domain/token.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SessionChoices } from '../domain/view.ts'
-import type { KillUnit } from '../process/child.ts'
+import type { KillUnit } from '../sandbox/process/child.ts'
 import type { ChangesRow } from './changes.ts'
 import type { CheckRow } from './checks.ts'
 

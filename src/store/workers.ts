@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { KillUnit } from '../process/child.ts'
+import type { KillUnit } from '../sandbox/process/child.ts'
 import type { Db, Tx } from './database.ts'
 import type { WorkerRow } from './tables.ts'
 

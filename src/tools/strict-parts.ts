@@ -1,5 +1,5 @@
 import { PawlError } from '../domain/error.ts'
-import type { Fetcher } from '../egress/fetch.ts'
+import type { Fetcher } from '../sandbox/egress/fetch.ts'
 import type { Files } from './files/files.ts'
 
 /** What the tools of one run work with. */

@@ -1,6 +1,6 @@
 import { compileGlob } from '../domain/rule/glob.ts'
 import { isSameTool } from '../domain/rule/tools.ts'
-import type { Fetcher } from '../egress/fetch.ts'
+import type { Fetcher } from '../sandbox/egress/fetch.ts'
 import { askUserQuestionTool } from './ask-user-question.ts'
 import { bashTool } from './bash.ts'
 import { readDocumentTool } from './documents/read-document.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fetcher } from '../egress/fetch.ts'
+import type { Fetcher } from '../sandbox/egress/fetch.ts'
 import { textOfMarkup } from './documents/markup.ts'
 import type { StrictParts } from './strict-parts.ts'
 import { reaching, tool } from './tool.ts'

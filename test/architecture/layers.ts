@@ -8,7 +8,7 @@ export const layers: Record<string, Layers> = {
     ['claude-code', 'codex', 'gemini-cli', 'opencode', 'a2a', 'ollama', 'custom', 'demo', 'presets'],
     'index.ts',
   ],
-  sandboxes: ['.', ['bubblewrap', 'none'], 'index.ts'],
+  sandbox: ['process', 'files', 'egress', '.', ['bubblewrap', 'none'], 'index.ts'],
   store: ['migrations', 'embedded', '.', 'backup', 'transfer'],
   surfaces: ['.', ['http', 'mcp', 'a2a', 'acp']],
 }

@@ -1,6 +1,6 @@
 import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agent.ts'
 import { type AgentEvent } from '../../src/domain/event.ts'
-import type { Child } from '../../src/process/child.ts'
+import type { Child } from '../../src/sandbox/process/child.ts'
 import { type Place } from './launch.ts'
 /** How the contract talks to one adapter. */
 export interface AdapterCases<Options> {

@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agent.ts'
 import { type AgentEvent, eventData } from '../../src/domain/event.ts'
 import type { QuestionAsked } from '../../src/domain/question/question.ts'
-import type { Child } from '../../src/process/child.ts'
-import { isAlive, processIdentity } from '../../src/process/identity.ts'
+import type { Child } from '../../src/sandbox/process/child.ts'
+import { isAlive, processIdentity } from '../../src/sandbox/process/identity.ts'
 import { launch, type Place } from './launch.ts'
 
 /** How the contract talks to one adapter. */

@@ -1,5 +1,5 @@
-import type { Command } from '../../src/agent.ts'
-import type { Child } from '../../src/process/child.ts'
+import type { Command } from '../../src/sandbox/port.ts'
+import type { Child } from '../../src/sandbox/process/child.ts'
 export interface Place {
   readonly workspace: string
   readonly home: string

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Command } from '../../src/agent.ts'
-import { writeHomeFiles } from '../../src/files/home-files.ts'
-import type { Child } from '../../src/process/child.ts'
-import { start } from '../../src/process/spawn.ts'
-import { endKillUnit, killUnitVariable, signal, stopper } from '../../src/process/tree.ts'
+import { writeHomeFiles } from '../../src/sandbox/files/home-files.ts'
+import type { Command } from '../../src/sandbox/port.ts'
+import type { Child } from '../../src/sandbox/process/child.ts'
+import { start } from '../../src/sandbox/process/spawn.ts'
+import { endKillUnit, killUnitVariable, signal, stopper } from '../../src/sandbox/process/tree.ts'
 
 export interface Place {
   readonly workspace: string

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event, EventData, EventType } from '../../src/domain/event.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
-import { descendantsOf } from '../../src/process/identity.ts'
+import { descendantsOf } from '../../src/sandbox/process/identity.ts'
 import { eventsUntil, isResting, until } from '../engine/home.ts'
 import { type Lack, type Machine, type Program, patienceMs, type Ran, startMachine } from '../real-agents/peer.ts'
 

@@ -1,8 +1,8 @@
 /** A supervisor of its own process: launches one command in the walls named in its argument, says so, and waits: to be killed, or `once`. */
-import type { Command } from '../../src/agent.ts'
-import type { Walls } from '../../src/sandbox.ts'
-import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
-import { sandboxes } from '../../src/sandboxes/index.ts'
+
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
+import { sandboxes } from '../../src/sandbox/index.ts'
+import type { Command, Walls } from '../../src/sandbox/port.ts'
 
 interface Order {
   readonly name: string

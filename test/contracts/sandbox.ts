@@ -18,10 +18,9 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Command } from '../../src/agent.ts'
-import type { Exit } from '../../src/process/child.ts'
-import { endKillUnit, processesOf } from '../../src/process/tree.ts'
-import type { Sandbox, Walls } from '../../src/sandbox.ts'
+import type { Command, Sandbox, Walls } from '../../src/sandbox/port.ts'
+import type { Exit } from '../../src/sandbox/process/child.ts'
+import { endKillUnit, processesOf } from '../../src/sandbox/process/tree.ts'
 
 const isRoot = process.getuid?.() === 0
 const supervisor = fileURLToPath(new URL('sandbox-supervisor.ts', import.meta.url))

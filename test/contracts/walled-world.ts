@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { Walls } from '../../src/sandbox.ts'
+import type { Walls } from '../../src/sandbox/port.ts'
 
 const isRoot = process.getuid?.() === 0
 const project = fileURLToPath(new URL('../..', import.meta.url))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog, silentLog } from '../../src/base/log.ts'
 import type { Daemon } from '../../src/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import { processesOf } from '../../src/process/tree.ts'
+import { processesOf } from '../../src/sandbox/process/tree.ts'
 import { openStore } from '../../src/store/open.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 

@@ -7,7 +7,7 @@ import { createDispatch, queueSchemaVersion } from '../../src/engine/dispatch.ts
 import { createJournal } from '../../src/engine/journal.ts'
 import { createRecovery } from '../../src/engine/recovery.ts'
 import { createSettler } from '../../src/engine/settle.ts'
-import { processIdentity } from '../../src/process/identity.ts'
+import { processIdentity } from '../../src/sandbox/process/identity.ts'
 import { admitTasks } from '../../src/store/admission.ts'
 import { migrateStore } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startCanary } from '../../src/egress/testing.ts'
+import { startCanary } from '../../src/sandbox/egress/testing.ts'
 import { rows } from './rows.ts'
 import { type WalledPlace, walledPlace } from './walled-door.ts'
 

@@ -21,8 +21,8 @@ import { commonCodePaths } from '../../src/domain/code-paths.ts'
 import { newId } from '../../src/domain/id.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { guardWorkspace } from '../../src/engine/workspace/guard.ts'
-import { agentUser } from '../../src/process/agent-user.ts'
-import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
+import { agentUser } from '../../src/sandbox/process/agent-user.ts'
 
 export interface Planting {
   /** Planted files that are left where a program would obey them, by path. */

@@ -7,9 +7,9 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
-import { agentUser } from '../../src/process/agent-user.ts'
-import type { Walls } from '../../src/sandbox.ts'
-import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
+import type { Walls } from '../../src/sandbox/port.ts'
+import { agentUser } from '../../src/sandbox/process/agent-user.ts'
 import { exhaust, hang, survive, surviveFreely } from './lasting.ts'
 import { createWorld, type World } from './world.ts'
 

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentCodePaths } from '../../src/agents/index.ts'
 import { commonCodePaths } from '../../src/domain/code-paths.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
-import { proxyEnvironment } from '../../src/egress/environment.ts'
-import { startWebServer } from '../../src/egress/testing.ts'
 import { type Guard, guardWorkspace } from '../../src/engine/workspace/guard.ts'
+import { proxyEnvironment } from '../../src/sandbox/egress/environment.ts'
+import { startWebServer } from '../../src/sandbox/egress/testing.ts'
 import { user, type WalledPlace, walledPlace } from './walled-door.ts'
 
 let place: WalledPlace

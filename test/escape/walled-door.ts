@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { readRules } from '../../src/egress/host-rule.ts'
-import type { NetworkAccess, NetworkEvent } from '../../src/egress/network.ts'
 import { type Door, serveDoor } from '../../src/engine/program/door.ts'
-import { agentUser } from '../../src/process/agent-user.ts'
-import type { Walled, Walls } from '../../src/sandbox.ts'
-import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
+import { readRules } from '../../src/sandbox/egress/host-rule.ts'
+import type { NetworkAccess, NetworkEvent } from '../../src/sandbox/egress/network.ts'
+import type { Walled, Walls } from '../../src/sandbox/port.ts'
+import { agentUser } from '../../src/sandbox/process/agent-user.ts'
 
 export const sandbox = createBubblewrap()
 export const user = process.getuid?.() === 0 ? agentUser : undefined

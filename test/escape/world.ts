@@ -6,8 +6,8 @@ import { chmodSync, copyFileSync, lchownSync, mkdirSync, mkdtempSync, readdirSyn
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Sandbox, Walls } from '../../src/sandbox.ts'
-import type { Identity } from '../../src/sandboxes/bubblewrap/mounts.ts'
+import type { Identity } from '../../src/sandbox/bubblewrap/mounts.ts'
+import type { Sandbox, Walls } from '../../src/sandbox/port.ts'
 
 /** Everything that a hostile agent would like to have, really there, next to a workspace that it may use. */
 export interface World {

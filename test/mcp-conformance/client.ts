@@ -4,8 +4,8 @@
  */
 import { UnauthorizedError } from '@modelcontextprotocol/client'
 import { silentLog } from '../../src/base/log.ts'
-import { createWebFetch } from '../../src/egress/web-fetch.ts'
 import { reachServer } from '../../src/engine/mcp-servers/reach.ts'
+import { createWebFetch } from '../../src/sandbox/egress/web-fetch.ts'
 import { createClient } from '../../src/tools/servers/client.ts'
 import { transportTo } from '../../src/tools/servers/connect.ts'
 import { createOAuth, keepInMemory } from '../../src/tools/servers/oauth.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBubblewrap } from '../../src/sandboxes/bubblewrap/sandbox.ts'
+import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
 import { type InstalledAgents, installedAgents } from './install.ts'
 import manifest from './package.json' with { type: 'json' }
 

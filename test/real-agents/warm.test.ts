@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
-import { descendantsOf } from '../../src/process/identity.ts'
+import { descendantsOf } from '../../src/sandbox/process/identity.ts'
 import { until } from '../engine/until.ts'
 import { type Machine, type Program, programs, type Ran, startMachine } from './peer.ts'
 

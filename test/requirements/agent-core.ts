@@ -177,7 +177,7 @@ export const agentCore = {
     shown: [
       'test/engine/run.test.ts > works in the workspace of its task, and a retry finds there what the first run left',
       "test/engine/run.test.ts > cannot read our home, and its prompt is in nobody's arguments",
-      'src/sandboxes/bubblewrap/sandbox.test.ts > our store inside a workspace is hidden although the workspace is not, and the home inside the store is there',
+      'src/sandbox/bubblewrap/sandbox.test.ts > our store inside a workspace is hidden although the workspace is not, and the home inside the store is there',
     ],
   },
   'S2-23': {
@@ -200,7 +200,7 @@ export const agentCore = {
     shown: [
       'test/e2e/without-bubblewrap.test.ts > whoever names the profile without walls is served, and told in every place that nothing is enforced',
       'test/contracts/sandbox.ts > an agent behind walls is never root and holds no rights',
-      'src/sandboxes/bubblewrap/sandbox.test.ts > root is refused as a user of the agent',
+      'src/sandbox/bubblewrap/sandbox.test.ts > root is refused as a user of the agent',
       'test/engine/profile-runs.test.ts > does not start where a required mount is missing, and goes on without an optional one, each by its name',
     ],
   },
@@ -208,8 +208,8 @@ export const agentCore = {
     means: 'Only authorised mounts exist inside, at the same paths, read-only before writable.',
     shown: [
       'test/engine/profile-runs.test.ts > sees the mounts of the profile at their own paths, read-only or writable, a persistent one from task to task, and nothing beside them',
-      'src/sandboxes/bubblewrap/view.test.ts > the programs and settings of the machine, and nothing else of it',
-      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+      'src/sandbox/bubblewrap/view.test.ts > the programs and settings of the machine, and nothing else of it',
+      'src/sandbox/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
       'src/engine/rights/mounts.test.ts > mounts are ready as real places; optional ones that are missing are told; persistent ones are made',
     ],
   },
@@ -231,8 +231,8 @@ export const agentCore = {
   'S2-29': {
     means: 'A host path may be mounted under its original name; it is bound once per mode.',
     shown: [
-      'src/sandboxes/bubblewrap/view.test.ts > a mount is seen where it was asked for, read-only or writable, and a file is mounted like a folder',
-      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+      'src/sandbox/bubblewrap/view.test.ts > a mount is seen where it was asked for, read-only or writable, and a file is mounted like a folder',
+      'src/sandbox/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
     ],
   },
   'S2-30': {
@@ -288,7 +288,7 @@ export const agentCore = {
   'S2-37': {
     means: 'Files that a program crashes without are seeded into its home.',
     shown: [
-      'src/files/home-files.test.ts > are written with their folders, closed to others, and replace what was there',
+      'src/sandbox/files/home-files.test.ts > are written with their folders, closed to others, and replace what was there',
       'src/agents/codex/command.test.ts > a home below the folder for temporary files gets another one of its own',
       'test/real-agents/claude-code-adapter.test.ts > it answers under the id it was given, warm for the next turn, and can be resumed by another process',
       'test/real-agents/codex-adapter.test.ts > %s: it answers, tells what it used, and can be resumed by another process',
@@ -455,7 +455,7 @@ export const agentCore = {
   'W2-11': {
     means: 'A path asked for both read-only and writable is bound once, and which is said.',
     shown: [
-      'src/sandboxes/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
+      'src/sandbox/bubblewrap/view.test.ts > one path that is asked for twice is laid once, writable if anybody asked for that',
       'src/domain/profile/profile.test.ts > a path is mounted once: the own mount replaces that of the base, and twice in one profile is refused',
       'test/engine/profile-runs.test.ts > tells the agent what is mounted, by name and description',
     ],

@@ -102,8 +102,8 @@ export const rulings = {
   'C-13': {
     means: 'Output is decoded as UTF-8 piece by piece, bad bytes replaced.',
     shown: [
-      'src/process/lines.test.ts > a character split between chunks stays whole',
-      'src/process/lines.test.ts > bytes that are not UTF-8 become replacement characters of their own line only',
+      'src/sandbox/process/lines.test.ts > a character split between chunks stays whole',
+      'src/sandbox/process/lines.test.ts > bytes that are not UTF-8 become replacement characters of their own line only',
     ],
   },
   'C-14': {

@@ -95,7 +95,7 @@ export const taskRunner = {
     means: 'A line of any length is read.',
     shown: [
       'src/agents/custom/agent.test.ts > a jsonl line of 5 MB is read whole',
-      'src/process/lines.test.ts > a line of 50 MB takes at most 64 MB more than itself',
+      'src/sandbox/process/lines.test.ts > a line of 50 MB takes at most 64 MB more than itself',
     ],
   },
   'S4-16': {
@@ -127,7 +127,7 @@ export const taskRunner = {
     means: 'A huge line neither stops reading nor loses the result.',
     shown: [
       'test/contracts/adapter.ts > survives a line of 5 MB and still gives the answer',
-      'src/process/lines.test.ts > a line over the cap is cut, its rest is counted, and the next line is whole',
+      'src/sandbox/process/lines.test.ts > a line over the cap is cut, its rest is counted, and the next line is whole',
     ],
   },
   'W4-4': {

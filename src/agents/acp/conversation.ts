@@ -1,6 +1,6 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import { asObject } from '../../domain/object.ts'
-import type { Child, Exit } from '../../process/child.ts'
+import type { Child, Exit } from '../../sandbox/process/child.ts'
 import { connect, type Reply } from '../json-rpc.ts'
 import { refusedTurn } from '../refused-turn.ts'
 import { within } from '../within.ts'

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { which } from '../../process/which.ts'
+import { which } from '../../sandbox/process/which.ts'
 import { probeProgram } from '../probe-program.ts'
 import { wordsOf } from '../program-options.ts'
 import type { AcpOptions } from './options.ts'

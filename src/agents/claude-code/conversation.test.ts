@@ -9,7 +9,7 @@ import { conflict } from '../../domain/error.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { ToolExchange } from '../../domain/tool-exchange.ts'
-import type { Child } from '../../process/child.ts'
+import type { Child } from '../../sandbox/process/child.ts'
 import { claudeCode } from './agent.ts'
 import type { ClaudeCodeOptions } from './options.ts'
 

@@ -1,7 +1,7 @@
 import type { Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { Line } from '../../process/lines.ts'
+import type { Line } from '../../sandbox/process/lines.ts'
 import { clean, createTextKeeper } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'
 import { answerRequest } from './requests.ts'

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../domain/event.ts'
 import type { Voice } from '../../domain/growing.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
-import type { Line } from '../../process/lines.ts'
+import type { Line } from '../../sandbox/process/lines.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
 import { clean, cut, pieceChars, textPieces } from '../text.ts'

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../agent.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { Exit } from '../../process/child.ts'
+import type { Exit } from '../../sandbox/process/child.ts'
 import { judgeEnding } from '../ending.ts'
 import { resetTime } from '../reset-time.ts'
 import { createTextKeeper, cut, type TextKeeper } from '../text.ts'

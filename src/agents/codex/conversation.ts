@@ -1,6 +1,6 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import { asObject } from '../../domain/object.ts'
-import type { Child, Exit } from '../../process/child.ts'
+import type { Child, Exit } from '../../sandbox/process/child.ts'
 import { text } from '../fields.ts'
 import { connect, type Reply, type RpcError } from '../json-rpc.ts'
 import { refusedTurn } from '../refused-turn.ts'

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../agent.ts'
 import { asObject } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
-import type { Exit } from '../../process/child.ts'
+import type { Exit } from '../../sandbox/process/child.ts'
 import { judgeEnding } from '../ending.ts'
 import { text } from '../fields.ts'
 import { parseJson } from '../json.ts'

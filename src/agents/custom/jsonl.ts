@@ -1,5 +1,5 @@
 import type { Turn } from '../../agent.ts'
-import { createLineSplitter, type Line } from '../../process/lines.ts'
+import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import { parseLine } from '../json.ts'
 import { clean, createTextKeeper, cut, sendPieces } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'

@@ -1,4 +1,4 @@
-import { createLineSplitter } from '../../process/lines.ts'
+import { createLineSplitter } from '../../sandbox/process/lines.ts'
 import { idForm } from '../program-sessions.ts'
 import type { CustomOptions } from './options.ts'
 import { matchesIn } from './pattern.ts'

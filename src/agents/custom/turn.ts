@@ -1,6 +1,6 @@
 import type { LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import { Usage } from '../../domain/usage.ts'
-import type { Child } from '../../process/child.ts'
+import type { Child } from '../../sandbox/process/child.ts'
 import { judgeEnding } from '../ending.ts'
 import { readChild } from '../read-child.ts'
 import { createTextFlow, createTextKeeper, type TextKeeper } from '../text.ts'

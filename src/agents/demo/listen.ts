@@ -1,5 +1,5 @@
 import type { Turn } from '../../agent.ts'
-import { createLineSplitter, type Line } from '../../process/lines.ts'
+import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import { harmless } from '../harmless.ts'
 import { parseLine } from '../json.ts'
 import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'

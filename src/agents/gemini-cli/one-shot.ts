@@ -1,6 +1,6 @@
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../../agent.ts'
-import type { Child } from '../../process/child.ts'
-import { createLineSplitter, type Line } from '../../process/lines.ts'
+import type { Child } from '../../sandbox/process/child.ts'
+import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import { readChild } from '../read-child.ts'
 import { cut } from '../text.ts'
 import { createUnknownLines } from '../unknown.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '../../domain/error.ts'
 import { type Fields, fieldsOf } from '../../domain/object.ts'
-import { lineBatches } from '../../process/lines.ts'
+import { lineBatches } from '../../sandbox/process/lines.ts'
 import { parseJson } from '../json.ts'
 import { cut } from '../text.ts'
 

@@ -36,7 +36,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<number> {
     import('../../daemon.ts'),
     import('../settings.ts'),
     import('../../base/log.ts'),
-    import('../../process/descriptors.ts'),
+    import('../../sandbox/process/descriptors.ts'),
   ])
   const flags = { port: options.port, host: options.host }
   let config = await readSettings(cli, { askTrust: false, flags })

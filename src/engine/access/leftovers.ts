@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { isAbsence } from '../../files/directory-handle.ts'
-import { removeHomeFile, removeUnfinished } from '../../files/home-files.ts'
+import { isAbsence } from '../../sandbox/files/directory-handle.ts'
+import { removeHomeFile, removeUnfinished } from '../../sandbox/files/home-files.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { withLock } from '../../store/embedded/lock.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PawlError } from '../../domain/error.ts'
-import { LaunchInterrupted } from '../../sandbox.ts'
+import { LaunchInterrupted } from '../../sandbox/port.ts'
 import { launchingSandbox } from './failure.ts'
 
 const systemError = (code: string) => Object.assign(new Error(`spawn ${code}`), { code })

@@ -1,6 +1,6 @@
 import { PawlError } from '../../domain/error.ts'
 import type { Category } from '../../domain/outcome.ts'
-import { LaunchInterrupted } from '../../sandbox.ts'
+import { LaunchInterrupted } from '../../sandbox/port.ts'
 
 /** A run that cannot be carried out, known before or instead of the agent's verdict. */
 export class RunFailure extends Error {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
-import { walkTree } from '../../files/walk-tree.ts'
+import { walkTree } from '../../sandbox/files/walk-tree.ts'
 import { openWorkspace } from '../workspace/same-place.ts'
 
 /** What a folder looks like from outside of its files: two that are the same mean that nothing was changed between them. */

@@ -1,4 +1,4 @@
-import { openDirectory } from '../../files/directory-handle.ts'
+import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { readRegular } from '../workspace/capture.ts'
 import { NoPicture } from './picture.ts'
 

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeTree } from '../../files/remove-tree.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Picture } from './picture.ts'
 import { removeStore, shelfName } from './store-folder.ts'
 

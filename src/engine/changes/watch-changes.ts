@@ -1,5 +1,5 @@
 import { messageOf } from '../../domain/error.ts'
-import type { Sandbox, Walls } from '../../sandbox.ts'
+import type { Sandbox, Walls } from '../../sandbox/port.ts'
 import { noChanges, type RunChanged, unknownChanges } from '../../store/changes.ts'
 import { isPassing } from '../../store/database.ts'
 import type { RunContext } from '../base/run-context.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock as clock } from '../../base/clock.ts'
 import { createRedactor } from '../../domain/redact/redactor.ts'
-import { start } from '../../process/spawn.ts'
+import { start } from '../../sandbox/process/spawn.ts'
 import { runCheck } from './run-check.ts'
 
 it('lines of the two outputs of a check stay whole, and a last one without an end gets one', async () => {

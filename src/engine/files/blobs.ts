@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
-import { noFollow } from '../../files/directory-handle.ts'
+import { noFollow } from '../../sandbox/files/directory-handle.ts'
 import {
   deleteUnused,
   findBlob,

@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'
-import { isAbsence } from '../../files/directory-handle.ts'
-import { readNamedFile } from '../../files/read-file.ts'
+import { isAbsence } from '../../sandbox/files/directory-handle.ts'
+import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { RunParts } from '../run.ts'
 
 export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
-import { removeTree } from '../../files/remove-tree.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import { watchDisk } from './disk-watch.ts'
 
 const folders: string[] = []

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statfsSync } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
-import { isAbsence, openDirectory } from '../../files/directory-handle.ts'
-import { walkTree } from '../../files/walk-tree.ts'
+import { isAbsence, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { walkTree } from '../../sandbox/files/walk-tree.ts'
 
 /** How often the file system is asked for its free space, which costs next to nothing. */
 const lookMs = 1_000

@@ -3,9 +3,9 @@ import { conflict } from '../../domain/error.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { SubtaskVerbs } from '../../domain/task/subtask.ts'
 import type { ToolExchange } from '../../domain/tool-exchange.ts'
-import { createFetcher, type Fetcher } from '../../egress/fetch.ts'
-import { type Network, type NetworkAccess, openNetwork } from '../../egress/network.ts'
 import type { ModelDoor } from '../../gateway/gateway.ts'
+import { createFetcher, type Fetcher } from '../../sandbox/egress/fetch.ts'
+import { type Network, type NetworkAccess, openNetwork } from '../../sandbox/egress/network.ts'
 import type { RunTools } from '../run-tools.ts'
 
 /** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */

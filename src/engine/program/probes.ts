@@ -1,7 +1,7 @@
 import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agent.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import { fileMark } from '../../process/file-mark.ts'
+import { fileMark } from '../../sandbox/process/file-mark.ts'
 
 /** How the programs of agents are. Asking one may start it, so a good answer is kept for a while: as long as the program is the same file, if it is known which one that is. */
 export type Probe = (

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createRedactor } from '../../domain/redact/redactor.ts'
-import { start } from '../../process/spawn.ts'
+import { start } from '../../sandbox/process/spawn.ts'
 import { recordChild } from './raw-log.ts'
 
 let directory: string

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import type { Redactor } from '../../domain/redact/redactor.ts'
-import type { Child } from '../../process/child.ts'
+import type { Child } from '../../sandbox/process/child.ts'
 
 /** Raw output of one run beyond this is not kept, and ends the run. */
 export const maxRawBytes = 256 * 1024 * 1024

@@ -1,5 +1,5 @@
 import type { Profile } from '../../domain/profile/profile.ts'
-import type { Mask, Walls } from '../../sandbox.ts'
+import type { Mask, Walls } from '../../sandbox/port.ts'
 
 /** Where the walls stand, and what only the machine and the run can tell of them. */
 export interface WallsPlace extends Pick<Walls, 'unit' | 'workspace' | 'home' | 'hidden' | 'covered' | 'user'> {

@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { notFound } from '../../domain/error.ts'
-import { isAbsence } from '../../files/directory-handle.ts'
-import { namesIn } from '../../files/names-in.ts'
 import { type Recording, readRecording } from '../../gateway/recordings/read.ts'
+import { isAbsence } from '../../sandbox/files/directory-handle.ts'
+import { namesIn } from '../../sandbox/files/names-in.ts'
 
 /** The recordings of a home: a folder for each run, and beside them the files of workspaces, each once, of which those folders hold second names. */
 const placeOf = (home: string) => join(home, 'recordings')

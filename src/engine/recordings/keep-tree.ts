@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Redactor } from '../../domain/redact/redactor.ts'
-import { isAbsence, noFollow } from '../../files/directory-handle.ts'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
+import { isAbsence, noFollow } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import { openWorkspace } from '../workspace/same-place.ts'
 import type { RecordingFolder } from './folder.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, constants, copyFileSync, lchownSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
-import type { AgentUser } from '../../process/agent-user.ts'
+import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { takingTurns } from '../base/turns.ts'
 
 /** Puts a tree that was kept into an empty folder of ours, which no agent has yet. What a folder holds comes before its own time and mode, which that would change. */

@@ -6,7 +6,7 @@ import { commonCodePaths as codePaths } from '../../domain/code-paths.ts'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { ProfileMount } from '../../domain/profile/profile.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
-import { markOf } from '../../sandbox.ts'
+import { markOf } from '../../sandbox/port.ts'
 import { readyMounts } from './mounts.ts'
 
 function place() {

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { removeTree } from '../../files/remove-tree.ts'
-import { systemPath } from '../../process/program.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { systemPath } from '../../sandbox/process/program.ts'
 
 type User = { readonly uid: number; readonly gid: number }
 

@@ -1,7 +1,7 @@
 import { PawlError } from '../../domain/error.ts'
 import { profileDigest } from '../../domain/profile/digest.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import type { Walls } from '../../sandbox.ts'
+import type { Walls } from '../../sandbox/port.ts'
 import type { RememberedTests } from './remembered.ts'
 import { type SelfTest, type SelfTestOptions, type SelfTestPlace, selfTest } from './self-test.ts'
 import { type SelfTestView, viewOf } from './view.ts'

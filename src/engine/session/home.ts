@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, real
 import { readdir } from 'node:fs/promises'
 import type { SessionFiles } from '../../agent.ts'
 import { compileGlob } from '../../domain/rule/glob.ts'
-import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { ownPrefix, partsOf } from '../../files/path-inside.ts'
-import { removeEntry } from '../../files/remove-tree.ts'
+import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { ownPrefix, partsOf } from '../../sandbox/files/path-inside.ts'
+import { removeEntry } from '../../sandbox/files/remove-tree.ts'
 import { takingTurns } from '../base/turns.ts'
 
 /**

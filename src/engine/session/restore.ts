@@ -1,6 +1,6 @@
 import type { SessionFiles } from '../../agent.ts'
-import { putFile } from '../../files/put-file.ts'
-import type { AgentUser } from '../../process/agent-user.ts'
+import { putFile } from '../../sandbox/files/put-file.ts'
+import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { type ArchivedFile, knownFiles, readFile } from '../../store/session-archive.ts'
 import { digestOf, endOf } from './file-end.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { fstatSync } from 'node:fs'
 import type { RewrittenFiles } from '../../agent.ts'
-import { putFile } from '../../files/put-file.ts'
-import type { AgentUser } from '../../process/agent-user.ts'
+import { putFile } from '../../sandbox/files/put-file.ts'
+import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import type { Tx } from '../../store/database.ts'
 import {
   type ArchivedFile,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { type DirectoryHandle, noFollow, openDirectory } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, noFollow, openDirectory } from '../../sandbox/files/directory-handle.ts'
 
 export interface FolderFile {
   /** Relative, with slashes. */

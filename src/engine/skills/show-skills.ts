@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeTree } from '../../files/remove-tree.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { FoundSkill } from './find-skills.ts'
 
 export interface ShownSkills {

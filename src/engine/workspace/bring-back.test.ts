@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDirectory } from '../../files/directory-handle.ts'
+import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { copyWorkspace, type WorkspaceCopy } from './copy.ts'
 
 describe('bringing back', () => {

@@ -1,7 +1,7 @@
 import { realpath, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
-import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { putEntry, sameBytes, setDirectoryMode } from './put-entry.ts'
 import { type Entry, entryAt, entryIfAny, readTree, sameContent, sameInCopy, type Tree } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import { type CapturedPart, capture, readRegular } from './capture.ts'
 import type { FoundAll, FoundCode } from './find-code.ts'

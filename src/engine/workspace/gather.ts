@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { openDirectory } from '../../files/directory-handle.ts'
+import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import type { Planted } from './find-planted.ts'
 

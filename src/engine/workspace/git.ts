@@ -8,11 +8,11 @@ import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { removeTree } from '../../files/remove-tree.ts'
-import type { AgentUser } from '../../process/agent-user.ts'
-import type { Child } from '../../process/child.ts'
-import { systemPath } from '../../process/program.ts'
-import type { Sandbox, Walls } from '../../sandbox.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import type { Sandbox, Walls } from '../../sandbox/port.ts'
+import type { AgentUser } from '../../sandbox/process/agent-user.ts'
+import type { Child } from '../../sandbox/process/child.ts'
+import { systemPath } from '../../sandbox/process/program.ts'
 
 /** The two ways in which Pawl runs git on a tree that may be hostile. Nothing else in Pawl starts git. */
 

@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { looksLikePawlHome } from '../../domain/credential-paths.ts'
 import { invalid } from '../../domain/error.ts'
-import { markOf } from '../../sandbox.ts'
+import { markOf } from '../../sandbox/port.ts'
 import { credentialsAbove } from './credentials.ts'
 
 /** The home folders of this machine that an agent of ours could read, by their path and by what they are. */

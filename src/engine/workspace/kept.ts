@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflict, notFound } from '../../domain/error.ts'
 import type { KeptWorkspaceView } from '../../domain/workspace-view.ts'
-import { isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { removeTree } from '../../files/remove-tree.ts'
-import { walkTree } from '../../files/walk-tree.ts'
+import { isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { walkTree } from '../../sandbox/files/walk-tree.ts'
 
 /** Has this task ended, so that nothing goes on in its workspace? True also for a task that nobody knows any more. */
 export type HasEnded = (task: string) => Promise<boolean>

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { openDirectory } from '../../files/directory-handle.ts'
-import type { Mask, Walls } from '../../sandbox.ts'
+import { openDirectory } from '../../sandbox/files/directory-handle.ts'
+import type { Mask, Walls } from '../../sandbox/port.ts'
 import { readRegular } from './capture.ts'
 
 /** The repository that a worktree belongs to, which lies outside of the workspace. */

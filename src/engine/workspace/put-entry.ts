@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename, symlink, unlink } from 'node:fs/promises'
-import { type DirectoryHandle, isAbsence, noFollow } from '../../files/directory-handle.ts'
+import { type DirectoryHandle, isAbsence, noFollow } from '../../sandbox/files/directory-handle.ts'
 import type { Entry } from './tree.ts'
 
 /** Puts one entry of the copy into a directory of the original, in the place of `there`, and gives it to whom the old one or the directory belongs. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { markOf } from '../../sandbox.ts'
+import { markOf } from '../../sandbox/port.ts'
 import { leadsElsewhere, placeAt } from './same-place.ts'
 
 test('a folder is known again by what it is, and neither behind a link nor as one', async () => {

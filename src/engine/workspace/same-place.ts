@@ -1,8 +1,8 @@
 import { constants, realpathSync } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
 import { isWithin } from '../../domain/profile/mounts.ts'
-import { type DirectoryHandle, openDirectory } from '../../files/directory-handle.ts'
-import { markOf } from '../../sandbox.ts'
+import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { markOf } from '../../sandbox/port.ts'
 
 /**
  * Where a folder leads, if that is not where it was. Folders of tasks are stored with all links followed, and whoever asked was let in for that place: an agent that

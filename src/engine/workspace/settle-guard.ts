@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf } from '../../domain/error.ts'
-import { openDirectory } from '../../files/directory-handle.ts'
+import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'
 import { findPlanted } from './find-planted.ts'

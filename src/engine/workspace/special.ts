@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { letIn } from '../../files/let-in.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { letIn } from '../../sandbox/files/let-in.ts'
 import { takingTurns } from '../base/turns.ts'
 
 export interface Special {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { namesIn } from '../../files/names-in.ts'
-import { isAlive, processIdentity } from '../../process/identity.ts'
+import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { namesIn } from '../../sandbox/files/names-in.ts'
+import { isAlive, processIdentity } from '../../sandbox/process/identity.ts'
 
 /**
  * Makes the empty folders that are covered while a run lasts. What somebody made meanwhile is theirs. They belong to whom their parent belongs. Those that were put

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CodePath, commonCodePaths } from '../../domain/code-paths.ts'
-import { pinnedBy } from '../../sandboxes/bubblewrap/masks.ts'
+import { pinnedBy } from '../../sandbox/bubblewrap/masks.ts'
 import { type Guard, type GuardOptions, guardWorkspace } from './guard.ts'
 
 /** A made-up agent program's own paths stand for those that adapters declare. */

@@ -1,6 +1,6 @@
 import { createHash, hash as digest } from 'node:crypto'
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
-import { isAbsence, noFollow } from '../../files/directory-handle.ts'
+import { isAbsence, noFollow } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import type { WalledGit } from './git.ts'
 import { openWorkspace } from './same-place.ts'

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs'
-import { isAbsence } from '../../files/directory-handle.ts'
+import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 
 export interface Entry {

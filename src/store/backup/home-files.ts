@@ -3,8 +3,8 @@ import { lstat, mkdir, open, readdir, readlink, rm, symlink } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { conflict, invalid, unavailable } from '../../domain/error.ts'
-import { type DirectoryHandle, openDirectory, openIn } from '../../files/directory-handle.ts'
-import { openRegular } from '../../files/read-file.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { openRegular } from '../../sandbox/files/read-file.ts'
 import { syncFolder } from './archive-writer.ts'
 import type { PartBegin } from './format.ts'
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { calculateJwkThumbprint, type JWK } from 'jose'
-import { madeOnce } from '../../files/made-once.ts'
+import { madeOnce } from '../../sandbox/files/made-once.ts'
 
 /** What cards are signed with, and what they are checked with. */
 export interface CardKey {

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import type { DirectoryHandle } from '../../files/directory-handle.ts'
+import type { DirectoryHandle } from '../../sandbox/files/directory-handle.ts'
 import type { Files, Place } from './files.ts'
 import { told } from './refusals.ts'
 

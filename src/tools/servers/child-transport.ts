@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
-import type { Child, Exit } from '../../process/child.ts'
+import type { Child, Exit } from '../../sandbox/process/child.ts'
 
 export interface ChildTransport extends Transport {
   /** What it wrote to standard error last. */

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { invalid } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
-import { removeTree } from '../../files/remove-tree.ts'
-import { findProgram, systemPath } from '../../process/program.ts'
-import { start } from '../../process/spawn.ts'
-import { signal as kill } from '../../process/tree.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { findProgram, systemPath } from '../../sandbox/process/program.ts'
+import { start } from '../../sandbox/process/spawn.ts'
+import { signal as kill } from '../../sandbox/process/tree.ts'
 
 export type SshHost = SshAccess['hosts'][number]
 

@@ -1,5 +1,5 @@
 import { type BigIntStats, lstatSync, readdirSync } from 'node:fs'
-import { type DirectoryHandle, openIn } from '../../../files/directory-handle.ts'
+import { type DirectoryHandle, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../../base/turns.ts'
 import { readRegular } from '../capture.ts'
 

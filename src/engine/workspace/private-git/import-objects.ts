@@ -18,8 +18,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type DirectoryHandle, noFollow } from '../../../files/directory-handle.ts'
-import { removeTree } from '../../../files/remove-tree.ts'
+import { type DirectoryHandle, noFollow } from '../../../sandbox/files/directory-handle.ts'
+import { removeTree } from '../../../sandbox/files/remove-tree.ts'
 import { copyObjects, makeBareGit, type ObjectStore, typesOf } from '../git.ts'
 import { filesBelow, within } from './git-state.ts'
 import { folderIn, isThere } from './replace-file.ts'

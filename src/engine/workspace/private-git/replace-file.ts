@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DirectoryHandle, noFollow, openIn } from '../../../files/directory-handle.ts'
+import { type DirectoryHandle, noFollow, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { readRegular } from '../capture.ts'
 
 /** Somebody else's git holds the lock for longer than it should. */

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { freshEnvironment } from '../environment.ts'
+import { nameDoor, openDoor } from '../open-door.ts'
+import type { Command, Sandbox, Walled, Walls } from '../port.ts'
+import { findProgram, realPath } from '../process/program.ts'
+import { start } from '../process/spawn.ts'
+import { endKillUnit, signal, stopper } from '../process/tree.ts'
+
+/** No walls: the agent is held together by a process group only, and reads and writes whatever the user of Pawl may. */
+export function createNone(options: { readonly clock?: Clock } = {}): Sandbox {
+  const clock = options.clock ?? systemClock
+  return {
+    name: 'none',
+    probe: async () => ({
+      available: true,
+      enforced: false,
+      detail: 'No walls: agents run with all the rights of this user, and their processes are only found again by a mark.',
+    }),
+    killUnit: (runId, fence) => ({ kind: 'process_group', marker: `${runId}.${fence}`, enforced: false }),
+    launch: (command, walls) => launch(command, walls, clock),
+  }
+}
+
+async function launch(command: Command, walls: Walls, clock: Clock): Promise<Walled> {
+  const cwd = realPath(walls.workspace.source, 'workspace')
+  const env = freshEnvironment(command, walls)
+  const file = await findProgram(command.file, { path: env.PATH ?? '', folder: cwd })
+  const door = walls.door ? await openDoor() : undefined
+  const named = door ? nameDoor({ args: command.args, env }, door.url) : { args: command.args, env }
+  const started = await start({ file, ...named, cwd, clock }).catch((error: unknown) => {
+    door?.server.close()
+    throw error
+  })
+  let running = true
+  started.process.once('exit', () => {
+    running = false
+    // What is left of the group dies with its leader, as it does behind walls; later the number could belong to somebody else.
+    signal(-started.pid, 'SIGKILL')
+    door?.server.close()
+  })
+  const stop = stopper(
+    {
+      pid: started.pid,
+      exited: started.exited,
+      ask: () => void (running && signal(-started.pid, 'SIGTERM')),
+      kill: () => void (running && signal(-started.pid, 'SIGKILL')),
+      sweep: async () => void (existsSync('/proc/self/environ') && (await endKillUnit(walls.unit, clock))),
+    },
+    clock,
+  )
+  const { pid, stdin, stdout, stderr, exited } = started
+  // What has left the process group looks like any other process of this user.
+  return { child: { pid, stdin, stdout, stderr, exited, stop }, door, isAlone: () => false }
+}
