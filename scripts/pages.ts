@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Adapter, Preset } from '../src/agent.ts'
 import { adapters, presets } from '../src/agents/index.ts'
+import type { Adapter, Preset } from '../src/agents/port.ts'
 import { abilities, abilityWords } from '../src/domain/abilities.ts'
 import { eventData } from '../src/domain/event.ts'
 import { moves } from '../src/domain/task/task.ts'

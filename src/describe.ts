@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
-import { type Adapter, type AgentHealth, abilities, type ProbePlace } from './agent.ts'
 import { adapterNamed, programOf } from './agents/index.ts'
+import { type Adapter, type AgentHealth, abilities, type ProbePlace } from './agents/port.ts'
 import { findAgent } from './config/load.ts'
 import { type Config, environmentOf, searchPath } from './config.ts'
 import type { ResolvedAgent } from './domain/agent-config.ts'

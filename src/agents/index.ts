@@ -1,4 +1,3 @@
-import type { Adapter, TriedVersions } from '../agent.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import type { CodePath } from '../domain/code-paths.ts'
 import { notFound } from '../domain/error.ts'
@@ -13,8 +12,9 @@ import { demo } from './demo/agent.ts'
 import { geminiCli } from './gemini-cli/agent.ts'
 import { ollama } from './ollama/agent.ts'
 import { opencode } from './opencode/agent.ts'
-import { otherCodePaths } from './other-code-paths.ts'
+import type { Adapter, TriedVersions } from './port.ts'
 import { presets } from './presets/index.ts'
+import { otherCodePaths } from './shared/other-code-paths.ts'
 
 export { presets }
 

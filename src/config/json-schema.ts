@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Adapter, Preset } from '../agent.ts'
+import type { Adapter, Preset } from '../agents/port.ts'
 import type { Path } from './problems.ts'
 import { FileSettings } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Preset } from '../agent.ts'
+import type { Preset } from '../agents/port.ts'
 import { notFound, PawlError } from '../domain/error.ts'
 import type { FileLimits } from '../domain/files/limits.ts'
 import type { GuardrailSettings } from '../domain/guardrails.ts'

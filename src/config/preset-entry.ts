@@ -1,4 +1,4 @@
-import type { Preset } from '../agent.ts'
+import type { Preset } from '../agents/port.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { AgentEntry } from './layers.ts'
 import { formatPath, type Path, type Report } from './problems.ts'

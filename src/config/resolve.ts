@@ -1,4 +1,4 @@
-import type { Preset } from '../agent.ts'
+import type { Preset } from '../agents/port.ts'
 import type { ResolvedAgent } from '../domain/agent-config.ts'
 import { PawlError } from '../domain/error.ts'
 import { chosenServers } from '../domain/mcp-server.ts'

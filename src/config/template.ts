@@ -1,4 +1,4 @@
-import type { Adapter } from '../agent.ts'
+import type { Adapter } from '../agents/port.ts'
 import { formatDuration } from './duration.ts'
 import { defaultBudget, defaults } from './schema.ts'
 

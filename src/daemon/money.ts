@@ -1,4 +1,4 @@
-import { modelPrices, priceOrigin } from '../agents/model-prices.ts'
+import { modelPrices, priceOrigin } from '../agents/shared/model-prices.ts'
 import type { Config } from '../config.ts'
 import { createPrices } from '../domain/money/prices.ts'
 import type { SharedCaps } from '../engine/money/caps.ts'

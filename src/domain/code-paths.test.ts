@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { adapters, agentCodePaths } from '../agents/index.ts'
-import { otherCodePaths } from '../agents/other-code-paths.ts'
+import { otherCodePaths } from '../agents/shared/other-code-paths.ts'
 import { codePathMatcher, commonCodePaths } from './code-paths.ts'
 
 const { match } = codePathMatcher([...commonCodePaths, ...agentCodePaths])

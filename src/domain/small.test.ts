@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { harmless } from '../agents/harmless.ts'
+import { harmless } from '../agents/shared/harmless.ts'
 import { builtinProfiles } from './profile/builtin.ts'
 import { createRedactor } from './redact/redactor.ts'
 import { decide } from './rule/decide.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Verdict } from '../agent.ts'
+import type { Verdict } from '../agents/port.ts'
 import { messageOf } from '../domain/error.ts'
 import { mountLines } from '../domain/profile/mounts.ts'
 import type { Profile } from '../domain/profile/profile.ts'

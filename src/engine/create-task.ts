@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AgentHealth } from '../agent.ts'
+import type { AgentHealth } from '../agents/port.ts'
 import type { Clock } from '../base/clock.ts'
 import { fp } from '../base/failpoint.ts'
 import { accountOf } from '../domain/account.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Adapter } from '../agent.ts'
+import type { Adapter } from '../agents/port.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { maxInlineBytes } from '../domain/task/task.ts'
 import { writeHomeFile } from '../sandbox/files/home-files.ts'

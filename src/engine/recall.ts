@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Adapter, Recalled } from '../agent.ts'
+import type { Adapter, Recalled } from '../agents/port.ts'
 import { messageOf, unsupported } from '../domain/error.ts'
 import type { Notification } from '../domain/notification.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Permission, PermissionRequest } from '../agent.ts'
+import type { Permission, PermissionRequest } from '../agents/port.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { mergeEnvironments } from '../domain/profile/resolve.ts'
 import type { ScriptSkill } from '../domain/skill.ts'

@@ -1,4 +1,4 @@
-import type { Adapter, AgentHealth } from '../agent.ts'
+import type { Adapter, AgentHealth } from '../agents/port.ts'
 import type { Clock } from '../base/clock.ts'
 import { fp } from '../base/failpoint.ts'
 import type { Log } from '../base/log.ts'

@@ -1,4 +1,4 @@
-import type { Verdict } from '../agent.ts'
+import type { Verdict } from '../agents/port.ts'
 import { createGate } from '../base/gate.ts'
 import { onThread, type ThreadLimits } from '../bounded/thread.ts'
 import { invalid, messageOf } from '../domain/error.ts'

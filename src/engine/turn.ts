@@ -1,4 +1,4 @@
-import type { Adapter, Verdict } from '../agent.ts'
+import type { Adapter, Verdict } from '../agents/port.ts'
 import { fp } from '../base/failpoint.ts'
 import type { Log } from '../base/log.ts'
 import { messageOf } from '../domain/error.ts'

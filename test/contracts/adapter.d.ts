@@ -1,4 +1,4 @@
-import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agent.ts'
+import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agents/port.ts'
 import { type AgentEvent } from '../../src/domain/event.ts'
 import type { Child } from '../../src/sandbox/process/child.ts'
 import { type Place } from './launch.ts'
@@ -44,5 +44,5 @@ export declare function converse<Options>(
     options: string[]
     multiSelect?: boolean | undefined
   }[]
-  conversation: import('../../src/agent.ts').Conversation
+  conversation: import('../../src/agents/port.ts').Conversation
 }>

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
-import { canOnly } from '../../src/agent.ts'
+import { canOnly } from '../../src/agents/port.ts'
 import { archiveSession } from '../../src/engine/session/archive.ts'
 import { cutCalls } from '../../src/engine/session/cut-calls.ts'
 import { findConversation, type Look, lookFor, openHome } from '../../src/engine/session/home.ts'

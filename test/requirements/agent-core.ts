@@ -370,7 +370,7 @@ export const agentCore = {
   'S2-48': {
     means: "The program's stderr is kept line by line.",
     shown: [
-      'src/agents/text.test.ts > the messages of a flow are its lines, wherever the bytes were split',
+      'src/agents/shared/text.test.ts > the messages of a flow are its lines, wherever the bytes were split',
       'src/agents/claude-code/conversation.test.ts > an end without a result after "%s" is %s',
       'src/engine/program/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
     ],

@@ -1,5 +1,5 @@
-import { type Adapter, canOnly } from '../../agent.ts'
-import { loaded } from '../loaded.ts'
+import { type Adapter, canOnly } from '../port.ts'
+import { loaded } from '../shared/loaded.ts'
 import { leftElsewhere } from './bookmark.ts'
 import { a2aCommand, keyVariable } from './command.ts'
 import { A2aOptions, rulesOf } from './options.ts'

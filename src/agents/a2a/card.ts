@@ -1,7 +1,7 @@
 import type { AgentCard, AgentInterface } from '@a2a-js/sdk'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { isObject } from '../../domain/object.ts'
-import { cut } from '../text.ts'
+import { cut } from '../shared/text.ts'
 import { type A2aOptions, hostsOf } from './options.ts'
 import type { FoundCard } from './program/card.ts'
 import type { Chosen } from './program/settings.ts'

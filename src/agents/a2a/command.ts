@@ -1,5 +1,5 @@
-import type { Command, LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
+import type { Command, LaunchSpec } from '../port.ts'
 import { type A2aOptions, hostsOf } from './options.ts'
 import type { Settings } from './program/settings.ts'
 import { program } from './program.ts'

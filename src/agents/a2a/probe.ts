@@ -1,5 +1,5 @@
-import type { AgentHealth, ProbePlace } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
 import { type JudgedCard, judgeCard } from './card.ts'
 import { type A2aOptions, hostsOf } from './options.ts'
 import { findCard } from './program/card.ts'

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { AgentCard } from '@a2a-js/sdk'
 import type { JWK } from 'jose'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { cut } from '../text.ts'
+import { cut } from '../shared/text.ts'
 import type { A2aOptions } from './options.ts'
 import { keyPlaces } from './program/card.ts'
 

@@ -1,5 +1,5 @@
-import type { Verdict } from '../../agent.ts'
-import { answerChars, cut } from '../text.ts'
+import type { Verdict } from '../port.ts'
+import { answerChars, cut } from '../shared/text.ts'
 import type { ClientResult } from './records.ts'
 
 type Facts = Pick<Verdict, 'text' | 'vendorSession'>

@@ -1,5 +1,5 @@
 import { asObject, type Fields } from '../../domain/object.ts'
-import { text } from '../fields.ts'
+import { text } from '../shared/fields.ts'
 
 /** What programs say beside the protocol, in the `_meta` of an update, that decides how a turn is judged. */
 export type Aside =

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch, type Place } from '../../../test/contracts/launch.ts'
-import type { Permission, PermissionRequest } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import type { Permission, PermissionRequest } from '../port.ts'
 import { acp } from './agent.ts'
 
 /** A program that can do nothing by itself: it asks its client for each of `calls` and answers with what it got. */

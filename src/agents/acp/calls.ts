@@ -1,9 +1,9 @@
 import { asObject, type Fields } from '../../domain/object.ts'
 import { toolFacts, toolNamed } from '../../domain/rule/tools.ts'
-import { list, text } from '../fields.ts'
-import { harmless } from '../harmless.ts'
-import { isShallow } from '../json.ts'
-import { cut, pieceChars } from '../text.ts'
+import { list, text } from '../shared/fields.ts'
+import { harmless } from '../shared/harmless.ts'
+import { isShallow } from '../shared/json.ts'
+import { cut, pieceChars } from '../shared/text.ts'
 import type { Habits } from './habits.ts'
 
 /** A call of a tool, as far as it was told. Each update replaces the asObject that it names; by `firstTitle` some programs name the tool. */

@@ -1,6 +1,6 @@
-import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { wordsOf } from '../program-options.ts'
+import type { Command, LaunchSpec } from '../port.ts'
+import { wordsOf } from '../shared/program-options.ts'
 import { attended } from './attendant.ts'
 import type { AcpOptions } from './options.ts'
 

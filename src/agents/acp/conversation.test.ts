@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { LaunchSpec, PermissionRequest, Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import type { LaunchSpec, PermissionRequest, Turn } from '../port.ts'
 import { acp } from './agent.ts'
 
 const fakeAcp = fileURLToPath(new URL('../../../test/fake-agent/fake-acp.js', import.meta.url))

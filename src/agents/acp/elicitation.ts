@@ -1,7 +1,7 @@
 import { asObject, type Fields } from '../../domain/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
-import { list, text } from '../fields.ts'
-import { clean } from '../text.ts'
+import { list, text } from '../shared/fields.ts'
+import { clean } from '../shared/text.ts'
 
 /** A form of the program as questions to a person, and their answers as it wants them back. */
 export interface Form {

@@ -1,7 +1,7 @@
-import type { LaunchSpec, Verdict } from '../../agent.ts'
 import type { Fields } from '../../domain/object.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { RpcError } from '../json-rpc.ts'
+import type { LaunchSpec, Verdict } from '../port.ts'
+import type { RpcError } from '../shared/json-rpc.ts'
 
 /** What one program does in its own way where the protocol leaves it free, or where it does not keep to it. */
 export interface Habits {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../domain/event.ts'
-import { pieceChars } from '../text.ts'
+import { pieceChars } from '../shared/text.ts'
 import { hear } from './hearing.ts'
 import { createCostMeter } from './usage.ts'
 

@@ -1,11 +1,11 @@
-import type { Turn } from '../../agent.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { list, text } from '../fields.ts'
-import { createPlan } from '../plan.ts'
-import { createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
-import { createUnknownLines } from '../unknown.ts'
+import type { Turn } from '../port.ts'
+import { list, text } from '../shared/fields.ts'
+import { createPlan } from '../shared/plan.ts'
+import { createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../shared/text.ts'
+import { createUnknownLines } from '../shared/unknown.ts'
 import { asideOf } from './asides.ts'
 import {
   blockText,

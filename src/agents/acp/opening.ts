@@ -1,9 +1,9 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
 import { bridgeSource } from '../../tools/bridge.ts'
-import { doorServers } from '../door-servers.ts'
-import { list, text } from '../fields.ts'
-import type { JsonRpc, Reply, RpcError } from '../json-rpc.ts'
+import type { LaunchSpec } from '../port.ts'
+import { doorServers } from '../shared/door-servers.ts'
+import { list, text } from '../shared/fields.ts'
+import type { JsonRpc, Reply, RpcError } from '../shared/json-rpc.ts'
 import type { Habits } from './habits.ts'
 
 const protocolVersion = 1

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Argument, checkProgram, commandLine, Flag, homePath, programOptions } from '../program-options.ts'
+import { Argument, checkProgram, commandLine, Flag, homePath, programOptions } from '../shared/program-options.ts'
 
 const HomePath = homePath('.agent/{session}.jsonl').refine(
   (path) => path.includes('{session}'),

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
-import type { AgentHealth, ProbePlace } from '../../agent.ts'
 import { which } from '../../sandbox/process/which.ts'
-import { probeProgram } from '../probe-program.ts'
-import { wordsOf } from '../program-options.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
+import { probeProgram } from '../shared/probe-program.ts'
+import { wordsOf } from '../shared/program-options.ts'
 import type { AcpOptions } from './options.ts'
 
 /** Whether it speaks the protocol shows when it is started. */

@@ -1,8 +1,8 @@
-import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
-import { list } from '../fields.ts'
-import type { JsonRpc, Params, RequestId } from '../json-rpc.ts'
+import type { Turn } from '../port.ts'
+import { list } from '../shared/fields.ts'
+import type { JsonRpc, Params, RequestId } from '../shared/json-rpc.ts'
 import { askForm } from './elicitation.ts'
 import type { Hearing } from './hearing.ts'
 

@@ -1,5 +1,5 @@
-import type { Turn } from '../../agent.ts'
-import { clean, createTextKeeper, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
+import type { Turn } from '../port.ts'
+import { clean, createTextKeeper, pieceChars, sendPieces, type TextKeeper } from '../shared/text.ts'
 
 export type Voice = 'agent.message' | 'agent.thinking'
 

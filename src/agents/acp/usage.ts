@@ -1,6 +1,6 @@
 import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
-import { count } from '../fields.ts'
+import { count } from '../shared/fields.ts'
 
 /** What a turn used, from the answer to its prompt, where the program tells. */
 export const usageOf = (answer: Fields): Usage | undefined => readUsage(asObject(answer.usage))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 
 /** How far 2.1.325 is; a version that is elsewhere looks for what to take over all the same. */
 const migrationVersion = 15

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Login } from '../../agent.ts'
-import { parseJson } from '../json.ts'
+import type { Login } from '../port.ts'
+import { parseJson } from '../shared/json.ts'
 
 export const login: Login = {
   variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],

@@ -1,7 +1,7 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
 import { compileGlob } from '../../domain/rule/glob.ts'
 import { isSameTool } from '../../domain/rule/tools.ts'
+import type { LaunchSpec } from '../port.ts'
 import { knows } from './versions.ts'
 
 /** Those of 2.1.325 and of versions before it; names that a version does not know are overlooked by it. */

@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 
 type Given = Pick<LaunchSpec, 'toolAccess'>
 

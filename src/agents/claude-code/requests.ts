@@ -1,8 +1,8 @@
-import type { Turn } from '../../agent.ts'
 import { messageOf } from '../../domain/error.ts'
 import { asObject } from '../../domain/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
-import { clean } from '../text.ts'
+import type { Turn } from '../port.ts'
+import { clean } from '../shared/text.ts'
 import { isForTools, type ToolPipe } from './tools.ts'
 import { type ControlRequest, textOf } from './translate.ts'
 

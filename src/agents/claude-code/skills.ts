@@ -1,5 +1,5 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
+import type { LaunchSpec } from '../port.ts'
 import { knows } from './versions.ts'
 
 type Given = Pick<LaunchSpec, 'skills' | 'subagents' | 'version' | 'native'>

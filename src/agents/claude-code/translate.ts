@@ -2,9 +2,9 @@ import type { AgentEvent } from '../../domain/event.ts'
 import type { Voice } from '../../domain/growing.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
-import { harmless } from '../harmless.ts'
-import { parseLine } from '../json.ts'
-import { clean, cut, pieceChars, textPieces } from '../text.ts'
+import { harmless } from '../shared/harmless.ts'
+import { parseLine } from '../shared/json.ts'
+import { clean, cut, pieceChars, textPieces } from '../shared/text.ts'
 import { isGood, Result, TokenCounts } from './result.ts'
 
 /** What one line of the program says. */

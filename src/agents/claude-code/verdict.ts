@@ -1,10 +1,10 @@
-import type { Verdict } from '../../agent.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Exit } from '../../sandbox/process/child.ts'
-import { judgeEnding } from '../ending.ts'
-import { resetTime } from '../reset-time.ts'
-import { createTextKeeper, cut, type TextKeeper } from '../text.ts'
+import type { Verdict } from '../port.ts'
+import { judgeEnding } from '../shared/ending.ts'
+import { resetTime } from '../shared/reset-time.ts'
+import { createTextKeeper, cut, type TextKeeper } from '../shared/text.ts'
 import { isGood, type Result, usageOf } from './result.ts'
 
 /** What a turn came to. */

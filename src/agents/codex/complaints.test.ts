@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Turn } from '../../agent.ts'
+import type { Turn } from '../port.ts'
 import { hearComplaints } from './complaints.ts'
 
 const notice = [

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { PermissionRequest, Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import type { PermissionRequest, Turn } from '../port.ts'
 import { codex } from './agent.ts'
 
 const fakeCodex = fileURLToPath(new URL('../../../test/fake-agent/fake-codex.js', import.meta.url))

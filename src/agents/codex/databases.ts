@@ -6,7 +6,7 @@ import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import { systemPath } from '../../sandbox/process/program.ts'
 import { start } from '../../sandbox/process/spawn.ts'
 import { signal } from '../../sandbox/process/tree.ts'
-import { within } from '../within.ts'
+import { within } from '../shared/within.ts'
 
 /** The program's databases as it makes them where there are none, by the names of their files. */
 export type Databases = Readonly<Record<string, Uint8Array>>

@@ -1,8 +1,8 @@
 import { asObject, type Fields } from '../../domain/object.ts'
-import { list, text } from '../fields.ts'
-import { isShallow } from '../json.ts'
-import type { Step } from '../plan.ts'
-import { cut, pieceChars } from '../text.ts'
+import { list, text } from '../shared/fields.ts'
+import { isShallow } from '../shared/json.ts'
+import type { Step } from '../shared/plan.ts'
+import { cut, pieceChars } from '../shared/text.ts'
 
 /** One thing of a turn, as both transports tell it: app-server in camelCase, exec in snake_case. */
 export type Item =

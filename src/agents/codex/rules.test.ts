@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { LaunchSpec } from '../../agent.ts'
 import { resolveProfile, type UserProfiles } from '../../domain/profile/resolve.ts'
 import { toolAccess } from '../../domain/rule/access.ts'
+import type { LaunchSpec } from '../port.ts'
 import { codexCommand } from './command.ts'
 import { CodexOptions } from './options.ts'
 import { ownTools } from './rules.ts'

@@ -1,5 +1,5 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
+import type { LaunchSpec } from '../port.ts'
 import { patchTool, shellTool } from './items.ts'
 import type { CodexOptions } from './options.ts'
 import { chooseTransport, isAtLeast } from './transport.ts'

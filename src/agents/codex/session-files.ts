@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { CredentialFile, Login, RebuildPlace, SessionFiles } from '../../agent.ts'
 import { isObjectOrArray } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
-import { parseJson } from '../json.ts'
+import type { CredentialFile, Login, RebuildPlace, SessionFiles } from '../port.ts'
+import { parseJson } from '../shared/json.ts'
 import { providerId } from './settings.ts'
 
 /** The program finds a conversation by the id in the file's name; the folders of its date are only where new ones are put. */

@@ -1,9 +1,9 @@
-import type { Turn } from '../../agent.ts'
 import { asObject } from '../../domain/object.ts'
-import { text } from '../fields.ts'
-import { harmless } from '../harmless.ts'
-import { createPlan, type Step } from '../plan.ts'
-import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
+import type { Turn } from '../port.ts'
+import { text } from '../shared/fields.ts'
+import { harmless } from '../shared/harmless.ts'
+import { createPlan, type Step } from '../shared/plan.ts'
+import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../shared/text.ts'
 import { readItem } from './items.ts'
 
 /** Turns what happens in one turn into events, and keeps what was said. */

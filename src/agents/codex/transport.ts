@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 import type { CodexOptions } from './options.ts'
 
 export type Transport = 'app-server' | 'exec'

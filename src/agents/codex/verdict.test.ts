@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTextKeeper } from '../text.ts'
+import { createTextKeeper } from '../shared/text.ts'
 import { judgeExit, judgeFailure } from './verdict.ts'
 
 const facts = { text: '' }

@@ -1,7 +1,7 @@
-import { type Ability, type Adapter, canOnly } from '../../agent.ts'
-import { loaded } from '../loaded.ts'
-import { modelUse } from '../model-uses.ts'
-import { sessionFilesOf } from '../program-sessions.ts'
+import { type Ability, type Adapter, canOnly } from '../port.ts'
+import { loaded } from '../shared/loaded.ts'
+import { modelUse } from '../shared/model-uses.ts'
+import { sessionFilesOf } from '../shared/program-sessions.ts'
 import { customCommand } from './command.ts'
 import { CustomOptions } from './options.ts'
 

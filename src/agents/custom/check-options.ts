@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { checkProgram } from '../program-options.ts'
+import { checkProgram } from '../shared/program-options.ts'
 import type { CustomOptions } from './options.ts'
 
 /** What no single option shows: those that need each other, and those that contradict each other. */

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import type { Command, LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
-import { wordsOf } from '../program-options.ts'
-import { idForm, withSession } from '../program-sessions.ts'
+import type { Command, LaunchSpec } from '../port.ts'
+import { wordsOf } from '../shared/program-options.ts'
+import { idForm, withSession } from '../shared/program-sessions.ts'
 import type { CustomOptions } from './options.ts'
 
 type Spec = LaunchSpec<CustomOptions>

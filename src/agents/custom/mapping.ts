@@ -1,6 +1,6 @@
 import { isObjectOrArray } from '../../domain/object.ts'
-import { count } from '../fields.ts'
-import { idForm } from '../program-sessions.ts'
+import { count } from '../shared/fields.ts'
+import { idForm } from '../shared/program-sessions.ts'
 import type { Mapping } from './mapping-schema.ts'
 
 /** What one JSON value says, by the declared paths. Undefined: the value has nothing there that could be meant. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageOf } from '../../domain/error.ts'
-import { Argument, commandLine, Flag, homePath, programOptions } from '../program-options.ts'
+import { Argument, commandLine, Flag, homePath, programOptions } from '../shared/program-options.ts'
 import { checkOptions } from './check-options.ts'
 import { Mapping } from './mapping-schema.ts'
 import { compilePattern } from './pattern.ts'

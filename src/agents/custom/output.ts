@@ -1,4 +1,4 @@
-import type { Turn } from '../../agent.ts'
+import type { Turn } from '../port.ts'
 import { readJson } from './json.ts'
 import { readJsonl } from './jsonl.ts'
 import type { CustomOptions } from './options.ts'

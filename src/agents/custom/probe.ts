@@ -1,5 +1,5 @@
-import type { AgentHealth, ProbePlace } from '../../agent.ts'
-import { probeProgram } from '../probe-program.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
+import { probeProgram } from '../shared/probe-program.ts'
 import type { CustomOptions } from './options.ts'
 import { matchesIn } from './pattern.ts'
 

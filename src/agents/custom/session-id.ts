@@ -1,5 +1,5 @@
 import { createLineSplitter } from '../../sandbox/process/lines.ts'
-import { idForm } from '../program-sessions.ts'
+import { idForm } from '../shared/program-sessions.ts'
 import type { CustomOptions } from './options.ts'
 import { matchesIn } from './pattern.ts'
 

@@ -1,5 +1,5 @@
-import type { Turn } from '../../agent.ts'
-import { createTextFlow, createTextKeeper } from '../text.ts'
+import type { Turn } from '../port.ts'
+import { createTextFlow, createTextKeeper } from '../shared/text.ts'
 import type { Output } from './output.ts'
 
 /** Plain text: every line is said at once, all of them together are the answer. */

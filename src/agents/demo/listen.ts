@@ -1,9 +1,9 @@
-import type { Turn } from '../../agent.ts'
 import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
-import { harmless } from '../harmless.ts'
-import { parseLine } from '../json.ts'
-import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../text.ts'
-import { createUnknownLines } from '../unknown.ts'
+import type { Turn } from '../port.ts'
+import { harmless } from '../shared/harmless.ts'
+import { parseLine } from '../shared/json.ts'
+import { clean, createTextKeeper, cut, pieceChars, sendPieces } from '../shared/text.ts'
+import { createUnknownLines } from '../shared/unknown.ts'
 import { DemoRecord, type DemoResult } from './records.ts'
 
 const maxLineBytes = 8 * 1024 * 1024

@@ -1,5 +1,5 @@
-import type { RebuildPlace, SessionFiles } from '../../agent.ts'
 import type { Utterance } from '../../domain/transcript.ts'
+import type { RebuildPlace, SessionFiles } from '../port.ts'
 
 /** One growing file per conversation, whose last line is its state. */
 export const sessionFiles: SessionFiles = {

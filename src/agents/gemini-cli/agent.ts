@@ -1,5 +1,5 @@
-import { type Adapter, canOnly } from '../../agent.ts'
-import { loaded } from '../loaded.ts'
+import { type Adapter, canOnly } from '../port.ts'
+import { loaded } from '../shared/loaded.ts'
 import { codePaths } from './code-paths.ts'
 import { geminiCommand } from './command.ts'
 import { login } from './login.ts'

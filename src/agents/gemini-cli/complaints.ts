@@ -1,5 +1,5 @@
-import type { Turn } from '../../agent.ts'
-import { createTextFlow, createTextKeeper, cut, type TextFlow, type TextKeeper } from '../text.ts'
+import type { Turn } from '../port.ts'
+import { createTextFlow, createTextKeeper, cut, type TextFlow, type TextKeeper } from '../shared/text.ts'
 
 /** What the program prints on stderr: told as it comes, and kept to explain a failure. */
 export interface Complaints extends TextFlow {

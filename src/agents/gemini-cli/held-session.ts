@@ -1,5 +1,5 @@
-import type { Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
+import type { Turn } from '../port.ts'
 
 /** Keeps the name of a conversation back until there is one. */
 export interface HeldSession {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { CredentialFile, Login } from '../../agent.ts'
-import { parseJson } from '../json.ts'
+import type { CredentialFile, Login } from '../port.ts'
+import { parseJson } from '../shared/json.ts'
 
 const Credentials = z.object({
   access_token: z.string().min(1),

@@ -5,9 +5,9 @@ import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import { asObject } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import { noFollow, openDirectory } from '../../sandbox/files/directory-handle.ts'
-import { count, text } from '../fields.ts'
-import { parseJson } from '../json.ts'
-import { cut } from '../text.ts'
+import { count, text } from '../shared/fields.ts'
+import { parseJson } from '../shared/json.ts'
+import { cut } from '../shared/text.ts'
 import { chatsFolder } from './session-files.ts'
 
 /** More than a turn can add; what is beyond it is not counted. */

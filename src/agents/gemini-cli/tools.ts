@@ -1,6 +1,6 @@
 import { asObject, type Fields } from '../../domain/object.ts'
-import { joinedName } from '../door-servers.ts'
-import { list, text } from '../fields.ts'
+import { joinedName } from '../shared/door-servers.ts'
+import { list, text } from '../shared/fields.ts'
 import { ownTools } from './rules.ts'
 
 /** Where nobody sits at a terminal the program hides its own tool for questions, and with it every tool of that name. */

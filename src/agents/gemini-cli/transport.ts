@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 import type { GeminiCliOptions } from './options.ts'
 
 export type Transport = 'acp' | 'one-shot'

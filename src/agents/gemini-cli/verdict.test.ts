@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTextKeeper } from '../text.ts'
+import { createTextKeeper } from '../shared/text.ts'
 import { readRetry, withoutNoise } from './complaints.ts'
 import { shielded } from './prompt.ts'
 import { calledTool } from './tools.ts'

@@ -1,12 +1,12 @@
-import type { Verdict } from '../../agent.ts'
 import { asObject } from '../../domain/object.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { Exit } from '../../sandbox/process/child.ts'
-import { judgeEnding } from '../ending.ts'
-import { text } from '../fields.ts'
-import { parseJson } from '../json.ts'
-import { resetTime } from '../reset-time.ts'
-import { cut, type TextKeeper } from '../text.ts'
+import type { Verdict } from '../port.ts'
+import { judgeEnding } from '../shared/ending.ts'
+import { text } from '../shared/fields.ts'
+import { parseJson } from '../shared/json.ts'
+import { resetTime } from '../shared/reset-time.ts'
+import { cut, type TextKeeper } from '../shared/text.ts'
 
 export type Facts = Omit<Verdict, 'outcome' | 'category' | 'message'>
 

@@ -1,4 +1,4 @@
-import type { TriedVersions } from '../../agent.ts'
+import type { TriedVersions } from '../port.ts'
 
 export const tried: TriedVersions = { from: '0.61.0', to: '0.61.0' }
 export const install = 'npm install -g @google/gemini-cli'

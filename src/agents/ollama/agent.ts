@@ -1,5 +1,5 @@
-import { type Adapter, canOnly } from '../../agent.ts'
-import { loaded } from '../loaded.ts'
+import { type Adapter, canOnly } from '../port.ts'
+import { loaded } from '../shared/loaded.ts'
 import { ollamaCommand } from './command.ts'
 import { OllamaOptions } from './options.ts'
 import { ownTools } from './own-tools.ts'

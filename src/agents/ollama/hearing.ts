@@ -1,12 +1,12 @@
-import type { Turn } from '../../agent.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
-import { harmless } from '../harmless.ts'
-import { parseLine } from '../json.ts'
-import { clean, createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../text.ts'
-import { createUnknownLines } from '../unknown.ts'
+import type { Turn } from '../port.ts'
+import { harmless } from '../shared/harmless.ts'
+import { parseLine } from '../shared/json.ts'
+import { clean, createTextFlow, createTextKeeper, cut, pieceChars, sendPieces, type TextKeeper } from '../shared/text.ts'
+import { createUnknownLines } from '../shared/unknown.ts'
 import { LoopRecord, type LoopResult } from './records.ts'
 
 /** What the loop says during one turn: passed on as events, and remembered for the verdict. */

@@ -1,5 +1,5 @@
-import type { LaunchSpec, Turn, Verdict } from '../../agent.ts'
 import { didYouMean } from '../../domain/nearest.ts'
+import type { LaunchSpec, Turn, Verdict } from '../port.ts'
 import type { OllamaOptions } from './options.ts'
 import type { ModelFacts } from './program/settings.ts'
 import { type OllamaServer, ollamaServer, type Shown } from './server.ts'

@@ -1,6 +1,6 @@
-import type { LaunchSpec, Permission, Turn } from '../../agent.ts'
 import { decide } from '../../domain/rule/decide.ts'
-import { harmless } from '../harmless.ts'
+import type { LaunchSpec, Permission, Turn } from '../port.ts'
+import { harmless } from '../shared/harmless.ts'
 
 /** What looks only, for the case that nobody has decided what is free. */
 const looking: readonly string[] = ['read', 'list', 'grep']

@@ -1,5 +1,5 @@
-import type { AgentHealth, ProbePlace } from '../../agent.ts'
 import { which } from '../../sandbox/process/which.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
 import { notRunning } from './model-facts.ts'
 import type { OllamaOptions } from './options.ts'
 import { program } from './program.ts'

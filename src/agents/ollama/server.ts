@@ -1,8 +1,8 @@
 import { messageOf } from '../../domain/error.ts'
 import { type Fields, fieldsOf } from '../../domain/object.ts'
 import { lineBatches } from '../../sandbox/process/lines.ts'
-import { parseJson } from '../json.ts'
-import { cut } from '../text.ts'
+import { parseJson } from '../shared/json.ts'
+import { cut } from '../shared/text.ts'
 
 export const ownEndpoint = 'http://127.0.0.1:11434'
 

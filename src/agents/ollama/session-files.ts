@@ -1,6 +1,6 @@
-import type { SessionFiles } from '../../agent.ts'
 import { isObjectOrArray } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
+import type { SessionFiles } from '../port.ts'
 import type { Message } from './program/history.ts'
 
 export const sessionsFolder = '.pawl-ollama/sessions'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Command, LaunchSpec } from '../../agent.ts'
+import type { Command, LaunchSpec } from '../port.ts'
 import type { OpencodeOptions } from './options.ts'
 import { databaseFile, importFile } from './session-files.ts'
 

@@ -1,10 +1,10 @@
-import type { LaunchSpec, Verdict } from '../../agent.ts'
 import { asObject, type Fields } from '../../domain/object.ts'
 import { Usage } from '../../domain/usage.ts'
 import type { AcpError, Habits } from '../acp/habits.ts'
-import { joinedName } from '../door-servers.ts'
-import { count, text } from '../fields.ts'
-import { cut } from '../text.ts'
+import type { LaunchSpec, Verdict } from '../port.ts'
+import { joinedName } from '../shared/door-servers.ts'
+import { count, text } from '../shared/fields.ts'
+import { cut } from '../shared/text.ts'
 import { ownTools } from './permissions.ts'
 
 /** How opencode keeps to the protocol. */

@@ -1,7 +1,7 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { PawlError } from '../../domain/error.ts'
 import { compileGlob } from '../../domain/rule/glob.ts'
 import { isSameTool } from '../../domain/rule/tools.ts'
+import type { LaunchSpec } from '../port.ts'
 import type { OpencodeOptions } from './options.ts'
 import { chooseTransport } from './versions.ts'
 

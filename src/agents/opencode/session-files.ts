@@ -1,6 +1,6 @@
-import type { RebuildPlace, SessionFiles } from '../../agent.ts'
 import { isObject } from '../../domain/object.ts'
 import type { Utterance } from '../../domain/transcript.ts'
+import type { RebuildPlace, SessionFiles } from '../port.ts'
 import { providerId } from './settings.ts'
 
 /** One database for all conversations of a home; a session's home holds those of that session only. */

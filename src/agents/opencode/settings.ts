@@ -1,6 +1,6 @@
-import type { LaunchSpec } from '../../agent.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { doorServers, toolTimeoutMs } from '../door-servers.ts'
+import type { LaunchSpec } from '../port.ts'
+import { doorServers, toolTimeoutMs } from '../shared/door-servers.ts'
 import type { OpencodeOptions } from './options.ts'
 import { permissions } from './permissions.ts'
 import { chooseTransport } from './versions.ts'

@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 import type { OpencodeOptions } from './options.ts'
 
 export type Transport = 'acp' | 'run'

@@ -1,4 +1,4 @@
-import type { Preset } from '../../agent.ts'
+import type { Preset } from '../port.ts'
 import { aider } from './aider.ts'
 import { amp } from './amp.ts'
 import { copilot } from './copilot.ts'

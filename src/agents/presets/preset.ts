@@ -1,4 +1,4 @@
-import type { Preset } from '../../agent.ts'
+import type { Preset } from '../port.ts'
 
 /** A preset without what its adapter is told in other words. */
 type Written = Omit<Preset, 'adapter'>

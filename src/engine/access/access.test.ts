@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Login } from '../../agent.ts'
+import type { Login } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
 import { ResolvedAgent } from '../../domain/agent-config.ts'
 import { type AccessPlace, doorAccess, findAccess } from './access.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import type { Access, Login } from '../../agent.ts'
+import type { Access, Login } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'

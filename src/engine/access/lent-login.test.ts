@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, sy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { CredentialFile } from '../../agent.ts'
+import type { CredentialFile } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import { createLeftovers, type Leftovers } from './leftovers.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chown, readFile, realpath, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CredentialFile } from '../../agent.ts'
+import type { CredentialFile } from '../../agents/port.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import { readHomeFile, writeHomeFile } from '../../sandbox/files/home-files.ts'

@@ -1,4 +1,4 @@
-import type { CredentialFile } from '../../agent.ts'
+import type { CredentialFile } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Db } from '../../store/database.ts'

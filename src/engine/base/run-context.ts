@@ -1,4 +1,4 @@
-import type { Verdict } from '../../agent.ts'
+import type { Verdict } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import type { Secret } from '../../domain/redact/names.ts'

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../agent.ts'
+import type { Verdict } from '../../agents/port.ts'
 import { messageOf } from '../../domain/error.ts'
 import { loweredBy, readHeader } from '../../domain/task/agent-header.ts'
 import { summaryOf } from '../../domain/task/summary.ts'

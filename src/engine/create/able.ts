@@ -1,4 +1,4 @@
-import type { Adapter, AgentHealth } from '../../agent.ts'
+import type { Adapter, AgentHealth } from '../../agents/port.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { PawlError } from '../../domain/error.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'

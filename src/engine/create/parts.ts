@@ -1,4 +1,4 @@
-import type { Adapter } from '../../agent.ts'
+import type { Adapter } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import type { FileLimits } from '../../domain/files/limits.ts'

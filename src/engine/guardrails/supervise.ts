@@ -1,4 +1,4 @@
-import type { Verdict } from '../../agent.ts'
+import type { Verdict } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { AgentEvent } from '../../domain/event.ts'
 import { type GuardrailSettings, guardrailsFor } from '../../domain/guardrails.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Verdict } from '../../agent.ts'
+import type { Verdict } from '../../agents/port.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 import { createLastWord, withFacts } from './call-facts.ts'
 

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../agent.ts'
+import type { Verdict } from '../../agents/port.ts'
 import type { Category } from '../../domain/outcome.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { RefusalKind } from '../../gateway/wires/model-event.ts'

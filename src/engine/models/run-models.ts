@@ -1,4 +1,4 @@
-import type { Adapter, ModelUse } from '../../agent.ts'
+import type { Adapter, ModelUse } from '../../agents/port.ts'
 import { accountOf } from '../../domain/account.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'

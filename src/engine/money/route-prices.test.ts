@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { modelPrices } from '../../agents/model-prices.ts'
+import { modelPrices } from '../../agents/shared/model-prices.ts'
 import { createPrices, price } from '../../domain/money/prices.ts'
 import type { Route } from '../../gateway/route.ts'
 import { createRoutePrices } from './route-prices.ts'

@@ -1,4 +1,4 @@
-import type { AgentHealth } from '../../agent.ts'
+import type { AgentHealth } from '../../agents/port.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { RunRow } from '../../store/tables.ts'

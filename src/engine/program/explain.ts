@@ -1,4 +1,4 @@
-import type { Adapter, AgentHealth, ProbePlace } from '../../agent.ts'
+import type { Adapter, AgentHealth, ProbePlace } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'

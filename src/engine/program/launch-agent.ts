@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import type { LaunchSpec } from '../../agent.ts'
+import type { LaunchSpec } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import { fp } from '../../base/failpoint.ts'
 import { createGate } from '../../base/gate.ts'

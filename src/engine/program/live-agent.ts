@@ -1,4 +1,4 @@
-import type { Conversation, Turn, Verdict } from '../../agent.ts'
+import type { Conversation, Turn, Verdict } from '../../agents/port.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import type { Walled } from '../../sandbox/port.ts'

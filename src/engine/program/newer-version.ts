@@ -1,6 +1,6 @@
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Adapter, AgentHealth } from '../../agent.ts'
+import type { Adapter, AgentHealth } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import { newerThanTried, numbersOf } from '../../domain/tried-versions.ts'

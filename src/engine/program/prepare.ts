@@ -1,7 +1,7 @@
 import { chownSync, lstatSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agent.ts'
+import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agents/port.ts'
 import { messageOf } from '../../domain/error.ts'
 import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile } from '../../domain/profile/profile.ts'

@@ -1,4 +1,4 @@
-import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agent.ts'
+import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import { fileMark } from '../../sandbox/process/file-mark.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
-import type { TurnImage } from '../../agent.ts'
+import type { TurnImage } from '../../agents/port.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Totals } from '../../domain/money/totals.ts'
 import { type Category, categories, type SessionCare } from '../../domain/outcome.ts'

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import type { Adapter } from '../../agent.ts'
+import type { Adapter } from '../../agents/port.ts'
 import { messageOf } from '../../domain/error.ts'
 import { createTape } from '../../gateway/recordings/recorder.ts'
 import type { Recorder } from '../../gateway/recordings/recording.ts'

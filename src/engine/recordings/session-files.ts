@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SessionFiles } from '../../agent.ts'
+import type { SessionFiles } from '../../agents/port.ts'
 import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { LineOf } from '../../gateway/recordings/format.ts'
 import { putFile } from '../../sandbox/files/put-file.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PermissionRequest } from '../../agent.ts'
+import type { PermissionRequest } from '../../agents/port.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { isObject } from '../../domain/object.ts'
 import type { ExactCall } from '../../domain/question/question.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Permission, PermissionRequest } from '../../agent.ts'
+import type { Permission, PermissionRequest } from '../../agents/port.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'

@@ -1,6 +1,6 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Adapter, SessionFiles } from '../../agent.ts'
+import type { Adapter, SessionFiles } from '../../agents/port.ts'
 import { invalid, notFound, PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import { putFile } from '../../sandbox/files/put-file.ts'

@@ -1,4 +1,4 @@
-import type { SessionFiles } from '../../agent.ts'
+import type { SessionFiles } from '../../agents/port.ts'
 import { atOnce } from '../../store/at-once.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Adapter, SessionFiles } from '../../agent.ts'
+import type { Adapter, SessionFiles } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import type { SessionFiles } from '../../agent.ts'
+import type { SessionFiles } from '../../agents/port.ts'
 import { compileGlob } from '../../domain/rule/glob.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { ownPrefix, partsOf } from '../../sandbox/files/path-inside.ts'

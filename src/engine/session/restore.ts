@@ -1,4 +1,4 @@
-import type { SessionFiles } from '../../agent.ts'
+import type { SessionFiles } from '../../agents/port.ts'
 import { putFile } from '../../sandbox/files/put-file.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import type { Db, Tx } from '../../store/database.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fstatSync } from 'node:fs'
-import type { RewrittenFiles } from '../../agent.ts'
+import type { RewrittenFiles } from '../../agents/port.ts'
 import { putFile } from '../../sandbox/files/put-file.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import type { Tx } from '../../store/database.ts'

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { canOnly } from '../../agent.ts'
+import { canOnly } from '../../agents/port.ts'
 import { type SkillsWanted, skillsOfRun } from './run-skills.ts'
 
 let home: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Adapter, LaunchSpec } from '../../agent.ts'
+import type { Adapter, LaunchSpec } from '../../agents/port.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { ScriptSkill } from '../../domain/skill.ts'
 import type { Walls } from '../../sandbox/port.ts'

@@ -1,4 +1,4 @@
-import type { Adapter } from '../../agent.ts'
+import type { Adapter } from '../../agents/port.ts'
 import { accountOf } from '../../domain/account.ts'
 import type { Budget, ResolvedAgent } from '../../domain/agent-config.ts'
 import { conflict, denied, invalid } from '../../domain/error.ts'

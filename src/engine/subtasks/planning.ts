@@ -1,4 +1,4 @@
-import type { Adapter } from '../../agent.ts'
+import type { Adapter } from '../../agents/port.ts'
 import type { TaskRow } from '../../store/tables.ts'
 import { limitsOf, maySplit } from './part.ts'
 

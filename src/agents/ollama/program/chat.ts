@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { asObject } from '../../../domain/object.ts'
-import { asCount, asText, linesOf, parsed } from '../../program-lines.ts'
+import { asCount, asText, linesOf, parsed } from '../../shared/program-lines.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { Call } from './history.ts'
 import { type Posted, post, textOf } from './post.ts'

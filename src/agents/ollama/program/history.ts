@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parsed } from '../../program-lines.ts'
+import { parsed } from '../../shared/program-lines.ts'
 import { Failure } from './failure.ts'
 
 export interface Call {

@@ -1,5 +1,5 @@
 import { asObject } from '../../../domain/object.ts'
-import { asText, parsed } from '../../program-lines.ts'
+import { asText, parsed } from '../../shared/program-lines.ts'
 import { post, textOf } from './post.ts'
 import type { Returned, Tool } from './tool.ts'
 

@@ -1,4 +1,4 @@
-import type { AgentHealth, ProbePlace } from '../agent.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
 import { probeFound } from './found-program.ts'
 import { type ProgramOptions, wordsOf } from './program-options.ts'
 import { readVersion } from './version.ts'

@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../agent.ts'
+import type { LaunchSpec } from '../port.ts'
 
 /** A server of tools, as it is found below the address of the door. */
 export interface DoorServer {

@@ -1,4 +1,4 @@
-import type { Turn } from '../agent.ts'
+import type { Turn } from '../port.ts'
 import { cut, pieceChars } from './text.ts'
 
 export interface UnknownLines {

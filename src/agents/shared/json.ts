@@ -1,5 +1,5 @@
-import { isSmall, mostParts } from '../domain/small.ts'
-import type { Line } from '../sandbox/process/lines.ts'
+import { isSmall, mostParts } from '../../domain/small.ts'
+import type { Line } from '../../sandbox/process/lines.ts'
 import { cut } from './text.ts'
 
 export type Parsed = { readonly value: unknown } | { readonly fault: string }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import type { AgentHealth, Command } from '../agent.ts'
-import { messageOf, PawlError } from '../domain/error.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
+import type { AgentHealth, Command } from '../port.ts'
 
 /** A program of ours that stands for an agent inside the walls. */
 export interface OwnProgram {
@@ -85,4 +85,4 @@ const textsOf = (root: URL, paths: readonly string[]) =>
 
 /** The folder above this module, be it a source or part of a bundle, that has such a file. */
 const rootWith = (path: string) =>
-  ['./', '../'].map((up) => new URL(up, import.meta.url)).find((root) => existsSync(new URL(path, root)))
+  ['./', '../../'].map((up) => new URL(up, import.meta.url)).find((root) => existsSync(new URL(path, root)))

@@ -1,6 +1,6 @@
-import type { AgentHealth, ProbePlace } from '../agent.ts'
-import { messageOf } from '../domain/error.ts'
-import { which } from '../sandbox/process/which.ts'
+import { messageOf } from '../../domain/error.ts'
+import { which } from '../../sandbox/process/which.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
 
 /** Has `look` tell of the program that a command stands for. What goes wrong before or in it is told as well, and nothing is thrown. */
 export async function probeFound(

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
-import type { Verdict } from '../agent.ts'
-import type { Exit } from '../sandbox/process/child.ts'
+import type { Exit } from '../../sandbox/process/child.ts'
+import type { Verdict } from '../port.ts'
 import { cut, type TextKeeper } from './text.ts'
 
 type Facts = Omit<Verdict, 'outcome' | 'category' | 'message'>

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Child, Exit } from '../sandbox/process/child.ts'
+import type { Child, Exit } from '../../sandbox/process/child.ts'
 
 /**
  * Reads both outputs, each chunk after the handler is done with the one before, until the child has ended or the signal aborts.

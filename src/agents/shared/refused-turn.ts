@@ -1,4 +1,4 @@
-import type { Turn, Verdict } from '../agent.ts'
+import type { Turn, Verdict } from '../port.ts'
 
 /** What becomes of a turn that cannot begin; undefined if it can. `isUnbidden`: the program has gone to work while nobody had asked it to. */
 export function refusedTurn({ signal }: Pick<Turn, 'signal'>, isUnbidden = false): Verdict | undefined {

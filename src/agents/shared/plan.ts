@@ -1,4 +1,4 @@
-import type { Turn } from '../agent.ts'
+import type { Turn } from '../port.ts'
 import { sendPieces } from './text.ts'
 
 /** A thing that the agent means to do. */

@@ -1,4 +1,4 @@
-import type { SkillsGiven } from '../agent.ts'
+import type { SkillsGiven } from '../port.ts'
 
 /** For programs that cannot be shown a folder of skills: the agent is told which there are, and reads the one it needs. */
 export function withSkills(systemPrompt: string | undefined, skills: SkillsGiven | undefined): string | undefined {

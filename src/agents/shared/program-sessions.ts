@@ -1,4 +1,4 @@
-import type { SessionFiles } from '../agent.ts'
+import type { SessionFiles } from '../port.ts'
 
 /** What an id may be like that becomes an argument of a command or part of a path, whoever has made it up. */
 export const idForm = /^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|\.(?!\.)){0,127}$/

@@ -1,4 +1,4 @@
-import { type Price, type PriceList, type PriceOrigin, price } from '../domain/money/prices.ts'
+import { type Price, type PriceList, type PriceOrigin, price } from '../../domain/money/prices.ts'
 
 /** Where the list below comes from. */
 export const priceOrigin: PriceOrigin = {

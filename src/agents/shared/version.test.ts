@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AgentHealth, ProbePlace } from '../agent.ts'
-import { claudeCode } from './claude-code/agent.ts'
-import { codex } from './codex/agent.ts'
-import { custom } from './custom/agent.ts'
+import { claudeCode } from '../claude-code/agent.ts'
+import { codex } from '../codex/agent.ts'
+import { custom } from '../custom/agent.ts'
+import type { AgentHealth, ProbePlace } from '../port.ts'
 import { readVersion } from './version.ts'
 
 type Prober = (command: string, place: ProbePlace) => Promise<AgentHealth>

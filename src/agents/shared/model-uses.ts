@@ -1,5 +1,5 @@
-import type { ModelUse } from '../agent.ts'
-import type { WireName } from '../domain/models.ts'
+import type { WireName } from '../../domain/models.ts'
+import type { ModelUse } from '../port.ts'
 
 const uses: Readonly<Record<WireName, ModelUse>> = {
   anthropic: { wire: 'anthropic', endpoint: 'https://api.anthropic.com', keys: [] },

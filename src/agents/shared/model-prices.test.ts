@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { noUsage } from '../domain/money/cost.ts'
-import { createPrices, modelFits } from '../domain/money/prices.ts'
+import { noUsage } from '../../domain/money/cost.ts'
+import { createPrices, modelFits } from '../../domain/money/prices.ts'
 import { modelPrices } from './model-prices.ts'
 
 const million = { ...noUsage, inputTokens: 1e6, outputTokens: 1e6, cacheReadTokens: 1e6, cacheWriteTokens: 1e6 }
