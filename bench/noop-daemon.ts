@@ -1,8 +1,8 @@
 /** A daemon as users start it, but for the programs of its agents: none is started, and each has said "done" before anybody looks. Prints where it listens. */
 import { adapters, presets } from '../src/agents/index.ts'
 import { silentLog as log } from '../src/base/log.ts'
-import { loadConfig } from '../src/config.ts'
-import { startDaemon } from '../src/daemon.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { startDaemon } from '../src/daemon/daemon.ts'
 import { nothing } from './nothing.ts'
 
 const config = await loadConfig({ cwd: process.cwd(), adapters, presets, flags: { port: 0 } })

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '..')
 export async function writeProgram(dist: string): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
-    input: { cli: 'src/cli/main.ts', index: 'src/index.ts', agent: 'src/agents/port.ts', client: 'src/client/index.ts' },
+    input: { cli: 'src/cli/main.ts', index: 'src/library/index.ts', agent: 'src/agents/port.ts', client: 'src/client/index.ts' },
     platform: 'node',
     external: /^[^./]/,
   })

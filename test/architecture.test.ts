@@ -12,7 +12,6 @@ const allowed: Record<string, readonly string[]> = {
   domain: [],
   base: ['../package'],
   sandbox: [],
-  'mcp-server': ['sandbox/process/child'],
   bounded: [],
   agents: [
     'sandbox/port',
@@ -28,20 +27,16 @@ const allowed: Record<string, readonly string[]> = {
   telemetry: ['gateway/money/purse', 'gateway/wires/conventional-name', 'store/spans', 'store/database'],
   secrets: ['store'],
   store: ['sandbox/process', 'sandbox/files'],
-  engine: ['agents/port', 'sandbox', 'mcp-server', 'store', 'secrets', 'gateway', 'telemetry', 'bounded'],
-  tools: ['mcp-server', 'bounded', 'store', 'sandbox'],
+  engine: ['agents/port', 'sandbox', 'tools/servers/port', 'store', 'secrets', 'gateway', 'telemetry', 'bounded'],
+  tools: ['bounded', 'store', 'sandbox'],
   surfaces: ['engine/runtime', 'engine/entrance', 'engine/secrets', 'engine/listeners', 'engine/said', 'sandbox/files/made-once'],
   client: [],
-  'run-file': ['sandbox/process/identity'],
   cli: [
     'client',
     'gateway/recordings',
     'config',
-    'run-file',
     'sandbox/process/descriptors',
-    'describe',
     'daemon',
-    'doctor',
     'agents/index',
     'engine/runtime',
     'engine/entrance',
@@ -49,16 +44,12 @@ const allowed: Record<string, readonly string[]> = {
     'surfaces/acp',
     'surfaces/mcp',
   ],
-  describe: ['agents', 'config'],
-  doctor: ['*'],
   daemon: ['*'],
-  walls: ['engine', 'sandbox'],
-  index: ['*'],
   library: ['*'],
 }
 /** Modules that may import `rm` or `cp`, and why no agent can put a folder or a link in the place of what they remove. */
 const mayUseRm: Record<string, string> = {
-  'run-file.ts': 'a file in the home of Pawl',
+  'daemon/machine/run-file.ts': 'a file in the home of Pawl',
   config: "the user's configuration, and probes in the home of Pawl",
   secrets: 'key files in the home of Pawl',
   store: 'the database, the backups and the home of Pawl',
@@ -98,9 +89,9 @@ const byPath: Record<string, string> = {
   'tools/files/content.ts': 'its paths come from an open folder',
   'engine/workspace/tree.ts': 'its paths come from an open folder; the top is a copy in a folder of ours',
   // Folders that only Pawl and its user write.
-  'run-file.ts': 'the home of Pawl',
+  'daemon/machine/run-file.ts': 'the home of Pawl',
   daemon: 'the home of Pawl',
-  'daemon.ts': 'the home of Pawl',
+  'daemon/daemon.ts': 'the home of Pawl',
   config: "the user's configuration, and probes in the home of Pawl",
   secrets: 'the home of Pawl',
   store: 'the database, the backups and the home of Pawl',
@@ -142,8 +133,8 @@ const byPath: Record<string, string> = {
   'engine/mcp-servers/look.ts': 'folders that were just made, before anything is started in them',
   'engine/recall.ts': 'folders that were just made, before anything is started in them',
   'agents/codex/databases.ts': 'a home that was just made, for a program that asks no model',
-  doctor: 'a folder that was just made',
-  'doctor.ts': 'the homes of sessions, for names alone',
+  'daemon/doctor': 'a folder that was just made',
+  'daemon/doctor/doctor.ts': 'the homes of sessions, for names alone',
   'tools/ssh/connection.ts': 'keys in the records of a run, which agents never see',
   // The user, at the user's own word, with the rights of whoever calls.
   cli: "the user's own folders, at the user's own word",
@@ -219,7 +210,7 @@ describe('the architecture', () => {
   it('reads the environment in config.ts alone', () => {
     // These are the source text of other programs, which run inside the walls.
     const readers = [
-      'config.ts',
+      'config/config.ts',
       'sandbox/bubblewrap/init.ts',
       'tools/bridge.ts',
       'agents/ollama/program/main.ts',

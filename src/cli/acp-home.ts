@@ -1,5 +1,5 @@
 import { pause } from '../client/follow.ts'
-import { clientSettings } from '../config.ts'
+import { clientSettings } from '../config/config.ts'
 import { PawlError, unavailable } from '../domain/error.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import type { AcpHome } from '../surfaces/acp/home.ts'

@@ -1,4 +1,5 @@
-import { clientSettings } from '../config.ts'
+import { clientSettings } from '../config/config.ts'
+import { findDaemon } from '../daemon/machine/run-file.ts'
 import type { AuditVerdict, AuditView } from '../domain/audit.ts'
 import { invalid, PawlError } from '../domain/error.ts'
 import type { NewTask, Page } from '../domain/view.ts'
@@ -6,7 +7,6 @@ import type { AuditFilter } from '../engine/entrance/audit.ts'
 import type { EntranceVerbs } from '../engine/entrance/entrance.ts'
 import type { Runtime } from '../engine/runtime.ts'
 import type { SecretVerbs } from '../engine/secrets.ts'
-import { findDaemon } from '../run-file.ts'
 import type { Cli } from './cli.ts'
 import { sayOpenWalls } from './open-walls.ts'
 import { plain } from './plain.ts'
@@ -60,7 +60,7 @@ export async function connect(cli: Cli, options: ConnectOptions): Promise<Connec
     ? { config: await readSettings(cli, { askTrust: false }) }
     : await readUsableSettings(cli)
   if (problem !== undefined) cli.say(`pawl: going on without these settings: ${plain(problem)}`)
-  const { openRuntime, startDaemon } = await import('../daemon.ts')
+  const { openRuntime, startDaemon } = await import('../daemon/daemon.ts')
   const { ownLog } = await import('./own-log.ts')
   const log = ownLog(cli, config)
   const own =

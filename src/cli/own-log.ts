@@ -1,5 +1,5 @@
 import { createLog, type Log } from '../base/log.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Cli } from './cli.ts'
 import { nameSources } from './source-places.ts'
 import { print } from './terminal.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Preset } from '../agents/port.ts'
-import { type Config, type ConfigFlags, loadConfig } from '../config.ts'
 import { PawlError } from '../domain/error.ts'
+import { type Config, type ConfigFlags, loadConfig } from './config.ts'
 import type { ConfigAdapter } from './json-schema.ts'
 
 export const adapters: readonly ConfigAdapter[] = [

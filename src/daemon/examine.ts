@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { DoctorReport, Finding } from '../domain/doctor.ts'
 import { messageOf } from '../domain/error.ts'
 
@@ -15,7 +15,7 @@ export async function examine(config: Config, onFinding: (finding: Finding) => v
     fix: 'correct the file: pawl config check',
   }
   const told = (row: Finding) => (problem !== undefined && row.name === broken.name ? broken : row)
-  const { inspect } = await import('../doctor.ts')
+  const { inspect } = await import('./doctor/doctor.ts')
   const report = await inspect(config, (row) => onFinding(told(row)))
   return { ...report, rows: report.rows.map(told) }
 }

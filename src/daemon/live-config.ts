@@ -1,5 +1,5 @@
+import type { Config } from '../config/config.ts'
 import { showConfig } from '../config/show.ts'
-import type { Config } from '../config.ts'
 import type { SettingEffect } from '../domain/settings-view.ts'
 
 /** Settings that can change while everything runs. Whoever has a block of them keeps it: it is changed in place. */

@@ -1,9 +1,9 @@
 import { adapterNamed, agentCodePaths } from '../agents/index.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { Config } from '../config/config.ts'
+import { environmentOf, searchPath } from '../config/config.ts'
 import { formatPath } from '../config/problems.ts'
-import type { Config } from '../config.ts'
-import { environmentOf, searchPath } from '../config.ts'
 import { commonCodePaths } from '../domain/code-paths.ts'
 import { defaultProfile, resolveProfile } from '../domain/profile/resolve.ts'
 import type { Redactor } from '../domain/redact/redactor.ts'
@@ -15,9 +15,9 @@ import type { SignIns } from '../engine/mcp-servers/sign-in.ts'
 import { secretTokens } from '../engine/mcp-servers/tokens.ts'
 import type { McpServerVerbParts } from '../engine/mcp-servers/verbs.ts'
 import type { Secrets } from '../engine/secrets.ts'
-import type { TokenKeeper } from '../mcp-server.ts'
 import type { Database } from '../store/database.ts'
-import type { MachineWalls } from '../walls.ts'
+import type { TokenKeeper } from '../tools/servers/port.ts'
+import type { MachineWalls } from './machine/sandbox.ts'
 
 export interface ServersGround {
   readonly config: Config

@@ -1,5 +1,5 @@
 import { modelPrices, priceOrigin } from '../agents/shared/model-prices.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createPrices } from '../domain/money/prices.ts'
 import type { SharedCaps } from '../engine/money/caps.ts'
 import type { Money } from '../engine/money/meter.ts'

@@ -1,5 +1,5 @@
 import { adapterNamed } from '../agents/index.ts'
-import { environmentOf, searchPath } from '../config.ts'
+import { environmentOf, searchPath } from '../config/config.ts'
 import type { Notification } from '../domain/notification.ts'
 import { createListenerSender } from '../engine/listeners/send.ts'
 import { changesOf } from '../engine/outbox/changes.ts'
@@ -7,9 +7,9 @@ import { createDelivery } from '../engine/outbox/deliver.ts'
 import { createSender, type Sender } from '../engine/outbox/sender.ts'
 import { findSenderKey } from '../engine/push/key-file.ts'
 import { createRecallSender, recallTarget } from '../engine/recall.ts'
-import { readRunFile } from '../run-file.ts'
 import type { BackgroundPart } from './background.ts'
 import type { Ground } from './ground.ts'
+import { readRunFile } from './machine/run-file.ts'
 
 /** What sends notifications, from this machine. */
 export function openSender({

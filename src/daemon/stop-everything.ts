@@ -1,7 +1,7 @@
 import { unavailable } from '../domain/error.ts'
-import { findDaemon } from '../run-file.ts'
 import { isAlive } from '../sandbox/process/identity.ts'
 import { stopEmbedded } from '../store/embedded/server.ts'
+import { findDaemon } from './machine/run-file.ts'
 
 /** Stops the daemon of a home, then its database. Tasks that run go back to the queue. */
 export async function stopEverything(

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { adapterNamed, adapters, agentCodePaths, programOf } from '../agents/index.ts'
-import { environmentOf, searchPath } from '../config.ts'
+import { environmentOf, searchPath } from '../config/config.ts'
 import { commonCodePaths } from '../domain/code-paths.ts'
 import { createLeftovers } from '../engine/access/leftovers.ts'
 import { sweepLeftovers } from '../engine/access/sweep-leftovers.ts'

@@ -2,7 +2,7 @@ import type { Log } from '../base/log.ts'
 import { version } from '../base/version.ts'
 import { type Client, createClientOver } from '../client/client.ts'
 import type { Transport, WireRequest } from '../client/transport.ts'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import { localUser, type Principal } from '../domain/role.ts'
 import { createHttpSurface } from '../surfaces/http/server.ts'
 

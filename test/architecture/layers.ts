@@ -10,6 +10,7 @@ export const layers: Record<string, Layers> = {
     'index.ts',
   ],
   sandbox: ['process', 'files', 'egress', '.', ['bubblewrap', 'none'], 'index.ts'],
+  daemon: ['machine', 'doctor', '.'],
   store: ['migrations', 'embedded', '.', 'backup', 'transfer'],
   surfaces: ['.', ['http', 'mcp', 'a2a', 'acp']],
 }

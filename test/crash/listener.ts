@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { findDaemon } from '../../src/daemon/machine/run-file.ts'
 import { PawlError } from '../../src/domain/error.ts'
-import { findDaemon } from '../../src/run-file.ts'
 import { type Receiver, startReceiver } from '../receiver/receiver.ts'
 import { findViolations } from './check.ts'
 import type { Arm } from './daemon.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { metricDefinitions } from '../../src/telemetry/metrics.ts'
 import { createRegistry } from '../../src/telemetry/registry.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine } from '../engine/home.ts'

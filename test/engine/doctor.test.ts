@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { inspect } from '../../src/doctor.ts'
+import { inspect } from '../../src/daemon/doctor/doctor.ts'
 import { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { eventsUntil, loadTestConfig, makeHome, startEngine } from './home.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { isEnded } from '../../src/domain/task/task.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFil
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { NewTask } from '../../src/domain/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 

@@ -1,7 +1,7 @@
 import { adapters } from '../../src/agents/index.ts'
 import { silentLog } from '../../src/base/log.ts'
-import { type Config, loadConfig } from '../../src/config.ts'
-import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 

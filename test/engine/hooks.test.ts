@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { commandAgent, eventsUntil, until } from './home.ts'
 import { by, finish, listed, makeNotificationHome, type NotificationHome } from './notification-home.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient, createPawl, type Event, type Pawl, runAgent } from '../../src/index.ts'
+import { createClient, createPawl, type Event, type Pawl, runAgent } from '../../src/library/index.ts'
 import { makeHome } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

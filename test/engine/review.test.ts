@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'
 import { commandAgent, makeHome, startEngine, until } from './home.ts'
 

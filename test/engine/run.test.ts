@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog, silentLog } from '../../src/base/log.ts'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { processesOf } from '../../src/sandbox/process/tree.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { NewSchedule } from '../../src/domain/schedule/schedule.ts'
 import { commandAgent, makeHome, startEngine, until } from './home.ts'
 

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
 import type { NewTask, TaskView } from '../../src/domain/view.ts'

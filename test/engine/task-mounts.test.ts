@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { NewTask } from '../../src/domain/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 

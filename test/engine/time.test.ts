@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TestClock } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 import { HandClock } from './test-clock.ts'
 

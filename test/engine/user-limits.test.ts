@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { eventsUntil, isResting, makeHome, startEngine } from '../engine/home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 

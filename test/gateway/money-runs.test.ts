@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { Budget } from '../../src/domain/agent-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from '../engine/home.ts'

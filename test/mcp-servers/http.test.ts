@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { McpServerView } from '../../src/domain/mcp-server.ts'
 import type { Role } from '../../src/domain/role.ts'
 import { makeHome, startEngine } from '../engine/home.ts'

@@ -2,7 +2,7 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { makeHome, startEngine } from '../engine/home.ts'
 
 /** A daemon with a port, and clients that others have written to speak to it. */

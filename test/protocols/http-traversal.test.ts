@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { Daemon } from '../../src/daemon.ts'
+import type { Daemon } from '../../src/daemon/daemon.ts'
 import { declaredRights } from '../../src/surfaces/http/needs.ts'
 import { makeHome, startEngine } from '../engine/home.ts'
 import { fakeRuntime } from '../fake-runtime.ts'

@@ -422,7 +422,7 @@ export const cliExecutor = {
   'W0-21': { means: 'Automatic memories are useful, redacted, and do not push better ones out.', open: 'later: teams' },
   'W0-22': {
     means: 'Without configuration there is a time limit.',
-    shown: ['src/config.test.ts > without any file the defaults and the built-in agents are in force'],
+    shown: ['src/config/config.test.ts > without any file the defaults and the built-in agents are in force'],
   },
   'W0-23': {
     means: 'A missing program is an unhealthy agent with a cure, not a failure of every task.',

@@ -44,7 +44,7 @@ export const rulings = {
   'C-6': {
     means: 'Total and silence limits are always set; only an explicit 0 lifts one.',
     shown: [
-      'src/config.test.ts > without any file the defaults and the built-in agents are in force',
+      'src/config/config.test.ts > without any file the defaults and the built-in agents are in force',
       'src/config/duration.test.ts > 0 is no wait for a wait, and no limit for a limit',
       'test/engine/time.test.ts > a time limit of 0 that is said outright means none',
     ],

@@ -28,7 +28,7 @@ export const sdkExecutor = {
     means: 'The known limits hold: three tries, 5 s doubling, 4096 characters of stderr; the fixed sentences come with messages.',
     shown: [
       'test/engine/program-runs.test.ts > a failure is one log line: kind, message, exit code, and the end of what was said on standard error',
-      'src/config.test.ts > without any file the defaults and the built-in agents are in force',
+      'src/config/config.test.ts > without any file the defaults and the built-in agents are in force',
     ],
   },
   'S1-5': {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { clientSettings } from '../../config.ts'
+import { clientSettings } from '../../config/config.ts'
+import { findDaemon } from '../../daemon/machine/run-file.ts'
 import { unavailable } from '../../domain/error.ts'
-import { findDaemon } from '../../run-file.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 

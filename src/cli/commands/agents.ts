@@ -16,8 +16,14 @@ export function define(command: Command, cli: Cli): void {
 }
 
 /** As this folder's settings have them: what a task asked for here would use, daemon or not. */
-async function look<T>(cli: Cli, work: (parts: typeof import('../../describe.ts'), config: Settings) => Promise<T>): Promise<T> {
-  const [parts, { readSettings }] = await Promise.all([import('../../describe.ts'), import('../settings.ts')])
+async function look<T>(
+  cli: Cli,
+  work: (parts: typeof import('../../daemon/machine/describe-agents.ts'), config: Settings) => Promise<T>,
+): Promise<T> {
+  const [parts, { readSettings }] = await Promise.all([
+    import('../../daemon/machine/describe-agents.ts'),
+    import('../settings.ts'),
+  ])
   const config = await readSettings(cli, { askTrust: true })
   // Each program is started to ask for its version, and some are slow to start.
   const waiting = setTimeout(() => cli.say(`Asking the programs of ${config.agents.length} agents for their versions …`), 1_000)
@@ -81,7 +87,10 @@ const failing = async (cli: Cli): Promise<AgentRecord[]> =>
 
 /** Undefined if no daemon runs, or it does not answer: what is known of agents is as true without it, and "pawl doctor" says what is wrong. */
 async function askDaemon<T>(cli: Cli, ask: (client: Client) => Promise<T>): Promise<T | undefined> {
-  const [{ clientSettings }, { findDaemon }] = await Promise.all([import('../../config.ts'), import('../../run-file.ts')])
+  const [{ clientSettings }, { findDaemon }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../daemon/machine/run-file.ts'),
+  ])
   const { home } = await clientSettings({ cwd: cli.cwd, ...cli.globals })
   const daemon = await findDaemon(home)
   if (!daemon) return undefined

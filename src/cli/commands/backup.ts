@@ -41,7 +41,7 @@ export function define(command: Command, cli: Cli): void {
 /** Always in this process, beside the daemon if there is one: the file belongs to whoever asked for it, and so does the key. */
 async function backup(cli: Cli, file: string | undefined, options: BackupOptions): Promise<void> {
   const { readUsableSettings } = await import('../settings.ts')
-  const { openRuntime } = await import('../../daemon.ts')
+  const { openRuntime } = await import('../../daemon/daemon.ts')
   const { ownLog } = await import('../own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { clientSettings } from '../../config.ts'
+import { clientSettings } from '../../config/config.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DoctorReport } from '../../doctor.ts'
+import type { DoctorReport } from '../../daemon/doctor/doctor.ts'
 import { invalid } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { formatBytes } from '../format.ts'
@@ -22,7 +22,10 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
-  const [{ inspect }, { readUsableSettings }] = await Promise.all([import('../../doctor.ts'), import('../settings.ts')])
+  const [{ inspect }, { readUsableSettings }] = await Promise.all([
+    import('../../daemon/doctor/doctor.ts'),
+    import('../settings.ts'),
+  ])
   const { config, problem } = await readUsableSettings(cli)
   const look = async () => withProblem(await inspect(config), problem)
   let report = await look()

@@ -16,7 +16,7 @@ export function define(command: Command, cli: Cli): void {
 /** Always in this process: it may be much, and needs no daemon. */
 async function print(cli: Cli, { task }: { task?: string[] }): Promise<void> {
   const { readUsableSettings } = await import('../settings.ts')
-  const { openRuntime } = await import('../../daemon.ts')
+  const { openRuntime } = await import('../../daemon/daemon.ts')
   const { ownLog } = await import('../own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })

@@ -17,7 +17,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function take(cli: Cli, file: string): Promise<void> {
   const { readUsableSettings } = await import('../settings.ts')
-  const { openRuntime } = await import('../../daemon.ts')
+  const { openRuntime } = await import('../../daemon/daemon.ts')
   const { ownLog } = await import('../own-log.ts')
   const { config } = await readUsableSettings(cli)
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {

@@ -13,7 +13,7 @@ export function define(command: Command, cli: Cli): void {
 /** Always in this process: a key is handed to nobody, not even to a daemon. */
 async function rekey(cli: Cli, { from }: { from?: string }): Promise<void> {
   const { readUsableSettings } = await import('../settings.ts')
-  const { openRuntime } = await import('../../daemon.ts')
+  const { openRuntime } = await import('../../daemon/daemon.ts')
   const { ownLog } = await import('../own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })

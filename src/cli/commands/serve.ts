@@ -33,7 +33,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }, { closeLeaking }] = await Promise.all([
-    import('../../daemon.ts'),
+    import('../../daemon/daemon.ts'),
     import('../settings.ts'),
     import('../../base/log.ts'),
     import('../../sandbox/process/descriptors.ts'),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { clientSettings } from '../../config.ts'
+import { clientSettings } from '../../config/config.ts'
 import { notFound } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'

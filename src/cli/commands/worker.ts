@@ -27,7 +27,7 @@ others. With --database-url postgres://… it joins that database, without it th
 
 async function work(cli: Cli): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }] = await Promise.all([
-    import('../../daemon.ts'),
+    import('../../daemon/daemon.ts'),
     import('../settings.ts'),
     import('../../base/log.ts'),
   ])

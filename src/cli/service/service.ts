@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { clientSettings, environmentOf, searchPath } from '../../config.ts'
+import { clientSettings, environmentOf, searchPath } from '../../config/config.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Cli } from '../cli.ts'
 import { launchdFile, launchdLabel, type ServiceParts, systemdUnit, unitName } from './unit.ts'

@@ -4,9 +4,9 @@ import type { Log } from '../../base/log.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { McpHealth, McpServer } from '../../domain/mcp-server.ts'
-import type { ServerFacts } from '../../mcp-server.ts'
 import type { Db } from '../../store/database.ts'
 import { readHealth, writeHealth } from '../../store/mcp-health.ts'
+import type { ServerFacts } from '../../tools/servers/port.ts'
 
 type By = NonNullable<McpHealth['checkedBy']>
 export type Reached = ServerFacts & { readonly tools: readonly string[]; readonly tookMs: number }

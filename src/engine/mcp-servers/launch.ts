@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Log } from '../../base/log.ts'
-import type { ServerCommand } from '../../mcp-server.ts'
 import { proxyEnvironment } from '../../sandbox/egress/environment.ts'
 import type { NetworkAccess } from '../../sandbox/egress/network.ts'
 import type { Sandbox, Walled, Walls } from '../../sandbox/port.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 import { findProgram } from '../../sandbox/process/program.ts'
+import type { ServerCommand } from '../../tools/servers/port.ts'
 import { type DoorVerbs, serveDoor } from '../program/door.ts'
 
 /** Walls in which servers are started, and their way out. */

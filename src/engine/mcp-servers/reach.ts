@@ -1,8 +1,8 @@
 import type { Log } from '../../base/log.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import type { ServerWay } from '../../mcp-server.ts'
 import { readRules } from '../../sandbox/egress/host-rule.ts'
 import { type NetworkEvent, openNetwork } from '../../sandbox/egress/network.ts'
+import type { ServerWay } from '../../tools/servers/port.ts'
 
 /**
  * The way to a server's own host. Who writes its address into the settings means that it may be reached, on this machine too; what `network.deny` of the profile

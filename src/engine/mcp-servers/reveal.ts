@@ -1,7 +1,7 @@
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import { namesSecret, type Secret } from '../../domain/redact/names.ts'
-import type { Revealed } from '../../mcp-server.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
+import type { Revealed } from '../../tools/servers/port.ts'
 import type { RunParts } from '../run.ts'
 
 export interface RevealParts extends Pick<RunParts, 'environment' | 'secretsFor'> {

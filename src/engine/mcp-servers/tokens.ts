@@ -1,5 +1,5 @@
 import { PawlError } from '../../domain/error.ts'
-import type { TokenKeeper } from '../../mcp-server.ts'
+import type { TokenKeeper } from '../../tools/servers/port.ts'
 import { globalScope, type Secrets } from '../secrets.ts'
 
 /** What lets Pawl in by OAuth lies among the secrets, sealed like them. */

@@ -14,12 +14,12 @@ import {
 } from '@modelcontextprotocol/client'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { HttpServer, McpServer, StdioServer } from '../../domain/mcp-server.ts'
-import { type ServerFacts, type ServerPlace, signInReason } from '../../mcp-server.ts'
 import { createWebFetch } from '../../sandbox/egress/web-fetch.ts'
 import { type ChildTransport, childTransport } from './child-transport.ts'
 import { createClient } from './client.ts'
 import { eliciting } from './elicit.ts'
 import { byKeptTokens, createOAuth } from './oauth.ts'
+import { type ServerFacts, type ServerPlace, signInReason } from './port.ts'
 
 /** A server that answers. */
 export interface Connected {

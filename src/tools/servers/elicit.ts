@@ -1,5 +1,5 @@
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client'
-import type { ServerPlace, ServerQuestion } from '../../mcp-server.ts'
+import type { ServerPlace, ServerQuestion } from './port.ts'
 
 type Field = ElicitRequestFormParams['requestedSchema']['properties'][string]
 

@@ -1,5 +1,5 @@
-import type { LookAtServer } from '../../mcp-server.ts'
 import { connectServer } from './connect.ts'
+import type { LookAtServer } from './port.ts'
 
 export const lookAtServer: LookAtServer = async (name, server, place, signal) => {
   const { client, facts, close } = await connectServer(name, server, place, signal)

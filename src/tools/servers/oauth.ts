@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { HttpServer } from '../../domain/mcp-server.ts'
-import type { TokenKeeper } from '../../mcp-server.ts'
+import type { TokenKeeper } from './port.ts'
 
 /** What is kept of one server, by the address of who lets in there: what one issuer gave is never shown to another. */
 const Kept = z.object({

@@ -3,11 +3,11 @@ import { Server } from '@modelcontextprotocol/server'
 import type { Log } from '../../base/log.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'
-import { mostTools } from '../../mcp-server.ts'
 import { withoutMiddle } from '../answer-text.ts'
 import { createExchange, type Protocol } from '../protocol.ts'
 import type { Permit } from '../strict-parts.ts'
 import { isLate } from './connect.ts'
+import { mostTools } from './port.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface RelayParts {

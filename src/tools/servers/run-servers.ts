@@ -1,8 +1,8 @@
 import type { Log } from '../../base/log.ts'
 import type { McpServers } from '../../domain/mcp-server.ts'
-import type { ServerPlace } from '../../mcp-server.ts'
 import { serveProtocol, type ToolServer } from '../serve.ts'
 import type { Permit } from '../strict-parts.ts'
+import type { ServerPlace } from './port.ts'
 import { createRelay } from './relay.ts'
 import { createUpstream, type Telling } from './upstream.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { conflict, invalid, messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import type { McpServer } from '../../domain/mcp-server.ts'
-import type { ServerPlace, ServerWay } from '../../mcp-server.ts'
 import { createWebFetch, type WebFetch } from '../../sandbox/egress/web-fetch.ts'
 import { createClient } from './client.ts'
 import { transportTo } from './connect.ts'
 import { createOAuth } from './oauth.ts'
+import type { ServerPlace, ServerWay } from './port.ts'
 
 type Way = Pick<ServerPlace, 'reach' | 'reveal'> & { readonly tokens: NonNullable<ServerPlace['tokens']> }
 

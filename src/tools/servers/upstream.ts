@@ -1,8 +1,8 @@
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { McpServer } from '../../domain/mcp-server.ts'
 import { createRedactor, type Redactor } from '../../domain/redact/redactor.ts'
-import { type ServerFacts, type ServerPlace, signInReason } from '../../mcp-server.ts'
 import { type Connected, connectServer } from './connect.ts'
+import { type ServerFacts, type ServerPlace, signInReason } from './port.ts'
 
 /** One of the user's servers while a run has it: started or reached by whoever needs it first, and again if it is lost. */
 export interface Upstream {

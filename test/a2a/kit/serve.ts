@@ -4,8 +4,8 @@
  */
 import { adapters } from '../../../src/agents/index.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { loadConfig } from '../../../src/config.ts'
-import { startDaemon } from '../../../src/daemon.ts'
+import { loadConfig } from '../../../src/config/config.ts'
+import { startDaemon } from '../../../src/daemon/daemon.ts'
 import { planMessage } from './plan.ts'
 
 const write = (line: string) => process.stderr.write(`${line}\n`)

@@ -1,8 +1,8 @@
-import { type Config, searchPath } from '../config.ts'
-import type { Finding, Found } from '../domain/doctor.ts'
-import { messageOf } from '../domain/error.ts'
-import type { McpHealth, McpServer } from '../domain/mcp-server.ts'
-import { findProgram } from '../sandbox/process/program.ts'
+import { type Config, searchPath } from '../../config/config.ts'
+import type { Finding, Found } from '../../domain/doctor.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { McpHealth, McpServer } from '../../domain/mcp-server.ts'
+import { findProgram } from '../../sandbox/process/program.ts'
 import { askDaemon } from './daemon.ts'
 
 /** How the user's servers of tools were when somebody looked last. Nothing is started here: "pawl mcp-servers test" does that. */

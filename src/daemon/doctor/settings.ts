@@ -1,11 +1,11 @@
-import { systemClock } from '../base/clock.ts'
-import { type Config, environmentOf, searchPath } from '../config.ts'
-import type { Finding, Found } from '../domain/doctor.ts'
-import { messageOf } from '../domain/error.ts'
-import { keyReader } from '../engine/models/provider-key.ts'
-import { reachProvider } from '../engine/models/reach.ts'
-import { openReceiver } from '../sandbox/egress/post.ts'
-import { findProgram } from '../sandbox/process/program.ts'
+import { systemClock } from '../../base/clock.ts'
+import { type Config, environmentOf, searchPath } from '../../config/config.ts'
+import type { Finding, Found } from '../../domain/doctor.ts'
+import { messageOf } from '../../domain/error.ts'
+import { keyReader } from '../../engine/models/provider-key.ts'
+import { reachProvider } from '../../engine/models/reach.ts'
+import { openReceiver } from '../../sandbox/egress/post.ts'
+import { findProgram } from '../../sandbox/process/program.ts'
 
 export async function settings(config: Config): Promise<Found> {
   const files = [config.files.project, config.files.home].filter((file) => file !== undefined)

@@ -1,15 +1,15 @@
 import { connect } from 'node:net'
-import { formatTime, formatUntil } from '../cli/format.ts'
-import type { Client } from '../client/index.ts'
-import type { Config } from '../config.ts'
-import type { Found } from '../domain/doctor.ts'
-import { findDaemon } from '../run-file.ts'
+import { formatTime, formatUntil } from '../../cli/format.ts'
+import type { Client } from '../../client/index.ts'
+import type { Config } from '../../config/config.ts'
+import type { Found } from '../../domain/doctor.ts'
+import { findDaemon } from '../machine/run-file.ts'
 
 /** What the daemon says, or undefined where none is running. */
 export async function askDaemon<T>(config: Config, ask: (client: Client) => Promise<T>): Promise<T | undefined> {
   const found = await findDaemon(config.home)
   if (!found) return undefined
-  const { createClient } = await import('../client/index.ts')
+  const { createClient } = await import('../../client/index.ts')
   const client = createClient({ ...found, signal: AbortSignal.timeout(2_000) })
   try {
     return await ask(client)

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemClock } from './base/clock.ts'
-import { builtinProfiles } from './domain/profile/builtin.ts'
-import { createMachineWalls } from './walls.ts'
+import { systemClock } from '../../base/clock.ts'
+import { builtinProfiles } from '../../domain/profile/builtin.ts'
+import { createMachineWalls } from './sandbox.ts'
 
 let home: string
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { processIdentity } from '../../sandbox/process/identity.ts'
 import { claimHome, ensureToken, findDaemon, publishRunFile, releaseHome } from './run-file.ts'
-import { processIdentity } from './sandbox/process/identity.ts'
 
 let home: string
 beforeEach(async () => {

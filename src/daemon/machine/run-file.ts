@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { conflict } from './domain/error.ts'
-import { isAlive, type ProcessIdentity } from './sandbox/process/identity.ts'
+import { conflict } from '../../domain/error.ts'
+import { isAlive, type ProcessIdentity } from '../../sandbox/process/identity.ts'
 
 /** What `$PAWL_HOME/run.json` says of the daemon of a home: where it listens, and who it is. */
 export interface RunFile extends ProcessIdentity {

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os'
-import { adapterNamed, programOf } from './agents/index.ts'
-import { type Adapter, type AgentHealth, abilities, type ProbePlace } from './agents/port.ts'
-import { findAgent } from './config/load.ts'
-import { type Config, environmentOf, searchPath } from './config.ts'
-import type { ResolvedAgent } from './domain/agent-config.ts'
-import { findModel } from './domain/models.ts'
-import { newerThanTried } from './domain/tried-versions.ts'
-import type { AgentView } from './domain/view.ts'
+import { adapterNamed, programOf } from '../../agents/index.ts'
+import { type Adapter, type AgentHealth, abilities, type ProbePlace } from '../../agents/port.ts'
+import { type Config, environmentOf, searchPath } from '../../config/config.ts'
+import { findAgent } from '../../config/load.ts'
+import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import { findModel } from '../../domain/models.ts'
+import { newerThanTried } from '../../domain/tried-versions.ts'
+import type { AgentView } from '../../domain/view.ts'
 
 type Look = (agent: ResolvedAgent) => Promise<AgentHealth>
 

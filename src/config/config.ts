@@ -3,17 +3,17 @@
  * settings are really read: a client of a running daemon pays nothing for them.
  */
 import { resolve } from 'node:path'
-import type { Config, ConfigOptions } from './config/load.ts'
-import { absolute, findProjectFile } from './config/places.ts'
+import type { Config, ConfigOptions } from './load.ts'
+import { absolute, findProjectFile } from './places.ts'
 
-export type { Config, ConfigFlags, Untrusted } from './config/load.ts'
-export type { ConfiguredAgent } from './config/resolve.ts'
+export type { Config, ConfigFlags, Untrusted } from './load.ts'
+export type { ConfiguredAgent } from './resolve.ts'
 
 /** Reads all settings. Makes the home on first use. Refuses with every problem at once, each with its place. */
 export async function loadConfig(
   options: Omit<ConfigOptions, 'env'> & { env?: ConfigOptions['env'] | undefined },
 ): Promise<Config> {
-  const { loadConfig: load } = await import('./config/load.ts')
+  const { loadConfig: load } = await import('./load.ts')
   return load({ ...options, env: options.env ?? process.env })
 }
 

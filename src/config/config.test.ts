@@ -1,11 +1,11 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findAgent } from './config/load.ts'
-import { Machine } from './config/testing.ts'
+import { ResolvedAgent } from '../domain/agent-config.ts'
+import { defaultGuardrails } from '../domain/guardrails.ts'
 import { loadConfig } from './config.ts'
-import { ResolvedAgent } from './domain/agent-config.ts'
-import { defaultGuardrails } from './domain/guardrails.ts'
+import { findAgent } from './load.ts'
+import { Machine } from './testing.ts'
 
 const helper = 'agents:\n  helper: { adapter: custom, command: [./my-agent, --batch] }\n'
 
