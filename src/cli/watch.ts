@@ -1,6 +1,6 @@
 import type { Event } from '../domain/event.ts'
 import type { Growing } from '../domain/growing.ts'
-import { restingEvents } from '../domain/task/task.ts'
+import { restingEvents } from '../domain/resting.ts'
 import type { TaskView } from '../domain/view.ts'
 import type { Runtime } from '../engine/runtime.ts'
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { AuditAction } from './audit-actions.ts'
-import { isObjectOrArray } from './object.ts'
 
 export { type AuditAction, auditActions } from './audit-actions.ts'
 
@@ -38,14 +37,3 @@ export const AuditVerdict = z.object({
   firstBad: z.object({ seq: z.number(), why: z.string() }).nullable(),
 })
 export type AuditVerdict = z.infer<typeof AuditVerdict>
-
-/** The text of a value in which equal values look equal: keys in order, nothing between. What JSON leaves out is left out. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`
-  if (!isObjectOrArray(value)) return JSON.stringify(value ?? null)
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return `{${entries
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`)
-    .join(',')}}`
-}

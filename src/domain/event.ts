@@ -295,4 +295,4 @@ export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[Eve
 /** What an adapter may say: facts about the agent. Everything else is said by the engine alone, whatever an agent prints. */
 export type AgentEvent = Extract<NewEvent, { type: `agent.${string}` }>
 
-export { isRestingEvent, restingEvents } from './task/task.ts'
+export { isRestingEvent, restingEvents } from './resting.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AfterDeadline } from '../domain/task/spec.ts'
+import type { AfterDeadline } from '../domain/question/policy.ts'
 import { ended } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText } from './events.ts'

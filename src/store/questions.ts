@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { AfterDeadline } from '../domain/question/policy.ts'
 import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
-import type { AfterDeadline } from '../domain/task/spec.ts'
 import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { canonical } from '../../src/domain/audit.ts'
+import { canonicalJson } from '../../src/domain/canonical-json.ts'
 import { createRedactor } from '../../src/domain/redact/redactor.ts'
 import { createAudit } from '../../src/engine/entrance/audit.ts'
 import { insertAudit } from '../../src/store/audit.ts'
@@ -117,6 +117,6 @@ it('no secret gets into an entry', async () => {
 })
 
 it('equal values have one text, whatever the order of their keys', () => {
-  expect(canonical({ b: 1, a: [{ d: undefined, c: null }, 'x'] })).toBe('{"a":[{"c":null},"x"],"b":1}')
-  expect(canonical({ a: [{ c: null }, 'x'], b: 1 })).toBe(canonical({ b: 1, a: [{ c: null }, 'x'] }))
+  expect(canonicalJson({ b: 1, a: [{ d: undefined, c: null }, 'x'] })).toBe('{"a":[{"c":null},"x"],"b":1}')
+  expect(canonicalJson({ a: [{ c: null }, 'x'], b: 1 })).toBe(canonicalJson({ b: 1, a: [{ c: null }, 'x'] }))
 })

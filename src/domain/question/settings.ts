@@ -1,4 +1,4 @@
-import type { AfterDeadline } from '../task/spec.ts'
+import type { AfterDeadline } from './policy.ts'
 
 /** What holds for questions where their task says nothing. */
 export interface QuestionSettings {

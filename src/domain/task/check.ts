@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { canonical } from '../audit.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { RunId, TaskId } from '../id.ts'
 
 const Time = z.iso.datetime()
@@ -77,7 +77,7 @@ export const beginningOf = (task: string, digest: Digest) => digest(`checks of $
 export const linkHash = (task: string, previous: string, check: Omit<CheckView, 'previous' | 'hash'>, digest: Digest) => {
   const { number, round, run, name, command, exitCode, why, outputDigest, treeBefore, tree, startedAt, endedAt } = check
   const told = { task, number, round, run, name, command, exitCode, why, outputDigest, treeBefore, tree, startedAt, endedAt }
-  return digest(`${previous}\n${canonical(told)}`)
+  return digest(`${previous}\n${canonicalJson(told)}`)
 }
 
 /** Walks the chain: whatever was changed, taken out or put in afterwards breaks it there. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ResolvedAgent } from '../agent-config.ts'
 import { Attachment } from '../files/view.ts'
+import { QuestionPolicy } from '../question/policy.ts'
 import type { TraceContext } from '../trace-context.ts'
 import { Checks } from './task-checks.ts'
 
@@ -8,26 +9,6 @@ export { Check, Checks } from './task-checks.ts'
 
 import { Name, RunId } from '../id.ts'
 import { TaskMount } from './mount.ts'
-
-/** What happens to a question that nobody answers in time. */
-export const AfterDeadline = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('deny') }),
-  z.strictObject({ kind: z.literal('proceed'), answer: z.string().min(1).max(65_536) }),
-  z.strictObject({ kind: z.literal('escalate'), agent: z.string().optional(), webhook: z.string().optional() }),
-  z.strictObject({ kind: z.literal('fail') }),
-])
-export type AfterDeadline = z.infer<typeof AfterDeadline>
-
-export const QuestionPolicy = z.strictObject({
-  deadlineMs: z.number().int().min(1).optional().describe('How long a question waits for its answer; for ever if left out.'),
-  afterDeadline: AfterDeadline.default({ kind: 'deny' }),
-  mayAnswer: z
-    .array(z.string().min(1).max(100))
-    .max(50)
-    .optional()
-    .describe('Users who may answer; everybody who may operate if left out.'),
-})
-export type QuestionPolicy = z.infer<typeof QuestionPolicy>
 
 /** How far the agent may split its task. */
 export const SubtaskLimits = z.strictObject({

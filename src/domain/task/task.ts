@@ -1,5 +1,3 @@
-import type { EventType } from '../event.ts'
-
 // Without the schema library on purpose: the CLI imports this file, and its start-up pays for every import.
 
 /** Every state a task can be in. docs/states.md draws the same table. */
@@ -62,22 +60,6 @@ export const isEnded = (state: TaskState) => (ended as readonly TaskState[]).inc
 /** True when nothing happens to the task until somebody or some time says so. One that waits for its own subtasks goes on by itself. */
 export const isAtRest = (state: TaskState, reason?: Reason | null) =>
   isEnded(state) || state === 'review' || state === 'parked' || (state === 'blocked' && reason?.kind !== 'subtasks')
-
-/** The events after which a reader of one task may close: the task has come to rest. */
-export const restingEvents: ReadonlySet<string> = new Set<EventType>([
-  'task.completed',
-  'task.review',
-  'task.failed',
-  'task.timed_out',
-  'task.cancelled',
-  'task.over_budget',
-  'task.blocked',
-  'task.parked',
-])
-
-/** True of an event with which a task comes to rest. */
-export const isRestingEvent = ({ type, data }: { readonly type: string; readonly data: unknown }) =>
-  restingEvents.has(type) && !(type === 'task.blocked' && (data as { kind?: unknown }).kind === 'subtasks')
 
 /** Why a task is where it is: what it waits for, or what ended it. */
 export interface Reason {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { type AuditAction, type AuditEntry, type AuditVerdict, type AuditView, canonical } from '../../domain/audit.ts'
+import type { AuditAction, AuditEntry, AuditVerdict, AuditView } from '../../domain/audit.ts'
+import { canonicalJson } from '../../domain/canonical-json.ts'
 import { invalid, messageOf } from '../../domain/error.ts'
 import { localUser, type Standing } from '../../domain/role.ts'
 import type { Page } from '../../domain/view.ts'
@@ -153,7 +154,7 @@ export function createAudit(options: { db: Db; clock: Clock; log: Log; redact?: 
 const beginning: { readonly seq: number; readonly hash: Buffer } = { seq: 0, hash: Buffer.alloc(32) }
 
 function hashOf(before: Buffer, seq: number, { at, actor, via, action, subject, detail }: Omit<store.Unsealed, 'id'>): Buffer {
-  const text = canonical({ seq, at: at.toISOString(), actor, via, action, subject, detail })
+  const text = canonicalJson({ seq, at: at.toISOString(), actor, via, action, subject, detail })
   return createHash('sha256').update(before).update(text).digest()
 }
 

@@ -1,5 +1,5 @@
+import type { QuestionPolicy } from '../../domain/question/policy.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
-import type { QuestionPolicy } from '../../domain/task/spec.ts'
 
 /** What a run needs to ask. */
 export interface QuestionParts extends QuestionSettings {

@@ -1,6 +1,6 @@
 import { eventWithoutDetail, seesDetail } from '../../domain/detail.ts'
 import type { Event } from '../../domain/event.ts'
-import { isRestingEvent } from '../../domain/task/task.ts'
+import { isRestingEvent } from '../../domain/resting.ts'
 import type { TaskView } from '../../domain/view.ts'
 import type { Call } from './call.ts'
 import { rests } from './task-shape.ts'
