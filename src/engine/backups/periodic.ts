@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
+import type { BackupView, NewBackup } from '../../domain/backup-view.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { BackupVerbs } from './verbs.ts'
+import type { Caller } from '../entrance/audit.ts'
 
 export interface PeriodicSettings {
   /** Undefined: none are taken by themselves. */
@@ -14,16 +15,20 @@ export interface PeriodicSettings {
   readonly withLogs: boolean
 }
 
+/** Takes backups and lists them, newest first. */
+export interface BackupTaking {
+  createBackup(how: NewBackup & { readonly file?: string | undefined }, caller: Caller): Promise<BackupView>
+  listBackups(): Promise<BackupView[]>
+}
+
 /** Backups that are taken by themselves have a name of their own: only those are removed when there are enough newer ones. */
 const prefix = 'auto-'
 
 /** Takes a backup whenever the last one is `every` old, counted from when that was begun: what is lost with a disk is at most that, and the time one takes. */
-export function createPeriodicBackups(options: {
-  verbs: Pick<BackupVerbs, 'createBackup' | 'listBackups'>
-  settings: PeriodicSettings
-  clock: Clock
-  log: Log
-}): { start(): void; stop(): Promise<void> } {
+export function createPeriodicBackups(options: { verbs: BackupTaking; settings: PeriodicSettings; clock: Clock; log: Log }): {
+  start(): void
+  stop(): Promise<void>
+} {
   const { verbs, settings, clock, log } = options
   const { everyMs, keep, folder } = settings
   let cancelTimer: (() => void) | undefined

@@ -3,11 +3,12 @@ import { invalid } from '../../domain/error.ts'
 import { distinctNames } from '../../domain/files/file-name.ts'
 import { defaultFileLimits, type FileLimits, megabyte, uploadKeptMs } from '../../domain/files/limits.ts'
 import type { Attachment } from '../../domain/files/view.ts'
+import { localUser } from '../../domain/role.ts'
 import type { Db } from '../../store/database.ts'
-import { findUploads } from '../../store/files.ts'
+import { findUploads, type UploadRow } from '../../store/files.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from '../entrance/audit.ts'
-import { isTheirs, noUpload } from '../files/verbs.ts'
+import { mayAll } from '../entrance/may-ask.ts'
 
 /** The files that a task is given, each under a name of its own, in the order in which they were named. */
 export async function attachmentsOf(
@@ -31,3 +32,9 @@ export async function attachmentsOf(
   const names = distinctNames(rows.map(({ name }) => name))
   return rows.map(({ type, size, sha256 }, i) => ({ name: names[i]!, type, size, sha256 }))
 }
+
+export const noUpload = (id: string) =>
+  `There is no file ${id}: it was never handed in, or more than a day ago. Hand it in again.`
+
+/** What somebody hands in is theirs until a task has it. */
+export const isTheirs = (row: UploadRow, { user = localUser, standing }: Caller) => row.user_name === user || mayAll(standing)

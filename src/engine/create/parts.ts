@@ -4,13 +4,16 @@ import type { ResolvedAgent } from '../../domain/agent-config.ts'
 import type { FileLimits } from '../../domain/files/limits.ts'
 import type { Notification } from '../../domain/notification.ts'
 import type { MountBase, ProfileMount } from '../../domain/profile/profile.ts'
+import type { Ground, UserProfiles } from '../../domain/profile/resolve.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
 import type { Db } from '../../store/database.ts'
 import type { Audit } from '../entrance/audit.ts'
 import type { Probe } from '../program/probes.ts'
-import type { ProfileVerbParts } from '../rights/verbs.ts'
 
-export interface TaskCreatorParts extends ProfileVerbParts {
+export interface TaskCreatorParts {
+  /** The profiles of the settings, and what lies under all; none if left out. */
+  readonly profiles?: UserProfiles | undefined
+  readonly ground?: Ground | undefined
   readonly db: Db
   readonly clock: Clock
   readonly audit: Audit

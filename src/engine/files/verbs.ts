@@ -20,8 +20,8 @@ import {
 } from '../../store/files.ts'
 import { findTask } from '../../store/tasks.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
+import { isTheirs, noUpload } from '../create/attachments.ts'
 import type { Caller } from '../entrance/audit.ts'
-import { mayAll } from '../entrance/may-ask.ts'
 import type { Journal } from '../journal.ts'
 import type { BlobContent, Blobs } from './blobs.ts'
 
@@ -136,12 +136,6 @@ export function fileVerbs({
     },
   }
 }
-
-export const noUpload = (id: string) =>
-  `There is no file ${id}: it was never handed in, or more than a day ago. Hand it in again.`
-
-/** What somebody hands in is theirs until a task has it. */
-export const isTheirs = (row: UploadRow, { user = localUser, standing }: Caller) => row.user_name === user || mayAll(standing)
 
 const uploadView = (row: UploadRow): UploadView => ({
   id: row.id,

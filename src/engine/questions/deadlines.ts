@@ -2,15 +2,16 @@ import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
+import type { NewTask, TaskView } from '../../domain/view.ts'
 import { type Db, isPassing } from '../../store/database.ts'
 import { dueQuestions, endedEscalations, lockQuestion, nextDeadline } from '../../store/deadlines.ts'
 import { expireQuestion, findQuestion } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { findTask, type LockedTask, lockTask } from '../../store/tasks.ts'
 import type { Bus } from '../bus.ts'
+import type { Caller } from '../entrance/audit.ts'
 import type { Journal } from '../journal.ts'
 import { type Moving, move } from '../move.ts'
-import type { TaskVerbs } from '../task-verbs.ts'
 import { applyAnswer } from './answer.ts'
 import { answerFrom, escalate, nobodyAnswered } from './escalation.ts'
 
@@ -29,7 +30,10 @@ export interface DeadlineParts {
   readonly clock: Clock
   readonly log: Log
   readonly settings: QuestionSettings
-  readonly createTask: TaskVerbs['createTask']
+  readonly createTask: (
+    task: NewTask,
+    options: Caller & { readonly user: string; readonly idempotencyKey: string },
+  ) => Promise<{ readonly task: Pick<TaskView, 'id'> }>
 }
 
 const lookEveryMs = 5_000

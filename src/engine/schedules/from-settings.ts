@@ -1,17 +1,24 @@
 import type { Log } from '../../base/log.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { NewSchedule } from '../../domain/schedule/schedule.ts'
+import type { NewSchedule, ScheduleChanges } from '../../domain/schedule/schedule.ts'
 import type { Db } from '../../store/database.ts'
 import { schedulesOf } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
+import type { Caller } from '../entrance/audit.ts'
 import type { RefusedSchedules } from './refused.ts'
-import type { ScheduleVerbs } from './verbs.ts'
+
+/** Makes, changes and removes schedules, and checks them as a user's own. */
+interface ScheduleChanging {
+  createSchedule(schedule: NewSchedule, caller: Caller & { source: string }): Promise<unknown>
+  changeSchedule(named: string, changes: ScheduleChanges, caller: Caller & { isWhole: boolean }): Promise<unknown>
+  removeSchedule(named: string, caller: Caller): Promise<void>
+}
 
 export interface SettingsSchedulesParts {
   readonly db: Db
   readonly log: Log
-  readonly verbs: Pick<ScheduleVerbs, 'createSchedule' | 'changeSchedule' | 'removeSchedule'>
+  readonly verbs: ScheduleChanging
   /** The file they stand in: schedules of others are left alone. */
   readonly source: string
   readonly refused: Pick<RefusedSchedules, 'set'>
