@@ -5,8 +5,8 @@ import type { Growing } from '../src/domain/growing.ts'
 import { newId } from '../src/domain/id.ts'
 import type { ScheduleView } from '../src/domain/schedule/schedule.ts'
 import type { AgentView, QuestionView, SessionView, TaskView } from '../src/domain/view.ts'
-import { profileVerbs } from '../src/engine/rights/verbs.ts'
-import type { Runtime } from '../src/engine/runtime.ts'
+import { profileVerbs } from '../src/operations/profiles.ts'
+import type { Runtime } from '../src/operations/runtime.ts'
 
 /** A runtime in memory for tests of surfaces, which only translate: it keeps what it is told and journals what a test says. */
 export interface FakeRuntime extends Runtime {

@@ -1,7 +1,7 @@
 import { pause } from '../client/follow.ts'
 import { clientSettings } from '../config/config.ts'
 import { PawlError, unavailable } from '../domain/error.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import type { AcpHome } from '../surfaces/acp/home.ts'
 import { Cli } from './cli.ts'
 import { type Connection, type ConnectOptions, connect, connectToDaemon } from './connect.ts'

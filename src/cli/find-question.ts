@@ -1,6 +1,6 @@
 import { conflict, notFound } from '../domain/error.ts'
 import type { QuestionView } from '../domain/view.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import { ambiguous, fits, isPartOfId, isWholeId } from './find.ts'
 import { findTask } from './find-task.ts'
 import { oneLine } from './plain.ts'

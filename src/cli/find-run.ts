@@ -1,5 +1,5 @@
 import { notFound } from '../domain/error.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import { ambiguous, fits, isPartOfId, isWholeId } from './find.ts'
 import { findTask } from './find-task.ts'
 import { formatAge } from './format.ts'

@@ -1,6 +1,6 @@
 import { notFound } from '../domain/error.ts'
 import type { SessionSummary } from '../domain/view.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import { findNamed, isPartOfId, type Noun, unnameable } from './find.ts'
 import { formatAge } from './format.ts'
 import { oneLine } from './plain.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskSummary } from '../domain/view.ts'
-import type { TaskFilter } from '../engine/runtime.ts'
+import type { TaskFilter } from '../operations/runtime.ts'
 import { findTask } from './find-task.ts'
 
 const ids = Array.from({ length: 250 }, (_, i) => `t_000000000${String(i).padStart(3, '0')}aaaaaa`).concat('t_00000000000000bcde')

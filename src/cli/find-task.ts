@@ -1,6 +1,6 @@
 import { notFound } from '../domain/error.ts'
 import type { TaskSummary } from '../domain/view.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import { findNamed, type Noun } from './find.ts'
 import { formatAge, formatState } from './format.ts'
 import { oneLine } from './plain.ts'

@@ -2,7 +2,7 @@ import type { Event } from '../domain/event.ts'
 import type { Growing } from '../domain/growing.ts'
 import { restingEvents } from '../domain/resting.ts'
 import type { TaskView } from '../domain/view.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 
 export interface Watch {
   readonly task: string

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { version } from '../base/version.ts'
-import type { Runtime } from '../engine/runtime.ts'
+import type { Runtime } from '../operations/runtime.ts'
 import { createMcpMount } from '../surfaces/mcp/mount.ts'
 import type { Mount } from '../surfaces/mount.ts'
 import type { Ground } from './ground.ts'

@@ -1,6 +1,6 @@
 import { version } from '../base/version.ts'
-import type { Runtime } from '../engine/runtime.ts'
-import { saidVerbs } from '../engine/said.ts'
+import type { Runtime } from '../operations/runtime.ts'
+import { saidVerbs } from '../operations/tasks/transcript.ts'
 import type { Endpoints } from '../surfaces/a2a/endpoints.ts'
 import type { Mount } from '../surfaces/mount.ts'
 import type { Ground } from './ground.ts'

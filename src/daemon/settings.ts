@@ -7,7 +7,7 @@ import { changedPaths, showConfig } from '../config/show.ts'
 import { hashOf } from '../config/trust.ts'
 import { conflict, invalid, messageOf } from '../domain/error.ts'
 import type { SettingsChanged } from '../domain/settings-view.ts'
-import type { SettingsKeeper } from '../engine/settings/verbs.ts'
+import type { SettingsKeeper } from '../operations/settings.ts'
 import { writeFileDurably } from '../store/durable-file.ts'
 import { effectOf, type LiveConfig } from './live-config.ts'
 

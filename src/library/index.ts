@@ -12,7 +12,7 @@ export type { NewSchedule, ScheduleView } from '../domain/schedule/schedule.ts'
 export type { CheckView, ProofView, VerifyView } from '../domain/task/check.ts'
 export type { TaskState } from '../domain/task/task.ts'
 export type { AgentView, NewTask, QuestionView, SessionView, TaskSummary, TaskView } from '../domain/view.ts'
-export type { Runtime } from '../engine/runtime.ts'
+export type { Runtime } from '../operations/runtime.ts'
 export type { AgentRun } from './agent-run.ts'
 export { createPawl, type Pawl, type PawlOptions, type Settings, type TaskOptions } from './pawl.ts'
 

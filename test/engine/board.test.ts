@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { stageOf, stages } from '../../src/domain/task/stage.ts'
 import { taskStates } from '../../src/domain/task/task.ts'
-import { bulkVerbs } from '../../src/engine/bulk.ts'
 import { rememberFindings } from '../../src/engine/trouble/findings.ts'
 import { lookForTrouble } from '../../src/engine/trouble/look.ts'
+import { bulkVerbs } from '../../src/operations/bulk.ts'
 import { makeVerbs } from './verbs.ts'
 
 const ends: (() => Promise<void>)[] = []

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/domain/id.ts'
-import { relate } from '../../src/engine/create/relate.ts'
+import { relate } from '../../src/engine/tasks/relate.ts'
 import { insertTask } from '../../src/store/tasks.ts'
 import { commandAgent } from './home.ts'
 import { makeVerbs } from './verbs.ts'

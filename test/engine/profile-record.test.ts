@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { profileDigest } from '../../src/domain/profile/digest.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
-import { runView } from '../../src/engine/views.ts'
+import { runView } from '../../src/operations/tasks/views.ts'
 import { profileOfRun, recordHeldLimits, recordStart, runsOfTask } from '../../src/store/runs.ts'
 import { makeParts } from './store.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/domain/id.ts'
-import { sweepRemovedRuns } from '../../src/engine/delete-task.ts'
+import { sweepRemovedRuns } from '../../src/operations/tasks/delete-task.ts'
 import { belongings } from '../../src/store/task-removal.ts'
 import { makeVerbs } from './verbs.ts'
 

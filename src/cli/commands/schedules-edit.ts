@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { When } from '../../domain/schedule/schedule.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { Runtime } from '../../operations/runtime.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { defineSchedule, findSchedule, policiesOf, type ScheduleOptions, whenOf } from '../schedule-request.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { CheckView, VerifyView } from '../../domain/task/check.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { Runtime } from '../../operations/runtime.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

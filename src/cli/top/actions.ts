@@ -1,5 +1,5 @@
 import { isEnded } from '../../domain/task/task.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { Runtime } from '../../operations/runtime.ts'
 import { chosen } from '../ask.ts'
 import { formatState, shortId } from '../format.ts'
 import { oneLine } from '../plain.ts'

@@ -1,7 +1,7 @@
 import type { CostView } from '../../domain/money/cost-view.ts'
 import type { TaskState } from '../../domain/task/task.ts'
 import type { HealthView, QuestionView, TaskSummary } from '../../domain/view.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { Runtime } from '../../operations/runtime.ts'
 
 /** Everything that the overview shows, at one moment. */
 export interface Overview {

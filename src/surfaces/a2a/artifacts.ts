@@ -1,8 +1,8 @@
 import type { Artifact, StreamResponse } from '@a2a-js/sdk'
 import type { ArtifactView } from '../../domain/files/view.ts'
 import type { TaskView } from '../../domain/view.ts'
-import type { Runtime } from '../../engine/runtime.ts'
-import type { ToldTask } from '../../engine/said.ts'
+import type { Runtime } from '../../operations/runtime.ts'
+import type { ToldTask } from '../../operations/tasks/transcript.ts'
 import { dataPart, rawPart, textPart, urlPart } from './say.ts'
 
 /** A file of more bytes is named by its address, from which whoever has a token gets it. */

@@ -2,7 +2,7 @@ import { ServerCallContext, type ServerCallContextOptions, type User } from '@a2
 import { denied } from '../../domain/error.ts'
 import { localUser, mayUse, type Principal, type Right } from '../../domain/role.ts'
 import type { TraceContext } from '../../domain/trace-context.ts'
-import type { Caller } from '../../engine/runtime.ts'
+import type { Caller } from '../../operations/runtime.ts'
 
 /** Whoever was let in by the gate, as the SDK hands them from a transport to the handler. */
 export class LetIn implements User {

@@ -1,7 +1,7 @@
 import type { StreamResponse } from '@a2a-js/sdk'
 import { unavailable } from '../../domain/error.ts'
 import { isInterrupted, isTerminal, stageOf } from '../../domain/task/stage.ts'
-import type { Caller } from '../../engine/runtime.ts'
+import type { Caller } from '../../operations/runtime.ts'
 import type { A2AParts } from './parts.ts'
 import { type Snapshot, snapshotOf } from './task.ts'
 import { isLast, stageAfter, updatesOf } from './updates.ts'

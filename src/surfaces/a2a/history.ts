@@ -1,6 +1,6 @@
 import type { Message } from '@a2a-js/sdk'
 import type { Event } from '../../domain/event.ts'
-import type { MessageKey, ToldTask } from '../../engine/said.ts'
+import type { MessageKey, ToldTask } from '../../operations/tasks/transcript.ts'
 import { byAgent, byUser, type Said, textPart } from './say.ts'
 import { questionParts } from './status.ts'
 

@@ -3,7 +3,7 @@ import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { PawlError } from '../../domain/error.ts'
 import type { ListenerView, NewListener } from '../../domain/listener.ts'
-import type { ListenerVerbs } from '../../engine/listeners/verbs.ts'
+import type { ListenerVerbs } from '../../operations/listeners.ts'
 import { callerWith } from './call.ts'
 import type { PushConfigs } from './parts.ts'
 

@@ -2,7 +2,7 @@ import type { Event } from '../../domain/event.ts'
 import type { Growing } from '../../domain/growing.ts'
 import type { McpServers } from '../../domain/mcp-server.ts'
 import type { NewTask } from '../../domain/view.ts'
-import type { Runtime } from '../../engine/runtime.ts'
+import type { Runtime } from '../../operations/runtime.ts'
 
 /** The Pawl that an editor speaks to through us. It may be a daemon that goes away and comes back, perhaps at another address. */
 export interface AcpHome {

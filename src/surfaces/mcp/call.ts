@@ -1,7 +1,7 @@
 import type { RequestStateCodec, ServerContext } from '@modelcontextprotocol/server'
 import { denied } from '../../domain/error.ts'
 import { mayUse, type Right, type Standing } from '../../domain/role.ts'
-import type { Caller, Runtime } from '../../engine/runtime.ts'
+import type { Caller, Runtime } from '../../operations/runtime.ts'
 
 /** The verbs that MCP is a view of. */
 export type McpRuntime = Pick<

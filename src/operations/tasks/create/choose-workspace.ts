@@ -1,0 +1,79 @@
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import { invalid } from '../../../domain/error.ts'
+import { isWithin } from '../../../domain/profile/mounts.ts'
+import type { Standing } from '../../../domain/role.ts'
+import type { WorkspaceHow } from '../../../domain/task/task.ts'
+import type { NewTask } from '../../../domain/view.ts'
+import { assertMayWorkIn } from '../../../engine/entrance/may-ask.ts'
+import { assertNoHome } from '../../../engine/workspace/homes.ts'
+import { assertUsable } from '../../../engine/workspace/workspace.ts'
+import type { SessionRow } from '../../../store/tables.ts'
+import type { TaskCreatorParts } from './parts.ts'
+
+type PlaceParts = Pick<TaskCreatorParts, 'home' | 'sharedWorkspaces'>
+
+/** Where the task says, else where its session works, else in a directory of its own, which the first run makes. */
+export async function chooseWorkspace(
+  parts: PlaceParts,
+  task: string,
+  input: NewTask,
+  { session, standing }: { session: SessionRow | undefined; standing: Standing | undefined },
+): Promise<{ path: string; isOwn: boolean }> {
+  const own = join(parts.home, 'workspaces')
+  const wanted = input.workspace ?? session?.workspace ?? join(own, task)
+  const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
+  const by = { standing, allowHome: input.allowHome }
+  return { path: isOwn ? wanted : await usableWorkspace(wanted, by, parts.sharedWorkspaces), isOwn }
+}
+
+export async function usableWorkspace(
+  path: string,
+  { standing, allowHome }: { standing: Standing | undefined; allowHome?: boolean | undefined },
+  shared: readonly string[],
+): Promise<string> {
+  if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
+  await assertMayWorkIn(standing, path, shared)
+  await assertUsable(normalize(path), { allowHome })
+  // A directory and a link to it are one workspace, in which one run works at a time.
+  return realpath(path)
+}
+
+/** A folder that is the task's own needs neither a copy nor a clone. */
+export function howToWork({ workspaceMode: mode, bringBack }: NewTask, isOwn: boolean): WorkspaceHow | undefined {
+  if (bringBack !== undefined && mode !== 'clone')
+    throw invalid('Only the work of a clone can be brought back as a branch; choose the workspace mode "clone" as well.')
+  if (mode === undefined) return undefined
+  if (isOwn && mode !== 'direct') throw invalid(`Name the workspace that the agent is to work on in a ${mode} of.`)
+  return { mode, ...(bringBack === undefined ? {} : { bringBack }) }
+}
+
+/** The folders that the task may read as well, links followed; what is not absolute is seen from the workspace. Whoever may not work in a folder may not read it either. */
+export async function contextFolders(
+  parts: PlaceParts,
+  folders: readonly string[],
+  {
+    workspace,
+    standing,
+    allowHome,
+  }: { workspace: { path: string; isOwn: boolean }; standing: Standing | undefined; allowHome?: boolean | undefined },
+): Promise<string[]> {
+  const home = await realpath(parts.home).catch(() => parts.home)
+  return Promise.all(
+    folders.map(async (named) => {
+      if (named.includes('\0') || (workspace.isOwn && !isAbsolute(named)))
+        throw invalid(`A context folder must be an absolute path where the task names no workspace, not "${named}".`)
+      const folder = resolve(workspace.path, named)
+      await assertMayWorkIn(standing, folder, parts.sharedWorkspaces)
+      const real = await realpath(folder).catch(() => undefined)
+      if (real === undefined || !(await stat(real)).isDirectory())
+        throw invalid(`The context folder ${folder} is not there, or is no folder; make it first, or leave it out.`)
+      if (isWithin(real, home) || isWithin(home, real))
+        throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
+      if (real !== workspace.path && isWithin(workspace.path, real))
+        throw invalid(`The context folder ${folder} holds the workspace itself; name the folders beside it.`)
+      assertNoHome(real, { allowHome, called: 'context folder' })
+      return real
+    }),
+  )
+}
