@@ -163,7 +163,7 @@ const mayBuildRegExp: Record<string, string> = {
   'domain/profile/shown-paths.ts': 'paths of mounts, escaped, without a repetition',
   'domain/redact': 'constant marks and widths',
   'domain/visible.ts': 'constant ranges of characters',
-  'engine/feed-cursor.ts': 'constant pieces',
+  'engine/journal/feed-cursor.ts': 'constant pieces',
   'gateway/recordings/normalise.ts': 'constant names of months and days',
   'surfaces/http/examples/sample.ts': 'the patterns of our own schemas',
   'surfaces/http/methods.ts': 'the paths of our own routes',

@@ -5,9 +5,9 @@ import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmissio
 import { atOnce } from '../store/at-once.ts'
 import { endFutureWaits, nextWake, setProbes } from '../store/cooldowns.ts'
 import type { Db } from '../store/database.ts'
-import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Journal } from './journal.ts'
+import type { Bus } from './journal/bus.ts'
+import type { Journal } from './journal/journal.ts'
 import { putOffCooling, wakeDue } from './limits/wake.ts'
 
 /** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */

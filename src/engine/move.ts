@@ -6,7 +6,7 @@ import { totalsOfTask } from '../store/ledger.ts'
 import { closeQuestions } from '../store/questions.ts'
 import { type MoveChanges, type Moved, moveTask } from '../store/tasks.ts'
 import { releaseDependents } from './dependencies.ts'
-import type { Recorded } from './journal.ts'
+import type { Recorded } from './journal/journal.ts'
 import { settleTick } from './schedules/settle-tick.ts'
 import { tellParent } from './subtasks/tell-parent.ts'
 

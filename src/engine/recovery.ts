@@ -8,8 +8,8 @@ import { bookOrphans } from '../store/reservations.ts'
 import type { WorkerRow } from '../store/tables.ts'
 import { findTask, unbindTasks } from '../store/tasks.ts'
 import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
-import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
+import type { Bus } from './journal/bus.ts'
 import type { Settler } from './settle.ts'
 
 /**

@@ -6,9 +6,9 @@ import type { Database } from '../store/database.ts'
 import { leaseRuns, loadTaken, type TakenRun } from '../store/runs.ts'
 import { findTask } from '../store/tasks.ts'
 import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../store/workers.ts'
-import type { Bus } from './bus.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Journal } from './journal.ts'
+import type { Bus } from './journal/bus.ts'
+import type { Journal } from './journal/journal.ts'
 import { type LiveRun, type RunParts, startRun } from './run.ts'
 
 /** Takes runs, holds their leases by beating, and ends them when it may not hold them any more. */

@@ -11,7 +11,7 @@ import { checkView, keepProof, proofOf, sha256 } from '../engine/checks/proof.ts
 import { proveWork, type Site } from '../engine/checks/prove.ts'
 import { hashAt, type SiteParts, siteOf } from '../engine/checks/site.ts'
 import type { Caller } from '../engine/entrance/audit.ts'
-import type { Journal } from '../engine/journal.ts'
+import type { Journal } from '../engine/journal/journal.ts'
 import { copyWorkspace } from '../engine/workspace/copy.ts'
 import type { TreeHash } from '../engine/workspace/tree-hash.ts'
 import { removeTree } from '../sandbox/files/remove-tree.ts'

@@ -1,9 +1,9 @@
 import { invalid } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
-import { parseCursor, writeCursor } from '../engine/feed-cursor.ts'
-import { createFeedReader, type FeedReader } from '../engine/feed-reader.ts'
-import type { Journal } from '../engine/journal.ts'
+import { parseCursor, writeCursor } from '../engine/journal/feed-cursor.ts'
+import { createFeedReader, type FeedReader } from '../engine/journal/feed-reader.ts'
+import type { Journal } from '../engine/journal/journal.ts'
 import type { Db } from '../store/database.ts'
 import {
   beforeAll,

@@ -10,7 +10,7 @@ import { localUser } from '../domain/role.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { Caller } from '../engine/entrance/audit.ts'
 import type { BlobContent, Blobs } from '../engine/files/blobs.ts'
-import type { Journal } from '../engine/journal.ts'
+import type { Journal } from '../engine/journal/journal.ts'
 import type { Db } from '../store/database.ts'
 import {
   type ArtifactRow,

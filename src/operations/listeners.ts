@@ -4,7 +4,7 @@ import { type ListenerView, mostListeners, type NewListener } from '../domain/li
 import { localUser } from '../domain/role.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { Audit, Caller } from '../engine/entrance/audit.ts'
-import type { Journal } from '../engine/journal.ts'
+import type { Journal } from '../engine/journal/journal.ts'
 import { ensureListenerKey, findListenerKey } from '../engine/listeners/key.ts'
 import { makeListener, viewOf } from '../engine/listeners/make.ts'
 import { insertAudit } from '../store/audit.ts'

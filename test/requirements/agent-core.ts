@@ -395,8 +395,8 @@ export const agentCore = {
     means: 'Partial messages can be followed live and are not stored.',
     shown: [
       'test/real-agents/partial.test.ts > what $agent is saying can be watched while it says it, and only the whole of it is stored',
-      'src/engine/growths.test.ts > is told at most ten times a second, in whole words, and its end is told',
-      'src/engine/growths.test.ts > never shows a part of %s',
+      'src/engine/journal/live-text.test.ts > is told at most ten times a second, in whole words, and its end is told',
+      'src/engine/journal/live-text.test.ts > never shows a part of %s',
       'src/client/client.test.ts > what an agent is saying comes beside its events, in pieces without a number, and goes when its event comes',
     ],
   },

@@ -7,7 +7,7 @@ import { uploadKeptMs } from '../../domain/files/limits.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
 import { tasksThere } from '../../store/files.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { Blobs } from './blobs.ts'
 
 export interface SweepParts {

@@ -12,7 +12,7 @@ import {
   type Standing,
   standingOf,
 } from '../../store/reservations.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../journal/journal.ts'
 import { type Decision, decide, usdOf, type Wish } from './allowance.ts'
 import { periodStarts } from './day.ts'
 import type { Money } from './meter.ts'

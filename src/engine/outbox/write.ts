@@ -3,7 +3,7 @@ import { type Notifiable, type Notification, notifiable } from '../../domain/not
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'
 import { insertOutbox, type ToTell } from '../../store/outbox.ts'
-import type { Bus } from '../bus.ts'
+import type { Bus } from '../journal/bus.ts'
 import { bounded } from './bounded.ts'
 
 /**

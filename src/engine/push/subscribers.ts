@@ -7,7 +7,7 @@ import { pushTarget } from '../../domain/push.ts'
 import { lesserRole } from '../../domain/role.ts'
 import type { Db } from '../../store/database.ts'
 import { livingPush } from '../../store/push.ts'
-import type { Bus } from '../bus.ts'
+import type { Bus } from '../journal/bus.ts'
 import { findSenderKey } from './key-file.ts'
 
 /** The browsers that want to be told, known in memory: whoever stores an event must not ask the database each time whether there are any. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { ExactCall } from '../../domain/question/question.ts'
 import { useGrant } from '../../store/grants.ts'
 import type { TakenRun } from '../../store/runs.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../journal/journal.ts'
 
 /** What people have decided about the calls of a task. */
 export interface Grants {

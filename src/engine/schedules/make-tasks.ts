@@ -9,7 +9,7 @@ import * as store from '../../store/schedules.ts'
 import { findByIdempotencyKeys, findTask, lockTask } from '../../store/tasks.ts'
 import { findUser } from '../../store/users.ts'
 import type { Caller } from '../entrance/audit.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../journal/journal.ts'
 import { bySchedule, settleTick } from './settle-tick.ts'
 
 /** The verbs that ticks need. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { lockDue, lookAtSchedules, restingSince } from '../../store/schedules.ts'
-import type { Bus } from '../bus.ts'
+import type { Bus } from '../journal/bus.ts'
 import { fireIfResting, fireSchedule, planAnew, restEnds } from './fire.ts'
 import { type MakeTasksParts, makeTasks } from './make-tasks.ts'
 

@@ -1,6 +1,6 @@
-import type { Db } from '../store/database.ts'
-import { currentSnapshot, type FeedPage, type FeedPlace, readFeed } from '../store/feed.ts'
-import { translateDbErrors } from './base/translate-db-errors.ts'
+import type { Db } from '../../store/database.ts'
+import { currentSnapshot, type FeedPage, type FeedPlace, readFeed } from '../../store/feed.ts'
+import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Journal } from './journal.ts'
 
 /** Reads what is new once for all who follow all tasks, however many they are. While nobody follows, or nothing is new, nothing is read. */

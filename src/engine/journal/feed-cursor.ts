@@ -1,4 +1,4 @@
-import type { FeedPlace } from '../store/feed.ts'
+import type { FeedPlace } from '../../store/feed.ts'
 
 const snapshot = '(\\d{1,19}:\\d{1,19}:(?:\\d{1,19}(?:,\\d{1,19}){0,999})?)'
 const form = new RegExp(`^${snapshot}(?:/${snapshot}/(t_[0-9a-z]{1,40})/(\\d{1,15}))?$`)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Log } from '../base/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Log } from '../../base/log.ts'
+import type { Database } from '../../store/database.ts'
 
 /** What the parts of an engine tell each other, inside this process at once and to other processes by a coalesced NOTIFY. Hints only: nothing depends on their arrival. */
 export interface Topics {
