@@ -1,7 +1,7 @@
 import { notFound } from '../src/domain/error.ts'
 import { newId } from '../src/domain/id.ts'
-import type { Audit } from '../src/engine/entrance/audit.ts'
-import type { Entrance } from '../src/engine/entrance/entrance.ts'
+import type { Audit } from '../src/engine/auth/audit.ts'
+import type { Entrance } from '../src/engine/auth/auth.ts'
 
 /** An entrance in memory for tests of surfaces: it knows the owner of the home and nobody else. */
 export function fakeEntrance(homeToken: string): Entrance {

@@ -1,5 +1,5 @@
-import type { Denials } from '../engine/entrance/denials.ts'
-import type { Entrance } from '../engine/entrance/entrance.ts'
+import type { Entrance } from '../engine/auth/auth.ts'
+import type { Denials } from '../engine/auth/denials.ts'
 import type { Endpoints } from '../surfaces/a2a/endpoints.ts'
 import type { Ground } from './ground.ts'
 

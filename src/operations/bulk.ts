@@ -1,6 +1,6 @@
 import { invalid, PawlError } from '../domain/error.ts'
 import type { BulkResult, BulkWork } from '../domain/task/bulk.ts'
-import type { Caller } from '../engine/entrance/audit.ts'
+import type { Caller } from '../engine/auth/audit.ts'
 import type { TaskVerbs } from './tasks/tasks.ts'
 
 export interface BulkVerbs {

@@ -4,7 +4,7 @@ import { fenced } from '../domain/fenced.ts'
 import { type ElaborateSettings, elaborateTag, type NewElaboration, Proposal, taskOf } from '../domain/proposal.ts'
 import { isEnded } from '../domain/task/task.ts'
 import type { NewTask, TaskView } from '../domain/view.ts'
-import type { Caller } from '../engine/entrance/audit.ts'
+import type { Caller } from '../engine/auth/audit.ts'
 import type { TaskVerbs } from './tasks/tasks.ts'
 
 /** Somebody's words become a task that they can look at and change before anything is made. */

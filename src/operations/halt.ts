@@ -1,7 +1,7 @@
 import { unavailable } from '../domain/error.ts'
 import type { HaltView } from '../domain/view.ts'
+import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
-import type { Audit, Caller } from '../engine/entrance/audit.ts'
 import type { Bus } from '../engine/journal/bus.ts'
 import { lockAdmission } from '../store/admission.ts'
 import { insertAudit } from '../store/audit.ts'

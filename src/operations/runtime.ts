@@ -38,7 +38,7 @@ import { type OwnTaskVerbs, type TaskVerbParts, type TaskVerbs, taskVerbs } from
 import { type TransferVerbs, transferVerbs } from './transfer.ts'
 import { type WorkspaceVerbs, workspaceVerbs } from './workspaces.ts'
 
-export type { Caller } from '../engine/entrance/audit.ts'
+export type { Caller } from '../engine/auth/audit.ts'
 export type { FeedFilter } from './feed.ts'
 export type { TaskFilter, TaskNarrowing } from './tasks/list-tasks.ts'
 

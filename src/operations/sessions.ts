@@ -12,9 +12,9 @@ import type {
   SessionView,
   TaskView,
 } from '../domain/view.ts'
+import type { Caller } from '../engine/auth/audit.ts'
+import { assertMayAsk } from '../engine/auth/may-ask.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
-import type { Caller } from '../engine/entrance/audit.ts'
-import { assertMayAsk } from '../engine/entrance/may-ask.ts'
 import { adoptSession } from '../engine/session/adopt.ts'
 import { isIdOf } from '../engine/session/home.ts'
 import type { AgentUser } from '../sandbox/process/agent-user.ts'

@@ -1,6 +1,6 @@
 import { unsupported } from '../domain/error.ts'
 import type { SettingsChange, SettingsChanged, SettingsView } from '../domain/settings-view.ts'
-import type { Audit, Caller } from '../engine/entrance/audit.ts'
+import type { Audit, Caller } from '../engine/auth/audit.ts'
 import type { Bus } from '../engine/journal/bus.ts'
 
 /** Seeing and changing the settings of the home. */

@@ -1,6 +1,6 @@
 import { localUser } from '../domain/role.ts'
 import type { SkillView, SubagentView } from '../domain/skill.ts'
-import type { Caller } from '../engine/entrance/audit.ts'
+import type { Caller } from '../engine/auth/audit.ts'
 import { findSkills, findSubagents } from '../engine/skills/find-skills.ts'
 
 /** What can be asked about skills: everybody's, and those of whoever asks. */

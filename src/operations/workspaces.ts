@@ -1,7 +1,7 @@
 import { isEnded } from '../domain/task/task.ts'
 import type { KeptWorkspaceView, QuarantineView } from '../domain/workspace-view.ts'
+import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
-import type { Audit, Caller } from '../engine/entrance/audit.ts'
 import { listKept, removeKept } from '../engine/workspace/kept.ts'
 import { listQuarantine, restoreFromQuarantine } from '../engine/workspace/quarantine.ts'
 import type { Db } from '../store/database.ts'

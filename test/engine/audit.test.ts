@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { canonicalJson } from '../../src/domain/canonical-json.ts'
 import { createRedactor } from '../../src/domain/redact/redactor.ts'
-import { createAudit } from '../../src/engine/entrance/audit.ts'
+import { createAudit } from '../../src/engine/auth/audit.ts'
 import { insertAudit } from '../../src/store/audit.ts'
 import { makeParts } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createAudit } from '../../src/engine/entrance/audit.ts'
-import { createEntrance } from '../../src/engine/entrance/entrance.ts'
+import { createAudit } from '../../src/engine/auth/audit.ts'
+import { createEntrance } from '../../src/engine/auth/auth.ts'
 import { makeParts } from './store.ts'
 import { HandClock } from './test-clock.ts'
 

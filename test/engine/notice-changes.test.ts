@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { systemClock as clock } from '../../src/base/clock.ts'
-import { createAudit } from '../../src/engine/entrance/audit.ts'
-import { createNotices, type SettingsInForce } from '../../src/engine/entrance/notice-changes.ts'
+import { createAudit } from '../../src/engine/auth/audit.ts'
+import { createNotices, type SettingsInForce } from '../../src/engine/auth/notice-changes.ts'
 import { makeParts } from './store.ts'
 
 it('the audit tells of rights that were given by editing a file, once each, whoever sees it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { createAudit } from '../../src/engine/entrance/audit.ts'
-import { createEntrance, type Entrance } from '../../src/engine/entrance/entrance.ts'
+import { createAudit } from '../../src/engine/auth/audit.ts'
+import { createEntrance, type Entrance } from '../../src/engine/auth/auth.ts'
 import { makeParts } from '../engine/store.ts'
 import { exchange, type Listening, listening, request, token } from '../http-peer.ts'
 

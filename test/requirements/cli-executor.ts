@@ -157,20 +157,20 @@ export const cliExecutor = {
   'S0-23': {
     means: 'A token is looked for in a fixed order: named variables, preset variable, token file, preset file.',
     shown: [
-      'src/engine/access/access.test.ts > a key is looked for in the named variables, then those of the program, then the named file, then its login',
+      'src/engine/auth/agent-access.test.ts > a key is looked for in the named variables, then those of the program, then the named file, then its login',
     ],
   },
   'S0-24': {
     means: "The token reaches the program under the variable's name that the agent's entry asks for.",
     shown: [
-      'src/engine/access/access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
+      'src/engine/auth/agent-access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
       'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
     ],
   },
   'S0-25': {
     means: 'With apiKeyHelper, a 0700 script prints the token; only its path is given to the program.',
     shown: [
-      'src/engine/access/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/engine/auth/agent-access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
       'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
       'test/real-agents/claude-code-adapter.test.ts > it is let in by a %s',
     ],
@@ -178,8 +178,8 @@ export const cliExecutor = {
   'S0-26': {
     means: 'Temporary files are listed for removal when made, and gone at the end whatever happens.',
     shown: [
-      'src/engine/access/access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
-      'src/engine/access/leftovers.test.ts > what a dead process left goes, the file it had not finished too, and what a living one holds stays',
+      'src/engine/auth/agent-access.test.ts > a script hands the key over, for the owner only, and is gone afterwards',
+      'src/engine/auth/cleanup-journal.test.ts > what a dead process left goes, the file it had not finished too, and what a living one holds stays',
       'test/crash/leftovers.test.ts > %s is gone when the next daemon of that home has started',
     ],
   },
@@ -379,12 +379,14 @@ export const cliExecutor = {
   'W0-13': {
     means: 'A variable that is configured but not set does not hide the next place to look for a token.',
     shown: [
-      'src/engine/access/access.test.ts > the first variable that holds something counts, and an empty one does not hide the next',
+      'src/engine/auth/agent-access.test.ts > the first variable that holds something counts, and an empty one does not hide the next',
     ],
   },
   'W0-14': {
     means: 'A token goes to the program under the name it was found under.',
-    shown: ['src/engine/access/access.test.ts > a key keeps the name it was found under, and gets one that the program knows'],
+    shown: [
+      'src/engine/auth/agent-access.test.ts > a key keeps the name it was found under, and gets one that the program knows',
+    ],
   },
   'W0-15': {
     means: 'The environment is built from an allow-list; no token file outlives a killed Pawl for long.',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { createClient } from '../../src/client/index.ts'
-import { createSecrets, type Secrets } from '../../src/engine/secrets.ts'
+import { createSecrets, type Secrets } from '../../src/engine/auth/secrets.ts'
 import { createKeySource } from '../../src/secrets/key-source.ts'
 import { makeParts } from '../engine/store.ts'
 import { fakeRuntime } from '../fake-runtime.ts'

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { BackupView, NewBackup } from '../../domain/backup-view.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from '../auth/audit.ts'
 
 export interface PeriodicSettings {
   /** Undefined: none are taken by themselves. */

@@ -8,7 +8,7 @@ import { classOf } from '../../sandbox/egress/address-class.ts'
 import { readHost } from '../../sandbox/egress/host-name.ts'
 import { type Resolve, resolveByHost } from '../../sandbox/egress/lookup.ts'
 import type { ListenerRow } from '../../store/tables.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from '../auth/audit.ts'
 import { ensureListenerKey, type ListenerKey } from './key.ts'
 
 const longest = { name: 200, url: 2_000, secret: 8_000 }

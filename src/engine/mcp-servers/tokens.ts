@@ -1,6 +1,6 @@
 import { PawlError } from '../../domain/error.ts'
 import type { TokenKeeper } from '../../tools/servers/port.ts'
-import { globalScope, type Secrets } from '../secrets.ts'
+import { globalScope, type Secrets } from '../auth/secrets.ts'
 
 /** What lets Pawl in by OAuth lies among the secrets, sealed like them. */
 export const secretTokens = (secrets: Pick<Secrets, 'resolve' | 'setSecret'>): TokenKeeper => ({

@@ -12,7 +12,7 @@ import { recordStart, runsOfTask, type TakenRun, toolsRan } from '../../store/ru
 import { knownFiles } from '../../store/session-archive.ts'
 import { subtasksOf } from '../../store/subtasks.ts'
 import type { RunRow } from '../../store/tables.ts'
-import { type AccessPlace, doorAccess, findAccess } from '../access/access.ts'
+import { type AccessPlace, doorAccess, findAccess } from '../auth/agent-access.ts'
 import { tellsOfFiles } from '../files/lay-attachments.ts'
 import { composePrompt } from '../prompt.ts'
 import { clearQuestionFile } from '../questions/question-file.ts'

@@ -8,7 +8,7 @@ import { dueQuestions, endedEscalations, lockQuestion, nextDeadline } from '../.
 import { expireQuestion, findQuestion } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { findTask, type LockedTask, lockTask } from '../../store/tasks.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from '../auth/audit.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
 import { type Moving, move } from '../move.ts'

@@ -5,7 +5,7 @@ import type { NewSchedule, ScheduleChanges } from '../../domain/schedule/schedul
 import type { Db } from '../../store/database.ts'
 import { schedulesOf } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/tables.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from '../auth/audit.ts'
 import type { RefusedSchedules } from './refused.ts'
 
 /** Makes, changes and removes schedules, and checks them as a user's own. */

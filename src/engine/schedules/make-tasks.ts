@@ -8,7 +8,7 @@ import type { Db } from '../../store/database.ts'
 import * as store from '../../store/schedules.ts'
 import { findByIdempotencyKeys, findTask, lockTask } from '../../store/tasks.ts'
 import { findUser } from '../../store/users.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from '../auth/audit.ts'
 import type { Journal } from '../journal/journal.ts'
 import { bySchedule, settleTick } from './settle-tick.ts'
 

@@ -10,7 +10,7 @@ import type { Tx } from '../../store/database.ts'
 import { costOfTask } from '../../store/runs.ts'
 import { capsGiven, countTree, subtasksOf } from '../../store/subtasks.ts'
 import { type LockedTask, lockTask, type TaskToInsert } from '../../store/tasks.ts'
-import { refusedCheck } from '../entrance/may-decide.ts'
+import { refusedCheck } from '../auth/may-decide.ts'
 import { tokensFor, usdFor } from './share.ts'
 
 export const limitsOf = (spec: TaskSpec): SubtaskLimits => spec.subtasks ?? SubtaskLimits.parse({})

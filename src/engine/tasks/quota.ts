@@ -5,7 +5,7 @@ import { type Db, inTransaction, type Tx } from '../../store/database.ts'
 import { takeQuota } from '../../store/quotas.ts'
 import { countQueued } from '../../store/tasks.ts'
 import { findUser } from '../../store/users.ts'
-import { dayOf } from '../entrance/entrance.ts'
+import { dayOf } from '../auth/auth.ts'
 
 /**
  * Tasks of a user who has only so many a day are counted with the tasks themselves. The owner of the home is not counted. Undefined if `insert` wrote nothing: then

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { accountOf } from '../../../src/domain/account.ts'
-import { createAudit } from '../../../src/engine/entrance/audit.ts'
+import { createAudit } from '../../../src/engine/auth/audit.ts'
 import { limitVerbs } from '../../../src/operations/limits.ts'
 import { taskView } from '../../../src/operations/tasks/views.ts'
 import { dueTasks } from '../../../src/store/cooldowns.ts'

@@ -9,7 +9,7 @@ import { type Restrictions, restricted } from '../../../domain/profile/restrict.
 import { widerIn } from '../../../domain/profile/width.ts'
 import type { Standing } from '../../../domain/role.ts'
 import type { NewTask } from '../../../domain/view.ts'
-import { assertMayRaise, assertNotWider } from '../../../engine/entrance/may-ask.ts'
+import { assertMayRaise, assertNotWider } from '../../../engine/auth/may-ask.ts'
 import type { SessionRow } from '../../../store/tables.ts'
 import type { TaskCreatorParts } from './parts.ts'
 

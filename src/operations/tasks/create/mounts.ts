@@ -6,7 +6,7 @@ import { isWithin } from '../../../domain/profile/mounts.ts'
 import type { ProfileMount } from '../../../domain/profile/profile.ts'
 import { localUser } from '../../../domain/role.ts'
 import { aliasFolder, type TaskMount } from '../../../domain/task/mount.ts'
-import type { Caller } from '../../../engine/entrance/audit.ts'
+import type { Caller } from '../../../engine/auth/audit.ts'
 import type { TaskCreatorParts } from './parts.ts'
 
 type Parts = Pick<TaskCreatorParts, 'home' | 'mountBases' | 'userMounts'>

@@ -6,7 +6,7 @@ import type { Notification } from '../../../domain/notification.ts'
 import type { MountBase, ProfileMount } from '../../../domain/profile/profile.ts'
 import type { Ground, UserProfiles } from '../../../domain/profile/resolve.ts'
 import type { QuestionSettings } from '../../../domain/question/settings.ts'
-import type { Audit } from '../../../engine/entrance/audit.ts'
+import type { Audit } from '../../../engine/auth/audit.ts'
 import type { Probe } from '../../../engine/program/probes.ts'
 import type { Db } from '../../../store/database.ts'
 

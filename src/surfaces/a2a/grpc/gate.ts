@@ -3,8 +3,8 @@ import { Metadata, ServerInterceptingCall, type ServerInterceptor, status } from
 import type { Log } from '../../../base/log.ts'
 import { messageOf } from '../../../domain/error.ts'
 import type { Principal } from '../../../domain/role.ts'
-import type { Attempt } from '../../../engine/entrance/denials.ts'
-import type { Entrance } from '../../../engine/entrance/entrance.ts'
+import type { Entrance } from '../../../engine/auth/auth.ts'
+import type { Attempt } from '../../../engine/auth/denials.ts'
 
 /** The names under which a server may be asked for. */
 export interface Hosts {

@@ -9,7 +9,7 @@ import { writeHomeFile } from '../../sandbox/files/home-files.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { RunFailure } from '../base/failure.ts'
-import type { Leftovers } from './leftovers.ts'
+import type { Leftovers } from './cleanup-journal.ts'
 import { lendLogin, loginTexts } from './lent-login.ts'
 
 /** A way in that was found: which one, and what tells it from others. Nothing is given to the program yet. */

@@ -4,8 +4,8 @@ import { insertAudit } from '../../store/audit.ts'
 import type { Tx } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'
 import type { Audit } from './audit.ts'
-import type { Entrance } from './entrance.ts'
-import { digest, looksLikeToken, type Mint } from './mint.ts'
+import type { Entrance } from './auth.ts'
+import { digest, looksLikeToken, type Mint } from './issue-token.ts'
 
 const codeLifeMs = 5 * 60_000
 /** As long as a browser takes to start. */

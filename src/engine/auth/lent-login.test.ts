@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CredentialFile } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Secret } from '../../domain/redact/names.ts'
-import { createLeftovers, type Leftovers } from './leftovers.ts'
+import { createLeftovers, type Leftovers } from './cleanup-journal.ts'
 import { type LentLogin, lendLogin } from './lent-login.ts'
 
 const numberIn = (text: string, name: string) => {

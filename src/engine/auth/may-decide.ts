@@ -4,8 +4,8 @@ import type { QuestionPolicy } from '../../domain/question/policy.ts'
 import type { QuestionSettings } from '../../domain/question/settings.ts'
 import { decide } from '../../domain/rule/decide.ts'
 import type { Checks } from '../../domain/task/spec.ts'
-import { isAmong } from '../questions/may-answer.ts'
 import type { Caller } from './audit.ts'
+import { isAmong } from './may-answer.ts'
 import { mayAll, nameOf } from './may-ask.ts'
 
 type Named = Pick<QuestionSettings, 'mayAnswer'> | undefined

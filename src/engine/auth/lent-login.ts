@@ -7,7 +7,7 @@ import { type Secret, secretsIn } from '../../domain/redact/names.ts'
 import { readHomeFile, writeHomeFile } from '../../sandbox/files/home-files.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
-import type { Leftovers } from './leftovers.ts'
+import type { Leftovers } from './cleanup-journal.ts'
 
 /** A program's own login, lent to a session home. */
 export interface LentLogin {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLeftovers } from './leftovers.ts'
+import { createLeftovers } from './cleanup-journal.ts'
 
 test('what a dead process left goes, the file it had not finished too, and what a living one holds stays', async () => {
   const { home, session } = await makeHome()

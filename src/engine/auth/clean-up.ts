@@ -3,7 +3,7 @@ import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Db } from '../../store/database.ts'
 import { livingWorkers } from '../../store/workers.ts'
-import type { Leftovers } from './leftovers.ts'
+import type { Leftovers } from './cleanup-journal.ts'
 import { rescueLogin } from './lent-login.ts'
 
 /** Removes keys and logins that a killed process left in session homes. The dead have just been buried, so whoever is not listed lives no more. Never rejects. */

@@ -21,7 +21,7 @@ import * as users from '../../store/users.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Audit, Caller } from './audit.ts'
 import { createBelieved } from './believed-tokens.ts'
-import { createMint, digest, looksLikeToken } from './mint.ts'
+import { createMint, digest, looksLikeToken } from './issue-token.ts'
 import { signInVerbs } from './sign-in.ts'
 import { parse, tokenView, userView } from './views.ts'
 

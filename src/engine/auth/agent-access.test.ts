@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Login } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
 import { ResolvedAgent } from '../../domain/agent-config.ts'
-import { type AccessPlace, doorAccess, findAccess } from './access.ts'
-import { createLeftovers } from './leftovers.ts'
+import { type AccessPlace, doorAccess, findAccess } from './agent-access.ts'
+import { createLeftovers } from './cleanup-journal.ts'
 
 const login: Login = {
   variables: ['FIRST_KEY', 'SECOND_KEY'],

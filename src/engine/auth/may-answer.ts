@@ -1,7 +1,7 @@
 import { denied } from '../../domain/error.ts'
 import { localUser } from '../../domain/role.ts'
 import type { QuestionRow } from '../../store/tables.ts'
-import type { Caller } from '../entrance/audit.ts'
+import type { Caller } from './audit.ts'
 
 /** A question may name who answers it: users, or roles as `role:NAME`. The owner of the home is the user `local`, and an admin. */
 export function assertMayAnswer({ id, may_answer: named }: Pick<QuestionRow, 'id' | 'may_answer'>, caller: Caller): void {
