@@ -119,7 +119,7 @@ const byPath: Record<string, string> = {
   'engine/session/adopt.ts': 'a home that was just made',
   'engine/session/home.ts': 'the names in a session home, whose parent is ours',
   'engine/skills': 'the skills of the home and of its users; what a link among them leads to is read by handle',
-  'engine/templates.ts': 'the prompts in the home of Pawl',
+  'engine/tasks/templates.ts': 'the prompts in the home of Pawl',
   'engine/workspace/guard.ts': 'what is shown instead, in the records of the run',
   'engine/workspace/private-git/make.ts': 'git directories that were just made, before they are mounted anywhere',
   'engine/workspace/private-git/private-gits.ts': 'lists in the home of Pawl',

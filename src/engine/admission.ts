@@ -8,7 +8,7 @@ import type { Db } from '../store/database.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Bus } from './journal/bus.ts'
 import type { Journal } from './journal/journal.ts'
-import { putOffCooling, wakeDue } from './limits/wake.ts'
+import { putOffCooling, wakeDue } from './tasks/limits/wake.ts'
 
 /** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */
 export interface Admission {

@@ -17,11 +17,11 @@ import { keepProof } from './checks/proof.ts'
 import { soundFigures } from './figures.ts'
 import type { Bus } from './journal/bus.ts'
 import type { Journal } from './journal/journal.ts'
-import { failOver } from './limits/failover.ts'
-import { noteLimit } from './limits/note-limit.ts'
 import { bookRun, type RunBooked } from './money/book.ts'
-import { afterMove, withTotals } from './move.ts'
-import { takeResults } from './subtasks/tell-parent.ts'
+import { failOver } from './tasks/limits/failover.ts'
+import { noteLimit } from './tasks/limits/note-limit.ts'
+import { afterMove, withTotals } from './tasks/move.ts'
+import { takeResults } from './tasks/subtasks/tell-parent.ts'
 
 export interface Settler {
   /**

@@ -16,7 +16,7 @@ import { formatIn, ownTimeZone } from '../domain/schedule/time-zone.ts'
 import { sayWhen } from '../domain/schedule/words.ts'
 import type { NewTask, NewTasks } from '../domain/view.ts'
 import type { Caller } from '../engine/auth/audit.ts'
-import { listTemplates } from '../engine/templates.ts'
+import { listTemplates } from '../engine/tasks/templates.ts'
 import { type FolderParts, listFolders } from './draft-folders.ts'
 import type { TaskVerbs } from './tasks/tasks.ts'
 

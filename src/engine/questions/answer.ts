@@ -6,8 +6,8 @@ import { answerQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { type LockedTask, setReason } from '../../store/tasks.ts'
 import { newAnswers } from '../answers.ts'
-import { type Moving, move } from '../move.ts'
 import { readPermission } from '../rights/answers.ts'
+import { type Moving, move } from '../tasks/move.ts'
 
 /** The words of an answer: what was written, and the options that were chosen by number. */
 export function answerText(question: Pick<QuestionRow, 'id' | 'options' | 'multi_select'>, given: AnswerGiven): string {

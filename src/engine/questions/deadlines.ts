@@ -11,7 +11,7 @@ import { findTask, type LockedTask, lockTask } from '../../store/tasks.ts'
 import type { Caller } from '../auth/audit.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
-import { type Moving, move } from '../move.ts'
+import { type Moving, move } from '../tasks/move.ts'
 import { applyAnswer } from './answer.ts'
 import { answerFrom, escalate, nobodyAnswered } from './escalation.ts'
 

@@ -10,7 +10,7 @@ import { findByIdempotencyKeys, findTask, lockTask } from '../../store/tasks.ts'
 import { findUser } from '../../store/users.ts'
 import type { Caller } from '../auth/audit.ts'
 import type { Journal } from '../journal/journal.ts'
-import { bySchedule, settleTick } from './settle-tick.ts'
+import { bySchedule, settleTick } from '../tasks/settle-tick.ts'
 
 /** The verbs that ticks need. */
 export interface TickTasks {

@@ -10,8 +10,8 @@ import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { RunParts } from '../run.ts'
 import { assertQueueHasRoom, countSubtask } from '../tasks/quota.ts'
 import { relate } from '../tasks/relate.ts'
-import { assertMaySplit, maySplit, partOf, siblingsNamed } from './part.ts'
-import { subtaskView } from './results.ts'
+import { assertMaySplit, maySplit, partOf, siblingsNamed } from '../tasks/subtasks/part.ts'
+import { subtaskView } from '../tasks/subtasks/results.ts'
 
 /** What the agent of a run may do with subtasks: those of the task it works on, and as many, as deep and as dear as that task allows. */
 export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: RunContext): SubtaskVerbs {

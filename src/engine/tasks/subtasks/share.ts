@@ -1,4 +1,4 @@
-import { denied } from '../../domain/error.ts'
+import { denied } from '../../../domain/error.ts'
 
 /** What a task may pass on of one of its caps, and what it has. */
 export interface Purse {

@@ -1,8 +1,8 @@
-import { rankOf } from '../../domain/task/task.ts'
-import type { Tx } from '../../store/database.ts'
-import { takeUntold } from '../../store/subtasks.ts'
-import type { Continuation, SubtaskResult } from '../../store/tables.ts'
-import { findTask, type LockedTask, lockTask } from '../../store/tasks.ts'
+import { rankOf } from '../../../domain/task/task.ts'
+import type { Tx } from '../../../store/database.ts'
+import { takeUntold } from '../../../store/subtasks.ts'
+import type { Continuation, SubtaskResult } from '../../../store/tables.ts'
+import { findTask, type LockedTask, lockTask } from '../../../store/tasks.ts'
 import { type Moving, move } from '../move.ts'
 import { resultsOf, titleOf } from './results.ts'
 

@@ -1,6 +1,6 @@
-import { conflict } from '../../domain/error.ts'
-import { lockTree } from '../../store/subtasks.ts'
-import { requestCancel } from '../../store/tasks.ts'
+import { conflict } from '../../../domain/error.ts'
+import { lockTree } from '../../../store/subtasks.ts'
+import { requestCancel } from '../../../store/tasks.ts'
 import { type Moving, move } from '../move.ts'
 
 /** So often a tree may grow while it is being locked. */

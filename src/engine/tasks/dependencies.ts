@@ -1,10 +1,10 @@
-import { conflict } from '../domain/error.ts'
-import { rankOf } from '../domain/task/task.ts'
-import type { Tx } from '../store/database.ts'
-import { dependenciesOf, lockRelated, lockWaiting, openDependencies } from '../store/task-relations.ts'
-import { findTask, setReason } from '../store/tasks.ts'
+import { conflict } from '../../domain/error.ts'
+import { rankOf } from '../../domain/task/task.ts'
+import type { Tx } from '../../store/database.ts'
+import { dependenciesOf, lockRelated, lockWaiting, openDependencies } from '../../store/task-relations.ts'
+import { findTask, setReason } from '../../store/tasks.ts'
 import { type Moved, type Moving, move } from './move.ts'
-import { nameOf } from './tasks/relate.ts'
+import { nameOf } from './relate.ts'
 
 /** A task has ended: those that waited for it are queued once they wait for nothing else, or fail with it, and with them those that wait for them. */
 export async function releaseDependents(moving: Moving, ended: Moved): Promise<void> {

@@ -1,10 +1,10 @@
-import { type Category, categories } from '../../domain/outcome.ts'
-import type { SubtaskView } from '../../domain/task/subtask.ts'
-import { isEnded } from '../../domain/task/task.ts'
-import type { TaskView } from '../../domain/view.ts'
-import type { Db } from '../../store/database.ts'
-import { type SubtaskRow, treeBelow } from '../../store/subtasks.ts'
-import type { SubtaskResult } from '../../store/tables.ts'
+import { type Category, categories } from '../../../domain/outcome.ts'
+import type { SubtaskView } from '../../../domain/task/subtask.ts'
+import { isEnded } from '../../../domain/task/task.ts'
+import type { TaskView } from '../../../domain/view.ts'
+import type { Db } from '../../../store/database.ts'
+import { type SubtaskRow, treeBelow } from '../../../store/subtasks.ts'
+import type { SubtaskResult } from '../../../store/tables.ts'
 
 /** Together they must leave room for the work in the window of any model. */
 const maxAllChars = 40_000

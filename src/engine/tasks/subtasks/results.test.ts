@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { SubtaskRow } from '../../store/subtasks.ts'
+import type { SubtaskRow } from '../../../store/subtasks.ts'
 import { cutWell, resultsOf, titleOf } from './results.ts'
 
 const row = (changes: Partial<SubtaskRow>): SubtaskRow => ({

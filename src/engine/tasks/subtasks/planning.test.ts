@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { custom } from '../../agents/custom/agent.ts'
-import { demo } from '../../agents/demo/agent.ts'
-import { SubtaskLimits, type TaskSpec } from '../../domain/task/spec.ts'
+import { custom } from '../../../agents/custom/agent.ts'
+import { demo } from '../../../agents/demo/agent.ts'
+import { SubtaskLimits, type TaskSpec } from '../../../domain/task/spec.ts'
 import { isPlanned, planningPreamble } from './planning.ts'
 
 const planned = (spec: TaskSpec, depth = 0) => isPlanned({ spec, depth })

@@ -1,9 +1,9 @@
-import { accountOf } from '../../domain/account.ts'
-import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import { coolingOf } from '../../store/cooldowns.ts'
-import type { Tx } from '../../store/database.ts'
-import { handOver } from '../../store/hand-over.ts'
-import type { TaskRow } from '../../store/tables.ts'
+import { accountOf } from '../../../domain/account.ts'
+import type { ResolvedAgent } from '../../../domain/agent-config.ts'
+import { coolingOf } from '../../../store/cooldowns.ts'
+import type { Tx } from '../../../store/database.ts'
+import { handOver } from '../../../store/hand-over.ts'
+import type { TaskRow } from '../../../store/tables.ts'
 
 /**
  * Gives the task to the next agent of its failover list whose account is free, with its conversation to be rebuilt. Undefined if there is none. The agent before

@@ -1,9 +1,9 @@
-import { type Category, categories, type Outcome } from '../../domain/outcome.ts'
-import { endCooldown, lockCooldown, putCooldown } from '../../store/cooldowns.ts'
-import type { Tx } from '../../store/database.ts'
-import type { CooldownRow } from '../../store/tables.ts'
-import type { LockedTask } from '../../store/tasks.ts'
-import { backoffMs, type Ended, isAhead, pastLimitMs } from '../base/retry.ts'
+import { type Category, categories, type Outcome } from '../../../domain/outcome.ts'
+import { endCooldown, lockCooldown, putCooldown } from '../../../store/cooldowns.ts'
+import type { Tx } from '../../../store/database.ts'
+import type { CooldownRow } from '../../../store/tables.ts'
+import type { LockedTask } from '../../../store/tasks.ts'
+import { backoffMs, type Ended, isAhead, pastLimitMs } from '../../base/retry.ts'
 
 /**
  * A run has met a limit of its account, or has shown that there is none any more: all tasks of the account go by it. Written with the run's end. A run that

@@ -1,5 +1,5 @@
-import type { Adapter } from '../../agents/port.ts'
-import type { TaskRow } from '../../store/tables.ts'
+import type { Adapter } from '../../../agents/port.ts'
+import type { TaskRow } from '../../../store/tables.ts'
 import { limitsOf, maySplit } from './part.ts'
 
 /**

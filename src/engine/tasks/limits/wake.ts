@@ -1,5 +1,5 @@
-import type { Reason } from '../../domain/task/task.ts'
-import { lockAdmission } from '../../store/admission.ts'
+import type { Reason } from '../../../domain/task/task.ts'
+import { lockAdmission } from '../../../store/admission.ts'
 import {
   type Due,
   dueTasks,
@@ -8,9 +8,9 @@ import {
   putOffQueued,
   queuedWithFailover,
   type Taker,
-} from '../../store/cooldowns.ts'
-import { lockTask } from '../../store/tasks.ts'
-import { failoverEvent } from '../base/retry.ts'
+} from '../../../store/cooldowns.ts'
+import { lockTask } from '../../../store/tasks.ts'
+import { failoverEvent } from '../../base/retry.ts'
 import { type Moving, move } from '../move.ts'
 import { failOver } from './failover.ts'
 
