@@ -5,9 +5,9 @@ import { insertGrant } from '../../store/grants.ts'
 import { answerQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { type LockedTask, setReason } from '../../store/tasks.ts'
-import { newAnswers } from '../answers.ts'
-import { readPermission } from '../rights/answers.ts'
 import { type Moving, move } from '../tasks/move.ts'
+import { newAnswers } from './new-answers.ts'
+import { readPermission } from './permission-answers.ts'
 
 /** The words of an answer: what was written, and the options that were chosen by number. */
 export function answerText(question: Pick<QuestionRow, 'id' | 'options' | 'multi_select'>, given: AnswerGiven): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ProfileSettings, resolveProfile } from '../../domain/profile/resolve.ts'
 import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
-import { readPermission } from './answers.ts'
+import { readPermission } from '../questions/permission-answers.ts'
 import { exactCall } from './exact-call.ts'
 import type { Grants } from './grants.ts'
 import { createPermissions, type PermissionDecided, type PermissionParts } from './permissions.ts'

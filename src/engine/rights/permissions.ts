@@ -6,7 +6,7 @@ import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts
 import { type Decision, decide, whatIsAllowed } from '../../domain/rule/decide.ts'
 import { partsOf } from '../../domain/rule/parts.ts'
 import { toolFacts, toolNamed } from '../../domain/rule/tools.ts'
-import { choices } from './answers.ts'
+import { choices } from '../questions/permission-answers.ts'
 import { exactCall } from './exact-call.ts'
 import type { Grants } from './grants.ts'
 import { policySentence, type WallsInForce } from './sandbox-policy.ts'

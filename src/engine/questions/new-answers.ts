@@ -1,5 +1,5 @@
-import type { Continuation, QuestionRow } from '../store/tables.ts'
-import { decisionTold } from './rights/answers.ts'
+import type { Continuation, QuestionRow } from '../../store/tables.ts'
+import { decisionTold } from './permission-answers.ts'
 
 /** What the next run is told once nothing is asked any more: every answer of the task, or nothing if no answer is new. */
 export function newAnswers(questions: readonly QuestionRow[]): Continuation | undefined {
