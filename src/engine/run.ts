@@ -26,8 +26,6 @@ import { persistently } from './base/await-database.ts'
 import type { Ended } from './base/retry.ts'
 import { isLost, type RunContext, spanned } from './base/run-context.ts'
 import { type StopReason, Watch } from './base/watch.ts'
-import type { PictureShelf } from './changes/shelf.ts'
-import { storeFolderOf } from './changes/store-folder.ts'
 import { converse } from './conversation.ts'
 import type { Blobs } from './files/blobs.ts'
 import type { Journal } from './journal/journal.ts'
@@ -43,6 +41,8 @@ import type { QuestionParts } from './questions/settings.ts'
 import type { RemoteAct } from './run-tools.ts'
 import type { SelfTests } from './self-test/self-tests.ts'
 import type { Settler } from './settle.ts'
+import type { PictureShelf } from './workspace/changes/snapshot-cache.ts'
+import { storeFolderOf } from './workspace/changes/store-folder.ts'
 
 /** One run, from its lease to its outcome. */
 export interface LiveRun {

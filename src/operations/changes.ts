@@ -1,7 +1,7 @@
 import type { RunChangesView, TaskChangesView } from '../domain/change-view.ts'
 import { notFound } from '../domain/error.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
-import { composeRuns } from '../engine/changes/compose.ts'
+import { composeRuns } from '../engine/workspace/changes/compose.ts'
 import { changesOfTask, patchesOfTask } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { runsOfTask } from '../store/runs.ts'

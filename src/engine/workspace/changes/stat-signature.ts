@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
-import { walkTree } from '../../sandbox/files/walk-tree.ts'
-import { openWorkspace } from '../workspace/same-place.ts'
+import { walkTree } from '../../../sandbox/files/walk-tree.ts'
+import { openWorkspace } from '../same-place.ts'
 
 /** What a folder looks like from outside of its files: two that are the same mean that nothing was changed between them. */
 export interface Glance {

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeTree } from '../../sandbox/files/remove-tree.ts'
-import type { Picture } from './picture.ts'
+import { removeTree } from '../../../sandbox/files/remove-tree.ts'
+import type { Picture } from './snapshot.ts'
 import { removeStore, shelfName } from './store-folder.ts'
 
 /** Workspaces as runs left them: where nobody has changed anything since, the next run need not picture it again. */

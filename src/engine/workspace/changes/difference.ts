@@ -1,6 +1,6 @@
-import type { ChangedFile, FileStatus } from '../../domain/change-view.ts'
-import type { Picture } from './picture.ts'
+import type { ChangedFile, FileStatus } from '../../../domain/change-view.ts'
 import { redactPatch } from './redact-patch.ts'
+import type { Picture } from './snapshot.ts'
 
 /** What is different between two pictures, as it is kept. */
 export interface Difference {

@@ -1,11 +1,11 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isAbsence } from '../../sandbox/files/directory-handle.ts'
-import { namesIn } from '../../sandbox/files/names-in.ts'
-import { removeTree } from '../../sandbox/files/remove-tree.ts'
-import type { AgentUser } from '../../sandbox/process/agent-user.ts'
-import type { Picture } from './picture.ts'
+import { isAbsence } from '../../../sandbox/files/directory-handle.ts'
+import { namesIn } from '../../../sandbox/files/names-in.ts'
+import { removeTree } from '../../../sandbox/files/remove-tree.ts'
+import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
+import type { Picture } from './snapshot.ts'
 
 /** The folder in which the pictures of one run lie until what it changed is stored. Its name holds the fence, so that a run which lost its task can only touch its own. */
 export interface StoreFolder {

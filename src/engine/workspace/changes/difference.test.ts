@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { differenceOf } from './difference.ts'
-import type { Picture } from './picture.ts'
 import { redactPatch } from './redact-patch.ts'
+import type { Picture } from './snapshot.ts'
 
 const picture = (more: Partial<Picture> = {}): Picture => ({ tree: 'x', large: {}, nested: [], ...more })
 const nothing = { list: undefined, patch: undefined, redact: (text: string) => text }

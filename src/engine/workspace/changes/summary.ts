@@ -1,4 +1,4 @@
-import type { Changes } from '../workspace/bring-back.ts'
+import type { Changes } from '../bring-back.ts'
 import type { Difference } from './difference.ts'
 
 /** What a run changed, in one line. */

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { glanceAt } from './glance.ts'
+import { glanceAt } from './stat-signature.ts'
 
 let folder: string
 beforeEach(() => {

@@ -1,6 +1,6 @@
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
-import { readRegular } from '../workspace/capture.ts'
-import { NoPicture } from './picture.ts'
+import { openDirectory } from '../../../sandbox/files/directory-handle.ts'
+import { readRegular } from '../capture.ts'
+import { NoPicture } from './snapshot.ts'
 
 /** What git wrote of a difference: regular files of the store, and no more than was asked for. */
 export async function readKept(folder: string): Promise<{ list: Buffer; patch: Buffer }> {
