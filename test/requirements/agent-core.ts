@@ -33,7 +33,7 @@ export const agentCore = {
     means: 'A model listed in the config is reached through the gateway, at an address that names the session.',
     shown: [
       'test/real-agents/gateway.test.ts > uses its tools, and the provider is shown the key and its own name for the model',
-      'src/engine/program/door.test.ts > serves the models of the run that holds it under both prefixes, and leaves it to them who is let in',
+      'src/engine/endpoint/endpoint.test.ts > serves the models of the run that holds it under both prefixes, and leaves it to them who is let in',
     ],
   },
   'S2-5': {
@@ -238,7 +238,7 @@ export const agentCore = {
   'S2-30': {
     means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.',
     shown: [
-      "src/engine/program/door.test.ts > is nobody's if the tools of the run cannot be made, and says why",
+      "src/engine/endpoint/endpoint.test.ts > is nobody's if the tools of the run cannot be made, and says why",
       'src/tools/strict.test.ts > is nothing where a root is missing',
       'src/tools/strict.test.ts > what is written belongs to that user, folders too',
     ],

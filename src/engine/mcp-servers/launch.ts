@@ -8,7 +8,7 @@ import type { Sandbox, Walled, Walls } from '../../sandbox/port.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 import { findProgram } from '../../sandbox/process/program.ts'
 import type { ServerCommand } from '../../tools/servers/port.ts'
-import { type DoorVerbs, serveDoor } from '../program/door.ts'
+import { type DoorVerbs, serveDoor } from '../endpoint/endpoint.ts'
 
 /** Walls in which servers are started, and their way out. */
 export interface ServerWalls {

@@ -5,7 +5,7 @@ import type { Walled } from '../../sandbox/port.ts'
 import type { Exit, KillUnit } from '../../sandbox/process/child.ts'
 import type { OpenAccess } from '../auth/agent-access.ts'
 import type { StopReason, Watch } from '../base/watch.ts'
-import type { Door, DoorVerbs } from './door.ts'
+import type { Door, DoorVerbs } from '../endpoint/endpoint.ts'
 import type { RecordedChild, RecordOptions } from './raw-log.ts'
 
 /** A started agent program inside its sandbox, with its conversation and its run endpoint. It serves one run at a time, and belongs to nobody, frozen, between two. */

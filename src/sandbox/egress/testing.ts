@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { type Door, type DoorOptions, serveDoor } from '../../engine/program/door.ts'
+import { type Door, type DoorOptions, serveDoor } from '../../engine/endpoint/endpoint.ts'
 import { readRules } from './host-rule.ts'
 import type { NetworkAccess, NetworkEvent } from './network.ts'
 

@@ -7,12 +7,12 @@ import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import { createProxy, switchesProtocol } from '../../sandbox/egress/proxy.ts'
 import { failingAs } from '../base/failure.ts'
 import type { RunTools } from '../run-tools.ts'
-import { drain } from './door-body.ts'
-import { isOfPage } from './door-callers.ts'
-import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './door-holder.ts'
-import { routeFor, routesOf } from './door-routes.ts'
+import { drain } from './body.ts'
+import { isOfPage } from './callers.ts'
+import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './holder.ts'
+import { routeFor, routesOf } from './routes.ts'
 
-export type { DoorVerbs, HeldVerbs, ToolHandler } from './door-holder.ts'
+export type { DoorVerbs, HeldVerbs, ToolHandler } from './holder.ts'
 
 /** The listener inside the walls of one process. It serves one run at a time: the one that holds it now. Until the first one has it, requests wait. */
 export interface Door {

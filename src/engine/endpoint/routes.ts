@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { QuestionAsked } from '../../domain/question/question.ts'
-import { readBody } from './door-body.ts'
-import type { HeldVerbs } from './door-holder.ts'
-import { subtaskRoute, subtaskRoutes } from './door-subtasks.ts'
+import { readBody } from './body.ts'
+import type { HeldVerbs } from './holder.ts'
+import { subtaskRoute, subtaskRoutes } from './subtasks.ts'
 
 export type Route = (request: IncomingMessage, verbs: HeldVerbs) => Promise<{ status: number; body: unknown }>
 

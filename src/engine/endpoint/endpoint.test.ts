@@ -8,7 +8,7 @@ import { until } from '../../../test/engine/until.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { ModelDoor } from '../../gateway/gateway.ts'
 import { createToolServer } from '../../tools/serve.ts'
-import { type DoorOptions, type DoorVerbs, serveDoor } from './door.ts'
+import { type DoorOptions, type DoorVerbs, serveDoor } from './endpoint.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { denied, invalid } from '../../domain/error.ts'
 import { SubtaskAsked, type SubtaskVerbs } from '../../domain/task/subtask.ts'
-import { readBody } from './door-body.ts'
-import type { Route } from './door-routes.ts'
+import { readBody } from './body.ts'
+import type { Route } from './routes.ts'
 
 /** The routes by which the agent of a run splits its own task. Every one of them is about that task; there is no way to name another. */
 export const subtaskRoutes = ['GET /v1/task', 'GET /v1/subtasks', 'GET /v1/subtasks/ID', 'POST /v1/subtasks', 'POST /api/tasks']
