@@ -18,7 +18,7 @@ import type { DoorVerbs } from './endpoint/endpoint.ts'
 import { openWayOut } from './mcp-servers/launch.ts'
 import type { Sent } from './outbox/sender.ts'
 import { installed, withEnvironment } from './program/prepare.ts'
-import { wallsOf } from './program/walls.ts'
+import { wallsOf } from './rights/walls.ts'
 import type { RunParts } from './run.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { LaidPrompt } from '../long-prompt.ts'
 import type { LaidAttachments } from './lay-attachments.ts'
+import type { LaidPrompt } from './long-prompt.ts'
 
 /** The message with what the agent is told of files: those that came with the task, and where to leave some if it is to know. */
 export function withFiles(message: LaidPrompt, { told }: LaidAttachments, leaveAt: string | undefined): LaidPrompt {

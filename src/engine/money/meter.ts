@@ -9,10 +9,10 @@ import type { Db } from '../../store/database.ts'
 import { type Booking, spentOfTrees, spentSince } from '../../store/ledger.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { StopReason } from '../base/watch.ts'
-import { isSoundCost, soundUsage } from '../figures.ts'
 import { type Capped, leftMs, leftUsd, type OthersSpent, overCap, type SharedCaps } from './caps.ts'
 import { periodStarts } from './day.ts'
 import type { FirstCalls } from './first-calls.ts'
+import { isSoundCost, soundUsage } from './sound-figures.ts'
 
 /** What a daemon knows of money. */
 export interface Money {

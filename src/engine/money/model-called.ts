@@ -5,7 +5,7 @@ import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { ModelUsage } from '../../gateway/wires/model-event.ts'
 import type { Booking } from '../../store/ledger.ts'
 import type { Holder } from '../../store/reservations.ts'
-import { isSoundCount } from '../figures.ts'
+import { isSoundCount } from './sound-figures.ts'
 
 /** What a call counts for, as one turn. Of one that broke off it is what was told until then, of one whose provider told nothing, nothing. */
 export function usageOf({ usage, usageSoFar }: CallFacts): Usage {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { soundFigures } from './figures.ts'
+import { soundFigures } from './sound-figures.ts'
 
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, turns: 1 }
 const end = { outcome: 'succeeded', text: 'done' } as const

@@ -1,5 +1,5 @@
-import type { Usage } from '../domain/usage.ts'
-import type { Ended } from './base/retry.ts'
+import type { Usage } from '../../domain/usage.ts'
+import type { Ended } from '../base/retry.ts'
 
 /** Beyond any bill, and within what a column of the store holds. */
 const maxCostUsd = 1e8

@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
-import type { Adapter } from '../agents/port.ts'
-import type { Profile } from '../domain/profile/profile.ts'
-import { maxInlineBytes } from '../domain/task/task.ts'
-import { writeHomeFile } from '../sandbox/files/home-files.ts'
-import type { Walls } from '../sandbox/port.ts'
-import type { AgentUser } from '../sandbox/process/agent-user.ts'
-import type { TaskRow } from '../store/tables.ts'
+import type { Adapter } from '../../agents/port.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { maxInlineBytes } from '../../domain/task/task.ts'
+import { writeHomeFile } from '../../sandbox/files/home-files.ts'
+import type { Walls } from '../../sandbox/port.ts'
+import type { AgentUser } from '../../sandbox/process/agent-user.ts'
+import type { TaskRow } from '../../store/tables.ts'
 
 /** What a program is told of a task: the prompt itself, or where it lies. */
 export interface LaidPrompt {

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { adapterNamed } from '../agents/index.ts'
-import { resolveProfile } from '../domain/profile/resolve.ts'
-import { maxInlineBytes } from '../domain/task/task.ts'
+import { adapterNamed } from '../../agents/index.ts'
+import { resolveProfile } from '../../domain/profile/resolve.ts'
+import { maxInlineBytes } from '../../domain/task/task.ts'
 import { layPrompt } from './long-prompt.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'pawl-long-prompt-'))
