@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { affectedBy, changedSince } from '../scripts/changed-tests.ts'
 
 test('a change of the product also selects the tests that start it as a program or open it in a browser', () => {
-  expect(affectedBy(['src/engine/run.ts'])).toEqual([
-    'src/engine/run.ts',
+  expect(affectedBy(['src/engine/run/run.ts'])).toEqual([
+    'src/engine/run/run.ts',
     'test/bundle.ts',
     'test/architecture.test.ts',
     'test/page/stage.ts',
@@ -23,7 +23,7 @@ test('a change of a page of the docs selects the tests that read the docs', () =
 })
 
 test('a change of the dependencies selects everything', () => {
-  expect(affectedBy(['src/engine/run.ts', 'package-lock.json'])).toBe('everything')
+  expect(affectedBy(['src/engine/run/run.ts', 'package-lock.json'])).toBe('everything')
 })
 
 test('finds what is committed since, what is not committed and what is new', () => {

@@ -17,9 +17,9 @@ import { findKey } from './auth/agent-access.ts'
 import type { DoorVerbs } from './endpoint/endpoint.ts'
 import { openWayOut } from './mcp-servers/launch.ts'
 import type { Sent } from './outbox/sender.ts'
-import { installed, withEnvironment } from './program/prepare.ts'
 import { wallsOf } from './rights/walls.ts'
-import type { RunParts } from './run.ts'
+import { installed, withEnvironment } from './run/prepare.ts'
+import type { RunParts } from './run/run.ts'
 
 /**
  * A task that was stopped here is stopped at an agent elsewhere too. Its run asks for that; where nobody could be reached then, or there was no run, the outbox asks again

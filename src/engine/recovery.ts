@@ -10,7 +10,7 @@ import { findTask, unbindTasks } from '../store/tasks.ts'
 import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../store/workers.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Bus } from './journal/bus.ts'
-import type { Settler } from './settle.ts'
+import type { Settler } from './run/settle.ts'
 
 /**
  * Finds workers that have died and gives their runs back. Death is proved at once on the same boot, and elsewhere by a beat counter that has not moved for 15 s

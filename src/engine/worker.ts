@@ -9,7 +9,7 @@ import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity }
 import type { Dispatch } from './dispatch.ts'
 import type { Bus } from './journal/bus.ts'
 import type { Journal } from './journal/journal.ts'
-import { type LiveRun, type RunParts, startRun } from './run.ts'
+import { type LiveRun, type RunParts, startRun } from './run/run.ts'
 
 /** Takes runs, holds their leases by beating, and ends them when it may not hold them any more. */
 export interface Worker {

@@ -6,7 +6,7 @@ import { createDispatch, queueSchemaVersion } from '../../src/engine/dispatch.ts
 import { createBus } from '../../src/engine/journal/bus.ts'
 import { createJournal } from '../../src/engine/journal/journal.ts'
 import { createRecovery } from '../../src/engine/recovery.ts'
-import { createSettler } from '../../src/engine/settle.ts'
+import { createSettler } from '../../src/engine/run/settle.ts'
 import { processIdentity } from '../../src/sandbox/process/identity.ts'
 import { admitTasks } from '../../src/store/admission.ts'
 import { migrateStore } from '../../src/store/migrate.ts'

@@ -372,7 +372,7 @@ export const agentCore = {
     shown: [
       'src/agents/shared/text.test.ts > the messages of a flow are its lines, wherever the bytes were split',
       'src/agents/claude-code/conversation.test.ts > an end without a result after "%s" is %s',
-      'src/engine/program/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
+      'src/engine/run/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
     ],
   },
 
@@ -387,7 +387,7 @@ export const agentCore = {
     means: 'A result can be asked for by JSON schema: natively, else validated by us and asked once more.',
     shown: [
       'test/contracts/real-program.ts > answers in the form that was asked for',
-      'src/engine/structured-output.test.ts > is no success when it is %s, and is kept all the same',
+      'src/engine/run/structured-output.test.ts > is no success when it is %s, and is kept all the same',
       'test/engine/forgetful-agent.test.ts > is asked once more for an answer that does not have its form',
     ],
   },

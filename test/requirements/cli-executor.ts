@@ -238,7 +238,7 @@ export const cliExecutor = {
     means: 'Programs are started without a shell; stdout and stderr are kept apart.',
     shown: [
       'test/contracts/sandbox.ts > arguments arrive as they are, whatever characters they hold',
-      'src/engine/program/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
+      'src/engine/run/raw-log.test.ts > what a program prints is kept as it is, stdout and stderr apart, for its owner only',
     ],
   },
   'S0-39': {
@@ -314,7 +314,7 @@ export const cliExecutor = {
   'W0-4': {
     means: 'Output is followed live; it is capped on disk and takes bounded memory.',
     shown: [
-      'src/engine/program/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
+      'src/engine/run/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
       'test/e2e/run.test.ts > prints every event as a JSON line with --output-format stream-json',
     ],
   },
@@ -337,7 +337,7 @@ export const cliExecutor = {
     shown: [
       'src/engine/base/retry.test.ts > never retries a login that was refused',
       'test/contracts/real-program.ts > is not tried again when its key was refused',
-      'src/engine/program/start-agent.test.ts > %s',
+      'src/engine/run/start-agent.test.ts > %s',
       'test/real-agents/stale.test.ts > goes on within one task with a conversation whose file it refused',
     ],
   },

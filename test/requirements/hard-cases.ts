@@ -93,8 +93,8 @@ export const hardCases = {
   'H-15': {
     means: 'A retry repeats no side effect without saying so.',
     shown: [
-      'src/engine/prompt.test.ts > is told that some of the work may be done, once tools have run',
-      'src/engine/prompt.test.ts > tells a resumed agent that it was interrupted, and what the task is in case it never heard it',
+      'src/engine/run/prompt.test.ts > is told that some of the work may be done, once tools have run',
+      'src/engine/run/prompt.test.ts > tells a resumed agent that it was interrupted, and what the task is in case it never heard it',
       'test/real-agents/limits.test.ts > does not do again what it did before the limit',
     ],
   },

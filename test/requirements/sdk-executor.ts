@@ -76,7 +76,7 @@ export const sdkExecutor = {
   'S1-13': {
     means: 'A crash makes the session suspect, and says so; a rate limit leaves it alone.',
     shown: [
-      'src/engine/program/start-agent.test.ts > %s',
+      'src/engine/run/start-agent.test.ts > %s',
       'test/engine/session-gate.test.ts > a file that the program refused is replaced by the archive, also where it lay elsewhere',
     ],
   },
@@ -96,8 +96,8 @@ export const sdkExecutor = {
   'S1-16': {
     means: 'A probe that succeeds, says nothing, says too much or fails never harms the error itself.',
     shown: [
-      'src/engine/program/explain.test.ts > a probe that %s is one line in the log',
-      'src/engine/program/explain.test.ts > a probe that breaks harms nothing',
+      'src/engine/run/explain.test.ts > a probe that %s is one line in the log',
+      'src/engine/run/explain.test.ts > a probe that breaks harms nothing',
     ],
   },
   'S1-17': {
@@ -147,7 +147,7 @@ export const sdkExecutor = {
     shown: [
       'test/contracts/real-program.ts > goes on after its process was killed in the middle of a tool, and nothing of it is left',
       'test/real-agents/limits.test.ts > does not do again what it did before the limit',
-      'src/engine/prompt.test.ts > is told that some of the work may be done, once tools have run',
+      'src/engine/run/prompt.test.ts > is told that some of the work may be done, once tools have run',
       'test/contracts/real-program.ts > is told a conversation of which neither files nor archive are left',
     ],
   },

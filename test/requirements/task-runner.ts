@@ -64,7 +64,7 @@ export const taskRunner = {
     means: 'Resume: the answer is the prompt, with the session id, profile and model.',
     shown: [
       'src/agents/claude-code/command.test.ts > a resumed conversation keeps every limit and instruction',
-      'src/engine/prompt.test.ts > gives a program that remembers only the answer',
+      'src/engine/run/prompt.test.ts > gives a program that remembers only the answer',
       'test/contracts/real-program.ts > asks in its own way, is blocked, and hears the answer in its next run',
     ],
   },
@@ -79,7 +79,7 @@ export const taskRunner = {
     means: 'A planning preamble comes first unless the task skips it.',
     shown: [
       'test/engine/subtasks.test.ts > is asked for before the task where the task wants it or names limits for subtasks, and never of a small task',
-      'src/engine/prompt.test.ts > come before the task',
+      'src/engine/run/prompt.test.ts > come before the task',
       'test/real-agents/subtasks.test.ts > splits its task by our tool, agents do the parts, and it goes on with what they brought',
     ],
   },
@@ -196,8 +196,8 @@ export const taskRunner = {
       'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
       'test/engine/time.test.ts > an agent that falls silent is stopped, however many bytes it drips',
       'test/engine/run.test.ts > gets nothing of our environment but what its agent is given',
-      'src/engine/program/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
-      'src/engine/program/raw-log.test.ts > a secret is not in the files, however it arrives, and whoever reads the program hears it as it was',
+      'src/engine/run/raw-log.test.ts > a flood is cut at the cap with a mark, told once, and does not fill our memory',
+      'src/engine/run/raw-log.test.ts > a secret is not in the files, however it arrives, and whoever reads the program hears it as it was',
       'test/e2e/redaction.test.ts > leaves none of them in events, answers, logs, raw output or argument lists: %s',
     ],
   },

@@ -16,7 +16,7 @@ import { type ArtifactRow, artifactsOfTask, holdRun, putArtifact } from '../../s
 import type { TakenRun } from '../../store/runs.ts'
 import { whenDatabaseIsBack } from '../base/await-database.ts'
 import type { RunContext } from '../base/run-context.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 import type { Received } from './blobs.ts'
 
 const folderName = '.pawl-artifacts'

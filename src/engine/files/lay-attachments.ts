@@ -10,7 +10,7 @@ import type { Walls } from '../../sandbox/port.ts'
 import { attachmentsOfSession } from '../../store/files.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs } from '../base/failure.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 import type { Blobs } from './blobs.ts'
 import { laidFolder } from './sweep.ts'
 

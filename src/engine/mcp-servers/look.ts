@@ -13,7 +13,7 @@ import { type LookAtServer, type ServerPlace, signInReason, type TokenKeeper } f
 import type { DoorVerbs } from '../endpoint/endpoint.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import { wallsOf } from '../rights/walls.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 import type { ServerHealth } from './health.ts'
 import { launchServer, type ServerWalls, unseenInside } from './launch.ts'
 import { reachServer } from './reach.ts'

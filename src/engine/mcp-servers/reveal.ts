@@ -2,7 +2,7 @@ import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import { namesSecret, type Secret } from '../../domain/redact/names.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { Revealed } from '../../tools/servers/port.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 
 export interface RevealParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
   hide(secrets: readonly Secret[]): void

@@ -4,7 +4,7 @@ import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 
 export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
   readonly clock: Clock

@@ -6,7 +6,7 @@ import { holdQuestion, insertQuestion, questionsOfTask } from '../../store/quest
 import type { TakenRun } from '../../store/runs.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
-import type { RunParts } from '../run.ts'
+import type { RunParts } from '../run/run.ts'
 import { policyOf } from './settings.ts'
 
 /**

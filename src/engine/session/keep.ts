@@ -3,8 +3,8 @@ import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import { learnVendorSession, type TakenRun } from '../../store/runs.ts'
 import { whenDatabaseIsBack } from '../base/await-database.ts'
-import type { RunParts } from '../run.ts'
-import type { Place } from '../turn.ts'
+import type { RunParts } from '../run/run.ts'
+import type { Place } from '../run/turn.ts'
 import { archiveSession } from './archive.ts'
 
 /** Stored as soon as it is known: a crash a moment later can resume the conversation. */

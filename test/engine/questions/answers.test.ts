@@ -8,7 +8,7 @@ import type { Daemon } from '../../../src/daemon/daemon.ts'
 import type { NewTask } from '../../../src/domain/view.ts'
 import { createBus } from '../../../src/engine/journal/bus.ts'
 import { createJournal } from '../../../src/engine/journal/journal.ts'
-import { createSettler } from '../../../src/engine/settle.ts'
+import { createSettler } from '../../../src/engine/run/settle.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from '../home.ts'
 

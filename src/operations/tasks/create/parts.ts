@@ -7,7 +7,7 @@ import type { MountBase, ProfileMount } from '../../../domain/profile/profile.ts
 import type { Ground, UserProfiles } from '../../../domain/profile/resolve.ts'
 import type { QuestionSettings } from '../../../domain/question/settings.ts'
 import type { Audit } from '../../../engine/auth/audit.ts'
-import type { Probe } from '../../../engine/program/probes.ts'
+import type { Probe } from '../../../engine/run/probes.ts'
 import type { Db } from '../../../store/database.ts'
 
 export interface TaskCreatorParts {

@@ -13,11 +13,11 @@ import { failingAs, launchingSandbox } from '../base/failure.ts'
 import type { RunContext } from '../base/run-context.ts'
 import { type Door, serveDoor } from '../endpoint/endpoint.ts'
 import { ownTask } from '../endpoint/subtasks.ts'
-import type { RunParts } from '../run.ts'
-import type { Place } from '../turn.ts'
 import { createLiveAgent, type LiveAgent } from './live-agent.ts'
 import { installed, withEnvironment } from './prepare.ts'
 import { recordChild } from './raw-log.ts'
+import type { RunParts } from './run.ts'
+import type { Place } from './turn.ts'
 
 interface Launch {
   readonly taken: TakenRun

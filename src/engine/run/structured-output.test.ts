@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { withLoopDelay } from '../../test/loop-delay.ts'
-import type { Verdict } from '../agents/port.ts'
+import { withLoopDelay } from '../../../test/loop-delay.ts'
+import type { Verdict } from '../../agents/port.ts'
 import { assertSchema, checkAnswer } from './structured-output.ts'
 
 const schema = { type: 'object', properties: { port: { type: 'number' } }, required: ['port'], additionalProperties: false }

@@ -1,8 +1,8 @@
-import { fenced, named } from '../domain/fenced.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import type { SubtaskView } from '../domain/task/subtask.ts'
-import { isEnded } from '../domain/task/task.ts'
-import type { Answered, Continuation, SubtaskResult } from '../store/tables.ts'
+import { fenced, named } from '../../domain/fenced.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import type { SubtaskView } from '../../domain/task/subtask.ts'
+import { isEnded } from '../../domain/task/task.ts'
+import type { Answered, Continuation, SubtaskResult } from '../../store/tables.ts'
 import { schemaInstruction } from './structured-output.ts'
 
 /** What a run is told is made of this. */

@@ -1,11 +1,11 @@
-import type { Log } from '../base/log.ts'
-import { messageOf, stackOf } from '../domain/error.ts'
-import { unknownChanges } from '../store/changes.ts'
-import { isPassing } from '../store/database.ts'
-import { RunFailure } from './base/failure.ts'
-import type { Ended } from './base/retry.ts'
-import type { StopReason, Watch } from './base/watch.ts'
-import type { Examined } from './checks/examine.ts'
+import type { Log } from '../../base/log.ts'
+import { messageOf, stackOf } from '../../domain/error.ts'
+import { unknownChanges } from '../../store/changes.ts'
+import { isPassing } from '../../store/database.ts'
+import { RunFailure } from '../base/failure.ts'
+import type { Ended } from '../base/retry.ts'
+import type { StopReason, Watch } from '../base/watch.ts'
+import type { Examined } from '../checks/examine.ts'
 
 /** Hard facts first: who stopped it and why outranks what the agent says of itself. */
 export function judge({ verdict, exit, summary, checks, fingerprint, didNothing }: Examined, watch: Watch): Ended {

@@ -7,11 +7,11 @@ import { subtasksOf } from '../../store/subtasks.ts'
 import { findByIdempotencyKey, insertTask, lockTask } from '../../store/tasks.ts'
 import type { RunContext } from '../base/run-context.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
-import type { RunParts } from '../run.ts'
 import { assertQueueHasRoom, countSubtask } from '../tasks/quota.ts'
 import { relate } from '../tasks/relate.ts'
 import { assertMaySplit, maySplit, partOf, siblingsNamed } from '../tasks/subtasks/part.ts'
 import { subtaskView } from '../tasks/subtasks/results.ts'
+import type { RunParts } from './run.ts'
 
 /** What the agent of a run may do with subtasks: those of the task it works on, and as many, as deep and as dear as that task allows. */
 export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: RunContext): SubtaskVerbs {

@@ -1,7 +1,7 @@
-import type { Verdict } from '../agents/port.ts'
-import { createGate } from '../base/gate.ts'
-import { onThread, type ThreadLimits } from '../bounded/thread.ts'
-import { invalid, messageOf } from '../domain/error.ts'
+import type { Verdict } from '../../agents/port.ts'
+import { createGate } from '../../base/gate.ts'
+import { onThread, type ThreadLimits } from '../../bounded/thread.ts'
+import { invalid, messageOf } from '../../domain/error.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

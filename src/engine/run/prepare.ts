@@ -18,9 +18,9 @@ import { failingAs, RunFailure } from '../base/failure.ts'
 import { artifactFolder } from '../files/artifacts.ts'
 import { serversFor } from '../mcp-servers/run-servers.ts'
 import type { RunModels } from '../models/run-models.ts'
-import { questionFileVariables } from '../questions/question-file.ts'
-import type { RunParts } from '../run.ts'
 import { renderRole } from '../tasks/templates.ts'
+import { questionFileVariables } from './question-file.ts'
+import type { RunParts } from './run.ts'
 
 /** Where walls cannot be built, only somebody who watches, our own program, or a profile that says so may go on. */
 export function refuseOpenWalls(

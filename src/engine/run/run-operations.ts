@@ -1,12 +1,12 @@
-import { PawlError } from '../domain/error.ts'
-import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
-import type { TakenRun } from '../store/runs.ts'
-import type { RunContext } from './base/run-context.ts'
-import type { DoorVerbs } from './endpoint/endpoint.ts'
-import { askQuestions } from './questions/ask.ts'
-import { waitForAnswers } from './questions/window.ts'
+import { PawlError } from '../../domain/error.ts'
+import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { DoorVerbs } from '../endpoint/endpoint.ts'
+import { askQuestions } from '../questions/ask.ts'
+import { waitForAnswers } from '../questions/window.ts'
 import type { RunParts } from './run.ts'
-import { subtaskVerbs } from './subtasks/run-verbs.ts'
+import { subtaskVerbs } from './subtask-operations.ts'
 
 /** More than anybody would answer or read; a program that loops must not fill the store. */
 const mostQuestions = 50

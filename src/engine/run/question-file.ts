@@ -6,9 +6,9 @@ import { readHomeFileStart, removeHomeFile } from '../../sandbox/files/home-file
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'
 import type { RunContext } from '../base/run-context.ts'
 import type { DoorVerbs } from '../endpoint/endpoint.ts'
-import type { RunParts } from '../run.ts'
-import { runVerbs } from '../run-verbs.ts'
-import type { Place } from '../turn.ts'
+import type { RunParts } from './run.ts'
+import { runVerbs } from './run-operations.ts'
+import type { Place } from './turn.ts'
 
 /** A question that a program leaves in a file instead of asking it by any other means. One per session, so that a program which serves many runs finds it where it was. */
 const name = '.pawl-question'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fenced } from '../domain/fenced.ts'
-import type { Continuation } from '../store/tables.ts'
+import { fenced } from '../../domain/fenced.ts'
+import type { Continuation } from '../../store/tables.ts'
 import { composePrompt, type PromptParts } from './prompt.ts'
 
 const port = { questionId: 'q', question: 'Which port?', answer: '80', heard: false }

@@ -1,7 +1,7 @@
 import type { EventData } from '../../domain/event.ts'
 import type { Db } from '../../store/database.ts'
 import { latestEvents } from '../../store/sessions.ts'
-import type { CutCall } from '../prompt.ts'
+import type { CutCall } from './prompt.ts'
 
 const told = ['agent.tool_called', 'agent.tool_returned', 'run.started', 'session.reset'] as const
 /** Of a run that did more than this only its end is looked at: what was cut short is there. */

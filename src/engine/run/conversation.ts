@@ -1,34 +1,34 @@
 import { join } from 'node:path'
-import type { Verdict } from '../agents/port.ts'
-import { messageOf } from '../domain/error.ts'
-import { mountLines } from '../domain/profile/mounts.ts'
-import type { Profile } from '../domain/profile/profile.ts'
-import { rightsOf } from '../domain/profile/resolve.ts'
-import { writeHomeFile } from '../sandbox/files/home-files.ts'
-import type { Walls } from '../sandbox/port.ts'
-import { areChangesOpen, openRunsBefore } from '../store/changes.ts'
-import type { TakenRun } from '../store/runs.ts'
-import { failingAs } from './base/failure.ts'
-import type { TurnResult } from './base/run-context.ts'
-import { isLost, type RunContext } from './base/run-context.ts'
-import { type Examined, endedWell, examine, repeats } from './checks/examine.ts'
-import { artifactFolder, keepArtifacts, openArtifacts } from './files/artifacts.ts'
-import { layAttachments } from './files/lay-attachments.ts'
-import { layPrompt } from './files/long-prompt.ts'
-import { withFiles } from './files/told.ts'
-import { fingerprintIn } from './guardrails/fingerprint.ts'
-import { makeDirectories, refuseOpenWalls } from './program/prepare.ts'
-import type { RunRecording } from './recordings/record-run.ts'
-import { readyMounts } from './rights/mounts.ts'
-import { wallsOf } from './rights/walls.ts'
+import type { Verdict } from '../../agents/port.ts'
+import { messageOf } from '../../domain/error.ts'
+import { mountLines } from '../../domain/profile/mounts.ts'
+import type { Profile } from '../../domain/profile/profile.ts'
+import { rightsOf } from '../../domain/profile/resolve.ts'
+import { writeHomeFile } from '../../sandbox/files/home-files.ts'
+import type { Walls } from '../../sandbox/port.ts'
+import { areChangesOpen, openRunsBefore } from '../../store/changes.ts'
+import type { TakenRun } from '../../store/runs.ts'
+import { failingAs } from '../base/failure.ts'
+import type { TurnResult } from '../base/run-context.ts'
+import { isLost, type RunContext } from '../base/run-context.ts'
+import { type Examined, endedWell, examine, repeats } from '../checks/examine.ts'
+import { artifactFolder, keepArtifacts, openArtifacts } from '../files/artifacts.ts'
+import { layAttachments } from '../files/lay-attachments.ts'
+import { layPrompt } from '../files/long-prompt.ts'
+import { withFiles } from '../files/told.ts'
+import { fingerprintIn } from '../guardrails/fingerprint.ts'
+import type { RunRecording } from '../recordings/record-run.ts'
+import { readyMounts } from '../rights/mounts.ts'
+import { wallsOf } from '../rights/walls.ts'
+import { skillsOfRun } from '../skills/run-skills.ts'
+import { watchChanges } from '../workspace/changes/watch-changes.ts'
+import { sessionGitConfig } from '../workspace/git.ts'
+import { type Guard, guardWorkspace } from '../workspace/guard.ts'
+import { assertNoHome } from '../workspace/homes.ts'
+import { type PreparedWorkspace, prepareWorkspace } from '../workspace/workspace.ts'
+import { makeDirectories, refuseOpenWalls } from './prepare.ts'
 import type { RunParts } from './run.ts'
-import { skillsOfRun } from './skills/run-skills.ts'
 import { haveTurn } from './turn.ts'
-import { watchChanges } from './workspace/changes/watch-changes.ts'
-import { sessionGitConfig } from './workspace/git.ts'
-import { type Guard, guardWorkspace } from './workspace/guard.ts'
-import { assertNoHome } from './workspace/homes.ts'
-import { type PreparedWorkspace, prepareWorkspace } from './workspace/workspace.ts'
 
 const whyCopied = (task: TakenRun['task']): string =>
   `Copying ${task.workspace}, ${
@@ -80,7 +80,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
   if (prepared.cost) void voice.note('workspace_cost', prepared.cost)
   const { replay } = task.spec
   // Few runs are recorded, and fewer replayed.
-  const beginReplay = replay && (await import('./recordings/replay-run.ts')).beginReplay
+  const beginReplay = replay && (await import('../recordings/replay-run.ts')).beginReplay
   const replayed = replay && (await beginReplay?.(given, replay, parts, voice, { prepared, home, user, enforced, records }))
   const { taken, workspace } = replayed ?? { taken: given, workspace: prepared }
   let recording: RunRecording | undefined
@@ -92,7 +92,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
     })
   if (task.spec.record)
     recording = await orLeave(async () => {
-      const { beginRecording } = await import('./recordings/record-run.ts')
+      const { beginRecording } = await import('../recordings/record-run.ts')
       return beginRecording(taken, parts, voice, { workspace, adapter, home })
     })
   await orLeave(() => failingAs('workspace_error', () => assertNoHomeToRead(task)))
