@@ -1,6 +1,6 @@
 import { silentLog } from '../../src/base/log.ts'
 import { newId } from '../../src/domain/id.ts'
-import { createDispatch, queueSchemaVersion } from '../../src/engine/dispatch.ts'
+import { createDispatch, queueSchemaVersion } from '../../src/engine/queue/dispatch.ts'
 import { migrateStore } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Form } from './ready-database.ts'

@@ -81,7 +81,7 @@ it('a run that cannot even be started is not begun for ever, while shutdowns may
 it('a worker whose own queue somebody else has dropped already can be buried', async () => {
   const parts = await makeParts()
   const worker = await parts.addWorker()
-  const { createDispatch } = await import('../../src/engine/dispatch.ts')
+  const { createDispatch } = await import('../../src/engine/queue/dispatch.ts')
   const own = createDispatch({ database: parts.database, worker, shared: false, log: parts.log })
   await own.start()
   // Learns of the queue as it starts, and not of its end.

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { CompiledQuery } from 'kysely'
 import { PgBoss, type Clock as QueueClock } from 'pg-boss'
-import type { Log } from '../base/log.ts'
-import type { Statements } from '../store/at-once.ts'
-import type { Database } from '../store/database.ts'
-import { commitMark, keepMark } from '../store/transactions.ts'
+import type { Log } from '../../base/log.ts'
+import type { Statements } from '../../store/at-once.ts'
+import type { Database } from '../../store/database.ts'
+import { commitMark, keepMark } from '../../store/transactions.ts'
 
 /**
  * Hands runs to pg-boss and takes them from it. A job is only the token that a run may start: it is enqueued with the admission and completed with the lease,
