@@ -107,7 +107,9 @@ const byPath: Record<string, string> = {
   'engine/workspace/changes': 'the names of store folders, in a folder of ours; a list that is made and never followed',
   'engine/checks': 'the records of a run, and a home in them that was just made',
   'engine/files': 'the blobs and laid out files, which agents see read-only; a folder that is made by handle',
-  'engine/outbox': 'folders that were just made, before anything is started in them',
+  'engine/delivery/changes.ts': 'folders that were just made, before anything is started in them',
+  'engine/delivery/command.ts': 'folders that were just made, before anything is started in them',
+  'engine/delivery/recall.ts': 'folders that were just made, before anything is started in them',
   'engine/run/newer-version.ts': 'marks in the home of Pawl',
   'engine/run/prepare.ts': 'the homes of sessions, whose parent is ours',
   'engine/run/raw-log.ts': 'the records of a run, which agents never see',
@@ -135,7 +137,6 @@ const byPath: Record<string, string> = {
   'engine/workspace/git.ts': 'a copy of an index, in a folder that was just made',
   // Folders that were just made, before anything is started in them.
   'engine/mcp-servers/look.ts': 'folders that were just made, before anything is started in them',
-  'engine/recall.ts': 'folders that were just made, before anything is started in them',
   'agents/codex/databases.ts': 'a home that was just made, for a program that asks no model',
   'daemon/doctor': 'a folder that was just made',
   'daemon/doctor/doctor.ts': 'the homes of sessions, for names alone',

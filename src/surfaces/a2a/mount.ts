@@ -1,5 +1,5 @@
 import type { Right } from '../../domain/role.ts'
-import { findListenerKey } from '../../engine/listeners/key.ts'
+import { findListenerKey } from '../../engine/delivery/listeners/key.ts'
 import type { Mount, MountedCall, MountedRoute } from '../mount.ts'
 import type { A2AServerParts, Endpoints } from './endpoints.ts'
 import type { RestOperation } from './rest.ts'

@@ -1,6 +1,6 @@
 import { StreamResponse } from '@a2a-js/sdk'
 import { PawlError } from '../../domain/error.ts'
-import type { Compose } from '../../engine/listeners/send.ts'
+import type { Compose } from '../../engine/delivery/listeners/send.ts'
 import { type UpdateParts, updatesOf } from './updates.ts'
 
 /** What listeners are told of one event of a task: exactly what a stream says of it, one message each. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { madeOnce, readIfThere } from '../../sandbox/files/made-once.ts'
+import { madeOnce, readIfThere } from '../../../sandbox/files/made-once.ts'
 import { newSenderKey, readSenderKey, type SenderKey } from './vapid.ts'
 
 const fileOf = (home: string) => join(home, 'push-key.pem')

@@ -10,8 +10,8 @@ import {
   sign,
 } from 'node:crypto'
 import { join } from 'node:path'
-import { PawlError } from '../../domain/error.ts'
-import { madeOnce, readIfThere } from '../../sandbox/files/made-once.ts'
+import { PawlError } from '../../../domain/error.ts'
+import { madeOnce, readIfThere } from '../../../sandbox/files/made-once.ts'
 
 /**
  * The key of a home by which listeners know who tells them. It also seals what they want to be shown: so only a process that can sign for this home can send, and nobody who

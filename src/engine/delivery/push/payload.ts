@@ -1,6 +1,6 @@
-import type { PushEvent, PushPayload } from '../../domain/push.ts'
-import { isolated, visible } from '../../domain/visible.ts'
-import type { Message } from '../outbox/message.ts'
+import type { PushEvent, PushPayload } from '../../../domain/push.ts'
+import { isolated, visible } from '../../../domain/visible.ts'
+import type { Message } from '../message.ts'
 
 const longest = { title: 80, body: 300 }
 

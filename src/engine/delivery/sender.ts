@@ -6,9 +6,9 @@ import type { Resolve } from '../../sandbox/egress/lookup.ts'
 import type { OutboxBody } from '../../store/tables.ts'
 import type { Contexts } from '../../telemetry/contexts.ts'
 import type { Secrets } from '../auth/secrets.ts'
-import { type PushSender, sendPush } from '../push/send.ts'
 import { type CommandParts, runCommand } from './command.ts'
 import type { Message } from './message.ts'
+import { type PushSender, sendPush } from './push/send.ts'
 import { sendWebhook } from './webhook.ts'
 
 /** What came of one try. */

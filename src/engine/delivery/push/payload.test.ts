@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../message.ts'
 import { payloadOf } from './payload.ts'
 
 test('a notification shows by their numbers what its reader would not see: the system that draws it does not', () => {

@@ -18,10 +18,10 @@ import { removePush } from '../../store/push.ts'
 import type { OutboxRow } from '../../store/tables.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { ListenerSender } from '../listeners/send.ts'
-import type { RecallSender } from '../recall.ts'
 import { backoffMs, longestBackoffMs } from './backoff.ts'
+import type { ListenerSender } from './listeners/send.ts'
 import { messageOf } from './message.ts'
+import type { RecallSender } from './recall.ts'
 import type { Sender, Sent } from './sender.ts'
 
 /**
