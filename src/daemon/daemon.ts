@@ -30,7 +30,7 @@ import { type QueueClock, queueSchemaVersion } from '../engine/queue/dispatch.ts
 import { createProbes } from '../engine/run/probes.ts'
 import { createWarm } from '../engine/run/warm.ts'
 import { rememberRefused } from '../engine/schedules/refused.ts'
-import { rememberFindings } from '../engine/trouble/findings.ts'
+import { rememberFindings } from '../engine/upkeep/findings.ts'
 import { type ListenerVerbs, listenerVerbs } from '../operations/listeners.ts'
 import { createRuntime, type Runtime, type SelfView } from '../operations/runtime.ts'
 import { processIdentity } from '../sandbox/process/identity.ts'
