@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { invalid, notFound } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import type { Secret } from '../../domain/redact/names.ts'
 import { faultOfSecret, SecretName, SecretScope, type SecretView } from '../../domain/secret.ts'
 import { makeKey, readKeyFile } from '../../secrets/key-file.ts'
 import type { KeySource } from '../../secrets/key-source.ts'
@@ -9,6 +8,7 @@ import { createKeys } from '../../secrets/keys.ts'
 import { fingerprintOf, seal, unseal } from '../../secrets/seal.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import * as store from '../../store/secrets.ts'
+import type { GivenSecret } from '../base/run-services.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
 import type { Caller } from './audit.ts'
 
@@ -30,11 +30,6 @@ export interface Secrets extends SecretVerbs {
    * key that the settings name becomes theirs. Answers how many there are.
    */
   rekey(caller: Caller, options?: { from?: string | undefined }): Promise<{ secrets: number; fingerprint: string }>
-}
-
-export interface GivenSecret extends Secret {
-  /** The variable that the program finds it in. */
-  readonly variable: string
 }
 
 export type SecretAction = 'secret.set' | 'secret.remove' | 'secret.rekey'

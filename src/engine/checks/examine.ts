@@ -8,9 +8,9 @@ import { launchingSandbox, RunFailure } from '../base/failure.ts'
 import { type ChecksSaid, isToRepeat } from '../base/retry.ts'
 import type { TurnResult } from '../base/run-context.ts'
 import { isLost, type RunContext } from '../base/run-context.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 import type { Settled } from '../workspace/settle-guard.ts'
-import { proveWork, type Site } from './prove.ts'
+import { type ProveParts, proveWork, type Site } from './prove.ts'
 import type { ChecksResult } from './run-checks.ts'
 
 /** What a turn came to, seen from outside of the agent. */
@@ -24,7 +24,7 @@ export interface Examined extends TurnResult {
 /** How the agent itself sees its work counts first, and only downwards; then what the checks of the task say of it. To be called when nothing of the agent writes any more. */
 export async function examine(
   taken: TakenRun,
-  parts: RunParts,
+  parts: ProveParts & Pick<RunServices, 'db'>,
   voice: RunContext,
   site: Site,
   result: TurnResult,

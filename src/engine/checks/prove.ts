@@ -10,9 +10,9 @@ import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Sandbox, Walls } from '../../sandbox/port.ts'
 import { findProgram } from '../../sandbox/process/program.ts'
 import type { TaskRow } from '../../store/tables.ts'
+import type { RunServices } from '../base/run-services.ts'
 import type { ReadyMounts } from '../rights/mounts.ts'
 import { megabyte, wallsOf } from '../rights/walls.ts'
-import type { RunParts } from '../run/run.ts'
 import { watchDisk } from '../workspace/disk-watch.ts'
 import { gitInside, sessionGitConfig } from '../workspace/git.ts'
 import { guardWorkspace } from '../workspace/guard.ts'
@@ -22,7 +22,7 @@ import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { type ChecksResult, runChecks } from './run-checks.ts'
 
 export type ProveParts = Pick<
-  RunParts,
+  RunServices,
   'home' | 'userHome' | 'path' | 'environment' | 'userEnvironment' | 'secretsFor' | 'redactor' | 'clock' | 'codePaths'
 >
 

@@ -7,10 +7,10 @@ import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
+import type { RunServices } from '../base/run-services.ts'
 import { translateDbErrors } from '../base/translate-db-errors.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import { wallsOf } from '../rights/walls.ts'
-import type { RunParts } from '../run/run.ts'
 import { gitInside } from '../workspace/git.ts'
 import { assertNoHome } from '../workspace/homes.ts'
 import { leadsElsewhere } from '../workspace/same-place.ts'
@@ -21,7 +21,7 @@ export interface SiteParts {
   readonly db: Db
   readonly home: string
   /** `signal` aborts when Pawl stops. */
-  readonly proving: ProveParts & Pick<RunParts, 'wallsFor'> & { readonly signal: AbortSignal }
+  readonly proving: ProveParts & Pick<RunServices, 'wallsFor'> & { readonly signal: AbortSignal }
 }
 
 /** The walls in which the work of a task was done, around where it is now. */

@@ -6,11 +6,11 @@ import { conflict, type ErrorCode, messageOf, PawlError } from '../../domain/err
 import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import { createProxy, switchesProtocol } from '../../sandbox/egress/proxy.ts'
 import { failingAs } from '../base/failure.ts'
-import type { RunTools } from '../run/run-tools.ts'
 import { drain } from './body.ts'
 import { isOfPage } from './callers.ts'
 import { type DoorVerbs, type HeldVerbs, type Holder, hold, type ToolHandler } from './holder.ts'
 import { routeFor, routesOf } from './routes.ts'
+import type { RunTools } from './run-tools.ts'
 
 export type { DoorVerbs, HeldVerbs, ToolHandler } from './holder.ts'
 

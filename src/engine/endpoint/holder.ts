@@ -6,7 +6,7 @@ import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import type { ModelDoor } from '../../gateway/gateway.ts'
 import { createFetcher, type Fetcher } from '../../sandbox/egress/fetch.ts'
 import { type Network, type NetworkAccess, openNetwork } from '../../sandbox/egress/network.ts'
-import type { RunTools } from '../run/run-tools.ts'
+import type { RunTools } from './run-tools.ts'
 
 /** What an agent may ask of Pawl through the listener inside its walls, for the run that it works on. What resolves is stored. */
 export interface DoorVerbs {

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { messageOf } from '../../domain/error.ts'
 import { nameFault } from '../../domain/files/file-name.ts'
 import { fileTypeOf } from '../../domain/files/file-type.ts'
-import { megabyte } from '../../domain/files/limits.ts'
+import { type FileLimits, megabyte } from '../../domain/files/limits.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
 import { newId } from '../../domain/id.ts'
 import { type DirectoryHandle, isAbsence, noFollow, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
@@ -16,8 +16,9 @@ import { type ArtifactRow, artifactsOfTask, holdRun, putArtifact } from '../../s
 import type { TakenRun } from '../../store/runs.ts'
 import { whenDatabaseIsBack } from '../base/await-database.ts'
 import type { RunContext } from '../base/run-context.ts'
-import type { RunParts } from '../run/run.ts'
-import type { Received } from './blobs.ts'
+import type { RunServices } from '../base/run-services.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Blobs, Received } from './blobs.ts'
 
 const folderName = '.pawl-artifacts'
 const deepest = 8
@@ -70,6 +71,12 @@ async function makeAnew(root: DirectoryHandle): Promise<void> {
   }
 }
 
+interface ArtifactParts extends Pick<RunServices, 'clock' | 'redactor'> {
+  readonly journal: Pick<Journal, 'flush' | 'transact'>
+  /** What files hold, and how many a task may leave. */
+  readonly files: { readonly blobs: Blobs; readonly limits: FileLimits }
+}
+
 interface Found {
   readonly name: string
   readonly received: Received
@@ -78,7 +85,7 @@ interface Found {
 /** Keeps what a run left for people, before its end is told. What is left out is said, and the run's end stays what it is. */
 export async function keepArtifacts(
   taken: TakenRun,
-  parts: RunParts,
+  parts: ArtifactParts,
   voice: RunContext,
   { home }: { home: string },
 ): Promise<void> {
@@ -142,7 +149,7 @@ const tooMany = 'more files than a task may leave (files.artifacts)'
 /** From handle to handle, so that no link leads anywhere; only plain files with one name are read. */
 async function gather(
   folder: DirectoryHandle,
-  parts: RunParts,
+  parts: Omit<ArtifactParts, 'journal'>,
   into: { found: Found[]; leftOut: string[]; seen: { count: number } },
   above = '',
   depth = 0,
@@ -198,7 +205,7 @@ async function gather(
 }
 
 /** Secrets stay out of it, as they stay out of everything that is stored. */
-async function* piecesOf(file: number, { redactor }: Pick<RunParts, 'redactor'>): AsyncGenerator<Uint8Array> {
+async function* piecesOf(file: number, { redactor }: Pick<RunServices, 'redactor'>): AsyncGenerator<Uint8Array> {
   const hidden = redactor.stream()
   const buffer = Buffer.allocUnsafe(256 * 1024)
   for (;;) {

@@ -10,7 +10,7 @@ import type { Walls } from '../../sandbox/port.ts'
 import { attachmentsOfSession } from '../../store/files.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs } from '../base/failure.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 import type { Blobs } from './blobs.ts'
 import { laidFolder } from './sweep.ts'
 
@@ -36,7 +36,7 @@ const none: LaidAttachments = { mounts: [], images: [] }
 /** Lays out what the store has, outside of the workspace and read-only. Those of earlier tasks of the session are there too: its conversation knows of them. */
 export async function layAttachments(
   { task, session }: TakenRun,
-  { db, home, files }: Pick<RunParts, 'db' | 'home' | 'files'>,
+  { db, home, files }: Pick<RunServices, 'db' | 'home'> & { readonly files: { readonly blobs: Blobs } },
   { enforced }: { enforced: boolean },
 ): Promise<LaidAttachments> {
   if (!session.has_attachments) return none

@@ -10,16 +10,16 @@ import type { Redactor } from '../../domain/redact/redactor.ts'
 import { networkAccess } from '../../sandbox/egress/access.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import { type LookAtServer, type ServerPlace, signInReason, type TokenKeeper } from '../../tools/servers/port.ts'
+import type { RunServices } from '../base/run-services.ts'
 import type { DoorVerbs } from '../endpoint/endpoint.ts'
 import { readyMounts } from '../rights/mounts.ts'
 import { wallsOf } from '../rights/walls.ts'
-import type { RunParts } from '../run/run.ts'
 import type { ServerHealth } from './health.ts'
 import { launchServer, type ServerWalls, unseenInside } from './launch.ts'
 import { reachServer } from './reach.ts'
 import { revealer } from './reveal.ts'
 
-export interface LookParts extends Pick<RunParts, 'environment' | 'secretsFor' | 'wallsFor' | 'path' | 'codePaths'> {
+export interface LookParts extends Pick<RunServices, 'environment' | 'secretsFor' | 'wallsFor' | 'path' | 'codePaths'> {
   readonly home: string
   readonly clock: Clock
   readonly redactor: Redactor

@@ -2,9 +2,9 @@ import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
 import { namesSecret, type Secret } from '../../domain/redact/names.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { Revealed } from '../../tools/servers/port.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 
-export interface RevealParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
+export interface RevealParts extends Pick<RunServices, 'environment' | 'secretsFor'> {
   hide(secrets: readonly Secret[]): void
 }
 

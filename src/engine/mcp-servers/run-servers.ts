@@ -1,38 +1,43 @@
+import type { Adapter } from '../../agents/port.ts'
 import { chosenServers, type McpServers } from '../../domain/mcp-server.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { decide } from '../../domain/rule/decide.ts'
+import type { NetworkAccess } from '../../sandbox/egress/network.ts'
+import type { Sandbox, Walls } from '../../sandbox/port.ts'
 import type { TakenRun } from '../../store/runs.ts'
-import { mostTools, type ServerFacts, type ServerPlace } from '../../tools/servers/port.ts'
-import { spanned } from '../base/run-context.ts'
-import type { RunParts } from '../run/run.ts'
-import { type ToolRights, toolHome } from '../run/run-tools.ts'
-import type { Place } from '../run/turn.ts'
+import { mostTools } from '../../tools/servers/port.ts'
+import { type RunContext, spanned } from '../base/run-context.ts'
+import type { RunServices } from '../base/run-services.ts'
+import type { DoorVerbs } from '../endpoint/endpoint.ts'
+import { type ServersOfRun, toolHome } from '../endpoint/run-tools.ts'
+import type { ServerHealth } from './health.ts'
 import { launchServer, type ServerWalls, unseenInside } from './launch.ts'
 import { reachServer } from './reach.ts'
 import { revealer } from './reveal.ts'
 
-/** What serves the user's servers to one run. */
-export interface ServersOfRun {
-  readonly servers: McpServers
-  readonly place: ServerPlace
-  isOffered(tool: string): boolean
-  telling(name: string): {
-    onReached(facts: ServerFacts & { readonly tools: readonly string[]; readonly tookMs: number }): void
-    onFailed(sentence: string, isSignIn: boolean): void
-  }
+/** Where the run is that the servers work for. */
+interface ServedPlace {
+  readonly adapter: Adapter
+  readonly profile: Profile
+  readonly sandbox: Sandbox
+  readonly walls: Omit<Walls, 'door'>
+  readonly records: string
+  readonly voice: RunContext
 }
 
 /** Those that the agent has and the profile lets it have. */
 export const serversFor = (
   { task }: Pick<TakenRun, 'task'>,
-  { profile, adapter }: Pick<Place, 'profile' | 'adapter'>,
+  { profile, adapter }: Pick<ServedPlace, 'profile' | 'adapter'>,
 ): McpServers => (adapter.can.mcp ? chosenServers(task.agent_config.mcpServers ?? {}, profile.mcpServers) : {})
 
 export function serversOfRun(
   taken: TakenRun,
-  parts: RunParts,
-  place: Place,
-  { verbs, network }: ToolRights,
+  parts: Pick<RunServices, 'path' | 'environment' | 'secretsFor' | 'contexts' | 'serverTokens'> & {
+    readonly serverHealth?: ServerHealth | undefined
+  },
+  place: ServedPlace,
+  { verbs, network }: { readonly verbs: DoorVerbs; readonly network: NetworkAccess | undefined },
 ): ServersOfRun | undefined {
   const servers = serversFor(taken, place)
   if (Object.keys(servers).length === 0) return undefined

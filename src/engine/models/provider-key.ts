@@ -4,9 +4,9 @@ import type { KeyPlace } from '../../domain/models.ts'
 import type { Secret } from '../../domain/redact/names.ts'
 import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 
-export interface KeyParts extends Pick<RunParts, 'environment' | 'secretsFor'> {
+export interface KeyParts extends Pick<RunServices, 'environment' | 'secretsFor'> {
   readonly clock: Clock
 }
 

@@ -14,10 +14,11 @@ import { findKey } from '../auth/agent-access.ts'
 import { loginTexts } from '../auth/lent-login.ts'
 import { RunFailure } from '../base/failure.ts'
 import { type RunContext, spanned } from '../base/run-context.ts'
-import type { Meter } from '../money/meter.ts'
+import type { RunServices } from '../base/run-services.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Meter, Money } from '../money/meter.ts'
 import { createPurse } from '../money/purse.ts'
 import type { RunReplayed } from '../recordings/replay-run.ts'
-import type { RunParts } from '../run/run.ts'
 import { createLastWord, type LastWord } from './call-facts.ts'
 import { keyReader } from './provider-key.ts'
 import { createRouting } from './routing.ts'
@@ -40,6 +41,12 @@ export interface RunModels {
   close(): Promise<void>
 }
 
+interface ModelServices
+  extends Pick<RunServices, 'db' | 'clock' | 'environment' | 'userHome' | 'secretsFor' | 'gateway' | 'contexts' | 'telemetry'> {
+  readonly journal: Pick<Journal, 'transact' | 'flush'>
+  readonly money: Money
+}
+
 export interface ModelParts {
   readonly adapter: Adapter
   readonly voice: RunContext
@@ -54,7 +61,7 @@ export interface ModelParts {
  */
 export async function modelsFor(
   taken: TakenRun,
-  parts: RunParts,
+  parts: ModelServices,
   { adapter, voice, meter, recorder, replayed }: ModelParts,
 ): Promise<RunModels | undefined> {
   const { task } = taken
@@ -98,7 +105,7 @@ export async function modelsFor(
 
 function serve(
   taken: TakenRun,
-  parts: RunParts,
+  parts: ModelServices,
   run: Omit<ModelParts, 'adapter' | 'replayed'> & {
     gateway: Gateway
     routing: Routing
@@ -153,7 +160,7 @@ function serve(
 /** The endpoint that the agent itself names, or its program's maker. Undefined if there is no key that could be used in the program's place. */
 async function ownProvider(
   { task }: TakenRun,
-  parts: RunParts,
+  parts: ModelServices,
   { adapter, use, hide }: { adapter: Adapter; use: ModelUse | undefined; hide: Hider },
 ): Promise<Provider | undefined> {
   if (!use) return undefined
@@ -191,7 +198,7 @@ const isOpen = (agent: ResolvedAgent) => {
 /** Who misspells a listed model hears of that, and not that the program must be logged in. Any other one is the maker's to know. */
 async function assertOfMaker(
   { agent_config: agent }: TakenRun['task'],
-  { environment, userHome }: RunParts,
+  { environment, userHome }: ModelServices,
   { adapter: { login }, voice, isReplay }: { adapter: Adapter; voice: RunContext; isReplay: boolean },
 ): Promise<void> {
   const { name, model, models } = agent

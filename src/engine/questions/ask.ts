@@ -6,8 +6,9 @@ import { holdQuestion, insertQuestion, questionsOfTask } from '../../store/quest
 import type { TakenRun } from '../../store/runs.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
-import type { RunParts } from '../run/run.ts'
-import { policyOf } from './settings.ts'
+import type { RunServices } from '../base/run-services.ts'
+import type { Journal } from '../journal/journal.ts'
+import { policyOf, type QuestionParts } from './settings.ts'
 
 /**
  * Stores what a run asks: all of it or nothing, durable when it resolves. Refuses if the run is over. With `isHeld` the run waits for the answers: whoever answers first
@@ -15,7 +16,10 @@ import { policyOf } from './settings.ts'
  */
 export async function askQuestions(
   { run, task }: TakenRun,
-  parts: Pick<RunParts, 'journal' | 'clock' | 'redactor' | 'questions'>,
+  parts: Pick<RunServices, 'clock' | 'redactor'> & {
+    readonly journal: Pick<Journal, 'flush' | 'transact'>
+    readonly questions: QuestionParts
+  },
   asking: readonly QuestionAsked[],
   options: { isHeld: boolean; call?: ExactCall | undefined },
 ): Promise<string[]> {

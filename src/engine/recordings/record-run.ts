@@ -6,7 +6,7 @@ import type { Recorder } from '../../gateway/recordings/recording.ts'
 import { endRecording, insertRecording } from '../../store/recordings.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { RunContext } from '../base/run-context.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { emptyFolder, makeRecordingFolder } from './folder.ts'
 import { keepTree } from './keep-tree.ts'
@@ -30,7 +30,7 @@ export interface Told {
 /** Keeps the workspace as it is now, and whatever is asked of models from now on. A run that cannot be recorded goes on without: undefined. */
 export async function beginRecording(
   taken: TakenRun,
-  parts: RunParts,
+  parts: Pick<RunServices, 'db' | 'clock' | 'home' | 'redactor' | 'recordings'>,
   voice: RunContext,
   place: { workspace: PreparedWorkspace; adapter: Adapter; home: string },
 ): Promise<RunRecording | undefined> {
@@ -46,7 +46,7 @@ export async function beginRecording(
 
 async function begin(
   { run, task }: TakenRun,
-  parts: RunParts,
+  parts: Pick<RunServices, 'db' | 'clock' | 'home' | 'redactor' | 'recordings'>,
   voice: RunContext,
   { workspace, adapter, home }: { workspace: PreparedWorkspace; adapter: Adapter; home: string },
 ): Promise<RunRecording> {

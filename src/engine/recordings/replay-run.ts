@@ -9,7 +9,7 @@ import { writeFileDurably } from '../../store/durable-file.ts'
 import { rememberVendorSession, type TakenRun } from '../../store/runs.ts'
 import { RunFailure } from '../base/failure.ts'
 import type { RunContext } from '../base/run-context.ts'
-import type { RunParts } from '../run/run.ts'
+import type { RunServices } from '../base/run-services.ts'
 import { readTree, sameInCopy, type Tree } from '../workspace/tree.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { loadRecording, recordingFolder } from './folder.ts'
@@ -34,7 +34,7 @@ export interface RunReplayed {
 export async function beginReplay(
   given: TakenRun,
   of: ReplayOf,
-  parts: RunParts,
+  parts: Pick<RunServices, 'db' | 'clock' | 'home' | 'redactor'>,
   voice: RunContext,
   place: { prepared: PreparedWorkspace; home: string; user: AgentUser | undefined; enforced: boolean; records: string },
 ): Promise<RunReplayed> {

@@ -1,55 +1,21 @@
 import { existsSync } from 'node:fs'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Permission, PermissionRequest } from '../../agents/port.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { mergeEnvironments } from '../../domain/profile/resolve.ts'
-import type { ScriptSkill } from '../../domain/skill.ts'
 import { proxyEnvironment } from '../../sandbox/egress/environment.ts'
 import type { NetworkAccess } from '../../sandbox/egress/network.ts'
 import { readHomeFile, writeHomeFile } from '../../sandbox/files/home-files.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
-import type { Walls } from '../../sandbox/port.ts'
-import type { Child } from '../../sandbox/process/child.ts'
 import { findProgram } from '../../sandbox/process/program.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import type { DoorVerbs } from '../endpoint/endpoint.ts'
+import { type RunTools, toolHome } from '../endpoint/run-tools.ts'
 import { openWayOut } from '../mcp-servers/launch.ts'
-import { type ServersOfRun, serversOfRun } from '../mcp-servers/run-servers.ts'
+import { serversOfRun } from '../mcp-servers/run-servers.ts'
 import { createPermissions, type PermissionParts, type Permissions } from '../rights/permissions.ts'
 import type { RunParts } from './run.ts'
 import type { Place } from './turn.ts'
-
-/** What the tools work with that one run is offered beyond those of every run. */
-export interface RunTools {
-  readonly profile: Profile
-  readonly walls: Pick<Walls, 'workspace' | 'mounts' | 'masks' | 'user'>
-  permit(request: PermissionRequest): Promise<Permission>
-  /** Asks a person, whatever the rules allow. */
-  approve(request: PermissionRequest): Promise<Permission>
-  /** Starts a command in walls like those of the run, which ends without the program. */
-  launch(command: { readonly file: string; readonly args: readonly string[] }): Promise<Child>
-  readonly ssh: {
-    readonly folder: string
-    key(name: string): Promise<string>
-    audit(act: RemoteAct): Promise<void>
-  }
-  readonly scripts: readonly ScriptSkill[]
-  /** The user's own servers of tools; undefined if there are none. */
-  readonly servers?: ServersOfRun | undefined
-}
-
-/** What an agent did, or was refused, on another machine. */
-export interface RemoteAct {
-  readonly tool: string
-  readonly host: string
-  readonly what: string
-  readonly state: string
-  readonly level?: number | undefined
-  readonly code?: number | null | undefined
-  readonly bytes?: number | undefined
-  readonly why?: string | undefined
-}
 
 /** What the tools may do in the name of the run. */
 export interface ToolRights {
@@ -106,9 +72,6 @@ export const endTools = async (parts: RunParts, place: Place): Promise<void> => 
 }
 
 const keysFolder = 'ssh'
-
-/** HOME of what the tools start. The session home is the program's: its conversation, its settings and its login lie there. */
-export const toolHome = ({ records }: Pick<Place, 'records'>) => join(records, 'home')
 
 async function makeToolHome(place: Place): Promise<void> {
   const { home, user } = place.walls

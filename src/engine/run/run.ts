@@ -1,32 +1,20 @@
-import type { Adapter, AgentHealth } from '../../agents/port.ts'
-import type { Clock } from '../../base/clock.ts'
 import { fp } from '../../base/failpoint.ts'
 import type { Log } from '../../base/log.ts'
-import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf, stackOf } from '../../domain/error.ts'
 import type { FileLimits } from '../../domain/files/limits.ts'
-import type { GuardrailSettings } from '../../domain/guardrails.ts'
-import type { Profile } from '../../domain/profile/profile.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import { showPaths } from '../../domain/profile/shown-paths.ts'
 import { type Secret, secretsIn } from '../../domain/redact/names.ts'
-import type { Redactor } from '../../domain/redact/redactor.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
-import type { Sandbox, SandboxHealth } from '../../sandbox/port.ts'
 import type { RunChanged } from '../../store/changes.ts'
-import type { Db } from '../../store/database.ts'
 import type { TakenRun } from '../../store/runs.ts'
-import type { Contexts } from '../../telemetry/contexts.ts'
-import type { Listener } from '../../telemetry/telemetry.ts'
-import type { TokenKeeper } from '../../tools/servers/port.ts'
 import type { Leftovers } from '../auth/cleanup-journal.ts'
-import type { GivenSecret } from '../auth/secrets.ts'
 import { persistently } from '../base/await-database.ts'
 import type { Ended } from '../base/retry.ts'
 import { isLost, type RunContext, spanned } from '../base/run-context.ts'
+import type { RunServices } from '../base/run-services.ts'
 import { type StopReason, Watch } from '../base/watch.ts'
 import type { ToolServing } from '../endpoint/endpoint.ts'
+import type { RemoteAct } from '../endpoint/run-tools.ts'
 import type { Blobs } from '../files/blobs.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Growths } from '../journal/live-text.ts'
@@ -40,7 +28,6 @@ import { converse } from './conversation.ts'
 import { explainFailure } from './explain.ts'
 import { judge, judgeFailure, unstorable } from './judge-run.ts'
 import type { Probe } from './probes.ts'
-import type { RemoteAct } from './run-tools.ts'
 import type { Settler } from './settle.ts'
 import type { Warm } from './warm.ts'
 
@@ -53,42 +40,16 @@ export interface LiveRun {
   readonly done: Promise<void>
 }
 
-export interface RunParts {
-  readonly db: Db
+export interface RunParts extends RunServices {
   readonly journal: Journal
   /** Told what agents are saying. Undefined where nobody can watch. */
   readonly growths?: Growths | undefined
   /** Workspaces as runs left them. */
   readonly pictures: PictureShelf
   readonly settler: Settler
-  readonly clock: Clock
-  readonly log: Log
-  readonly home: string
-  /** With the options of an agent: as it is for that agent. */
-  readonly adapterNamed: (name: string, options?: unknown) => Adapter
-  /** What is known of the program that an agent is. */
-  readonly programOf: (agent: ResolvedAgent) => Pick<Adapter, 'title' | 'tried'>
-  /** Those of the settings, for subtasks that are given to another agent. */
-  readonly agents: readonly ResolvedAgent[]
-  /** The walls for a profile, and whether they can be built. */
-  readonly wallsFor: (profile: Pick<Profile, 'walls'>) => Promise<{ sandbox: Sandbox; health: SandboxHealth }>
-  /** Whether they hold. */
+  /** Whether the walls hold. */
   readonly selfTests: Pick<SelfTests, 'assertHolds'>
-  /** The files that programs execute or obey, wherever they find them. */
-  readonly codePaths: readonly CodePath[]
-  /** The search path of agents, and variables of Pawl's own environment by name. */
-  readonly path: string
-  readonly environment: (names: readonly string[]) => Record<string, string>
-  /** What the settings give the agents of one user. */
-  readonly userEnvironment: (user: string) => Profile['env'] | undefined
-  /** The home of Pawl's own user, where programs keep their logins. */
-  readonly userHome: string
-  readonly redactor: Redactor
-  /** The secrets that a profile names, for a run of this agent and this user. Refuses if one is not set. */
-  readonly secretsFor: (wanted: Profile['secrets'], run: { agent: string; user: string }) => Promise<readonly GivenSecret[]>
   readonly probe: Probe
-  /** Is told what asking the program showed after a run that failed and did not say why. */
-  readonly onFound?: ((agent: string, health: AgentHealth) => void) | undefined
   readonly warm: Warm
   readonly leftovers: Leftovers
   /** Serves our tools to the agent of a run. */
@@ -96,21 +57,8 @@ export interface RunParts {
   /** How questions are asked where their task says nothing, and who is told of them. */
   readonly questions: QuestionParts
   readonly money: Money
-  /** Serves their models to agents. Undefined: all of them ask for it themselves. */
-  readonly gateway?: (() => Promise<Gateway>) | undefined
-  readonly guardrails: GuardrailSettings
-  /** How large one may grow, and the workspace with it. */
-  readonly recordings: { readonly maxMb: number }
   /** What files hold, and how many a task may have and leave. */
   readonly files: { readonly blobs: Blobs; readonly limits: FileLimits }
-  /** How many tasks may wait, subtasks among them. */
-  readonly maxQueued?: number | undefined
-  /** Undefined where nobody collects spans. */
-  readonly telemetry?: Listener | undefined
-  /** What goes along with what a run asks of others. */
-  readonly contexts?: Contexts | undefined
-  /** Where what lets Pawl in at servers of tools is kept, and what is known of them. */
-  readonly serverTokens?: TokenKeeper | undefined
   readonly serverHealth?: ServerHealth | undefined
   /** Writes what was done on another machine into the audit. */
   readonly auditRemote: (act: RemoteAct, run: { user: string; task: string; run: string }) => Promise<void>

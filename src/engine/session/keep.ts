@@ -1,14 +1,18 @@
+import type { Adapter } from '../../agents/port.ts'
 import { fp } from '../../base/failpoint.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { Walls } from '../../sandbox/port.ts'
 import { learnVendorSession, type TakenRun } from '../../store/runs.ts'
 import { whenDatabaseIsBack } from '../base/await-database.ts'
-import type { RunParts } from '../run/run.ts'
-import type { Place } from '../run/turn.ts'
+import type { RunContext } from '../base/run-context.ts'
+import type { RunServices } from '../base/run-services.ts'
 import { archiveSession } from './archive.ts'
 
+type KeepParts = Pick<RunServices, 'db' | 'clock'>
+
 /** Stored as soon as it is known: a crash a moment later can resume the conversation. */
-export async function learnSession(taken: TakenRun, parts: RunParts, vendorId: string, log: Log): Promise<void> {
+export async function learnSession(taken: TakenRun, parts: KeepParts, vendorId: string, log: Log): Promise<void> {
   await fp('session.learn.before')
   await learnVendorSession(parts.db, taken.run, vendorId, new Date(parts.clock.now())).catch((error: unknown) =>
     log.warn('the session id will be stored at the end of the run', { error: String(error) }),
@@ -16,14 +20,14 @@ export async function learnSession(taken: TakenRun, parts: RunParts, vendorId: s
   await fp('session.learn.after')
 }
 
-export const storeSession = async ({ run }: TakenRun, { db, clock }: RunParts, vendorId: string | undefined) =>
+export const storeSession = async ({ run }: TakenRun, { db, clock }: KeepParts, vendorId: string | undefined) =>
   vendorId === undefined ? undefined : learnVendorSession(db, run, vendorId, new Date(clock.now()))
 
 /** A conversation that could not be archived is still on disk; the run has ended all the same. */
 export async function archive(
   taken: TakenRun,
-  parts: RunParts,
-  { adapter, walls, voice }: Place,
+  parts: KeepParts,
+  { adapter, walls, voice }: { readonly adapter: Adapter; readonly walls: Pick<Walls, 'home'>; readonly voice: RunContext },
   vendorId: string,
 ): Promise<void> {
   if (!adapter.sessions) return
