@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRedactor } from '../domain/redact/redactor.ts'
+import { createRedactor } from '../redact/redactor.ts'
 import { createLog, redactedLog } from './log.ts'
 
 const written = (format: 'json' | 'text', fields: Record<string, unknown>) => {

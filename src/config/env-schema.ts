@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { namesSecret } from '../domain/redact/names.ts'
+import { namesSecret } from '../domain/base/secret-names.ts'
 
 /** What the name of a variable looks like. */
 export const variable = /^[A-Za-z_][A-Za-z0-9_]*$/

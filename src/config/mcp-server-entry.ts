@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { namesSecret } from '../domain/base/secret-names.ts'
 import { type HttpServer, type McpServer, McpServerName, type McpServers, type StdioServer } from '../domain/mcp-server.ts'
-import { namesSecret } from '../domain/redact/names.ts'
 import { SecretName } from '../domain/secret.ts'
 import { Duration } from './duration.ts'
 import { variable } from './env-schema.ts'

@@ -1,6 +1,6 @@
 import type { ResolvedAgent } from './agent-config.ts'
+import { namesSecret } from './base/secret-names.ts'
 import { findModel, type ProviderSettings } from './models.ts'
-import { namesSecret } from './redact/names.ts'
 
 /**
  * Whose limit the runs of an agent count against: agents of one account cool down together. Made of the program, the endpoint, and where its key or login comes from;

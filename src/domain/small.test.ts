@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { harmless } from '../agents/shared/harmless.ts'
+import { createRedactor } from '../redact/redactor.ts'
 import { builtinProfiles } from './profile/builtin.ts'
-import { createRedactor } from './redact/redactor.ts'
 import { decide } from './rule/decide.ts'
 import { shellParts } from './rule/shell.ts'
 import { isSmall } from './small.ts'

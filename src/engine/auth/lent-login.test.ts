@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CredentialFile } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
-import type { Secret } from '../../domain/redact/names.ts'
+import type { Secret } from '../../domain/base/secret-names.ts'
 import { createLeftovers, type Leftovers } from './cleanup-journal.ts'
 import { type LentLogin, lendLogin } from './lent-login.ts'
 

@@ -3,7 +3,7 @@ import { chown, readFile, realpath, stat, truncate, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import type { CredentialFile } from '../../agents/port.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
-import { type Secret, secretsIn } from '../../domain/redact/names.ts'
+import { type Secret, secretsIn } from '../../domain/base/secret-names.ts'
 import { readHomeFile, writeHomeFile } from '../../sandbox/files/home-files.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock as clock } from '../../base/clock.ts'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { start } from '../../sandbox/process/spawn.ts'
 import { runCheck } from './run-check.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 
 /** How a check ended, and what it printed. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Growing, grownBy, isEndedBy, pieceOf } from '../../domain/growing.ts'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { createGrowths } from './live-text.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,6 +1,6 @@
 import type { Growing, Voice } from '../../domain/growing.ts'
-import type { Redactor } from '../../domain/redact/redactor.ts'
-import { settledLength } from '../../domain/redact/settled.ts'
+import type { Redactor } from '../../redact/redactor.ts'
+import { settledLength } from '../../redact/settled.ts'
 
 /**
  * What agents are saying just now, for those who watch in this process. Nothing of it is stored, and nobody waits for it: whoever comes late or misses a step

@@ -1,5 +1,5 @@
+import { namesSecret, type Secret } from '../../domain/base/secret-names.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import { namesSecret, type Secret } from '../../domain/redact/names.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { Revealed } from '../../tools/servers/port.ts'
 import type { RunServices } from '../base/run-services.ts'

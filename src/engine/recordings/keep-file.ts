@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import type { RecordingFolder } from './folder.ts'
 
 export interface KeptFile {

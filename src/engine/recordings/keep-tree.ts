@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs'
-import type { Redactor } from '../../domain/redact/redactor.ts'
 import type { WorkspaceEntry } from '../../gateway/recordings/format.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { isAbsence, noFollow } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import { openWorkspace } from '../workspace/same-place.ts'

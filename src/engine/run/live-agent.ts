@@ -1,6 +1,6 @@
 import type { Conversation, Turn, Verdict } from '../../agents/port.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
-import { type Secret, secretsIn } from '../../domain/redact/names.ts'
+import { type Secret, secretsIn } from '../../domain/base/secret-names.ts'
 import type { Walled } from '../../sandbox/port.ts'
 import type { Exit, KillUnit } from '../../sandbox/process/child.ts'
 import type { OpenAccess } from '../auth/agent-access.ts'

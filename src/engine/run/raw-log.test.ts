@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { start } from '../../sandbox/process/spawn.ts'
 import { recordChild } from './raw-log.ts'
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, writev } from 'node:fs'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { promisify } from 'node:util'
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 
 /** Raw output of one run beyond this is not kept, and ends the run. */

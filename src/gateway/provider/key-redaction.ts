@@ -1,4 +1,4 @@
-import { type ByteRedactor, createRedactor } from '../../domain/redact/redactor.ts'
+import { type ByteRedactor, createRedactor } from '../../redact/redactor.ts'
 import type { RawHeaders } from '../headers.ts'
 import type { Reader, Source } from './source.ts'
 

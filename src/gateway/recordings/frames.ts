@@ -1,5 +1,5 @@
 import { isObjectOrArray } from '../../domain/object.ts'
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import type { Frame } from './format.ts'
 import { jsonObject } from './pieces.ts'
 

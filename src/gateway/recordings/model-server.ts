@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { bytesOf } from './frames.ts'
 import { createMatcher, isDivergence } from './match.ts'
 import { normaliser } from './normalise.ts'

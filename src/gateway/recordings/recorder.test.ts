@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { bytesOf } from './frames.ts'
 import { readRecording } from './read.ts'
 import { createTape } from './recorder.ts'

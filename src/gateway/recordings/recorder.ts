@@ -1,4 +1,4 @@
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import type { RecordingLine, StoredBody } from './format.ts'
 import { keptFrames, type TimedBytes } from './frames.ts'
 import { jsonObject, type Piece, sha256, splitBody } from './pieces.ts'

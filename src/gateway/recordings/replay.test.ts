@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../domain/redact/redactor.ts'
+import { createRedactor } from '../../redact/redactor.ts'
 import { serveRecording } from './model-server.ts'
 import { readRecording } from './read.ts'
 import { createTape } from './recorder.ts'

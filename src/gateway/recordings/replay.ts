@@ -1,5 +1,5 @@
 import { PawlError } from '../../domain/error.ts'
-import type { Redactor } from '../../domain/redact/redactor.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { bytesOf } from './frames.ts'
 import { createMatcher, type Divergence, isDivergence, type Matcher } from './match.ts'
 import { type NamedPlace, normaliser } from './normalise.ts'

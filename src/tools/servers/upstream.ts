@@ -1,6 +1,6 @@
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { McpServer } from '../../domain/mcp-server.ts'
-import { createRedactor, type Redactor } from '../../domain/redact/redactor.ts'
+import { createRedactor, type Redactor } from '../../redact/redactor.ts'
 import { type Connected, connectServer } from './connect.ts'
 import { type ServerFacts, type ServerPlace, signInReason } from './port.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { passwordsIn, secretsIn } from './names.ts'
+import { passwordsIn, secretsIn } from './secret-names.ts'
 
 const hidden = (...names: string[]) =>
   secretsIn(Object.fromEntries(names.map((name) => [name, 'the value']))).map(({ name }) => name)
