@@ -1,4 +1,4 @@
-import type { Event } from '../src/domain/event.ts'
+import type { Event } from '../src/domain/event/event.ts'
 import { breakIn, breakInAgent, type DaemonUnderTest, startDaemon, wallMs } from './daemon.ts'
 import { type Benchmark, type Figure, median, ms } from './figure.ts'
 import { inPlace } from './place.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { adapters, presets } from '../src/agents/index.ts'
 import type { Adapter, Preset } from '../src/agents/port.ts'
-import { abilities, abilityWords } from '../src/domain/abilities.ts'
-import { eventData } from '../src/domain/event.ts'
+import { abilities, abilityWords } from '../src/domain/agent/abilities.ts'
+import { eventData } from '../src/domain/event/event.ts'
 import { moves } from '../src/domain/task/task.ts'
 import { metricDefinitions } from '../src/telemetry/metrics.ts'
 
@@ -20,7 +20,7 @@ export function eventsPage(): string {
   })
   return `# Events
 
-Made from \`src/domain/event.ts\` by \`node scripts/docs.ts\`.
+Made from \`src/domain/event/event.ts\` by \`node scripts/docs.ts\`.
 
 Everything that happens to a task is an event. Events of one task are numbered from 1 without gaps, never change, and are on disk before anybody sees
 them. Each has this envelope:

@@ -1,5 +1,5 @@
-import { abilityWords } from '../domain/abilities.ts'
-import type { AgentView } from '../domain/view.ts'
+import { abilityWords } from '../domain/agent/abilities.ts'
+import type { AgentView } from '../domain/view/view.ts'
 import { oneLine } from './plain.ts'
 
 /** Everything about one agent, a line for each fact. `address` is where others reach it. */

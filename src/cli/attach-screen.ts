@@ -1,5 +1,5 @@
 import { exitCodeOf, isEnded } from '../domain/task/task.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { answerPending, followToRest, pending } from './follow-to-rest.ts'

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
+import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import type { Cli, Globals } from './cli.ts'
 import type { CommandModule } from './commands/index.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { QuestionView, TaskSummary } from '../domain/view.ts'
+import type { QuestionView, TaskSummary } from '../domain/view/view.ts'
 import { findQuestion } from './find-question.ts'
 
 const asked = [

@@ -1,5 +1,5 @@
 import { conflict, notFound } from '../domain/error.ts'
-import type { QuestionView } from '../domain/view.ts'
+import type { QuestionView } from '../domain/view/view.ts'
 import type { Runtime } from '../operations/runtime.ts'
 import { ambiguous, fits, isPartOfId, isWholeId } from './find.ts'
 import { findTask } from './find-task.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SessionSummary } from '../domain/view.ts'
+import type { SessionSummary } from '../domain/view/view.ts'
 import { findSession } from './find-session.ts'
 
 const sessions = ['s_00000000000000aaaa', 's_00000000000000bcde', 's_00000000000001aaaa'].map(

@@ -1,5 +1,5 @@
 import { notFound } from '../domain/error.ts'
-import type { SessionSummary } from '../domain/view.ts'
+import type { SessionSummary } from '../domain/view/view.ts'
 import type { Runtime } from '../operations/runtime.ts'
 import { findNamed, isPartOfId, type Noun, unnameable } from './find.ts'
 import { formatAge } from './format.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TaskSummary } from '../domain/view.ts'
+import type { TaskSummary } from '../domain/view/view.ts'
 import type { TaskFilter } from '../operations/runtime.ts'
 import { findTask } from './find-task.ts'
 

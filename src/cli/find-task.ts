@@ -1,5 +1,5 @@
 import { notFound } from '../domain/error.ts'
-import type { TaskSummary } from '../domain/view.ts'
+import type { TaskSummary } from '../domain/view/view.ts'
 import type { Runtime } from '../operations/runtime.ts'
 import { findNamed, type Noun } from './find.ts'
 import { formatAge, formatState } from './format.ts'

@@ -1,5 +1,5 @@
 import { invalid, notFound, type PawlError } from '../domain/error.ts'
-import type { Page } from '../domain/view.ts'
+import type { Page } from '../domain/view/view.ts'
 import { searched, takePages } from './pages.ts'
 import { oneLine } from './plain.ts'
 

@@ -1,7 +1,7 @@
 import { waitForSubtasks, waitsForSubtasks } from '../client/wait-for-subtasks.ts'
 import { PawlError } from '../domain/error.ts'
 import { isAtRest, isEnded } from '../domain/task/task.ts'
-import type { QuestionView, TaskView } from '../domain/view.ts'
+import type { QuestionView, TaskView } from '../domain/view/view.ts'
 import type { Runtime } from '../operations/runtime.ts'
 import { askPerson } from './ask.ts'
 import type { Cli } from './cli.ts'

@@ -1,8 +1,8 @@
-import { elapsed } from '../domain/elapsed.ts'
+import { elapsed } from '../domain/base/elapsed.ts'
 import type { CostKnowledge } from '../domain/money/cost.ts'
 import { oneLine } from './plain.ts'
 
-export { elapsed as formatElapsed } from '../domain/elapsed.ts'
+export { elapsed as formatElapsed } from '../domain/base/elapsed.ts'
 
 /** How long ago, in one unit: "now", "40 s", "5 m", "3 h", "2 d". */
 export function formatAge(ms: number): string {

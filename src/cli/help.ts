@@ -1,5 +1,5 @@
+import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid, type PawlError } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import type { Commands } from './commands/index.ts'
 
 export function mainHelp(commands: Commands): string {

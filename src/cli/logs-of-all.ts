@@ -1,6 +1,6 @@
-import type { Event } from '../domain/event.ts'
+import type { Event } from '../domain/event/event.ts'
 import type { TaskState } from '../domain/task/task.ts'
-import type { TaskSummary } from '../domain/view.ts'
+import type { TaskSummary } from '../domain/view/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { shortId } from './format.ts'

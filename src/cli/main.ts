@@ -1,6 +1,6 @@
 import { setDefaultAutoSelectFamily } from 'node:net'
+import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import { Cli } from './cli.ts'
 import { type Commands, commands } from './commands/index.ts'
 import { reportFailure } from './failure.ts'

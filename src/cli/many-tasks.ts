@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { invalid } from '../domain/error.ts'
-import type { BulkWork } from '../domain/task/bulk.ts'
 import type { TaskState } from '../domain/task/task.ts'
+import type { BulkWork } from '../domain/view/bulk.ts'
 import type { Runtime } from '../operations/runtime.ts'
 import type { Cli } from './cli.ts'
 import { findTask } from './find-task.ts'

@@ -1,4 +1,4 @@
-import type { McpHealth, McpServerView } from '../domain/mcp-server.ts'
+import type { McpHealth, McpServerView } from '../domain/agent/mcp-server.ts'
 import type { Cli } from './cli.ts'
 import { formatTime } from './format.ts'
 import { oneLine } from './plain.ts'

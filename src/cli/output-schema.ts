@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isObject } from '../domain/base/object.ts'
 import { invalid, messageOf } from '../domain/error.ts'
-import { isObject } from '../domain/object.ts'
 
 /** The value of --output-schema: JSON as it stands, or the file that holds it. */
 export async function readOutputSchema(cwd: string, given: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { invalid } from '../domain/error.ts'
-import type { Page } from '../domain/view.ts'
+import type { Page } from '../domain/view/view.ts'
 
 /** How far back a part of an id is looked for. */
 export const searched = 2000

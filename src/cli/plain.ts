@@ -1,4 +1,4 @@
-import { replaceHidden, visible } from '../domain/visible.ts'
+import { replaceHidden, visible } from '../domain/base/visible.ts'
 
 // Text from outside (agents, tools, other people's files) is data: nothing in it may steer the terminal (PROMISES R18).
 

@@ -1,6 +1,6 @@
 import { type Client, createClient, type FollowOptions } from '../client/index.ts'
+import { joined } from '../domain/base/lines-of.ts'
 import { notFound, PawlError } from '../domain/error.ts'
-import { joined } from '../domain/lines-of.ts'
 import type { Runtime } from '../operations/runtime.ts'
 
 /** A daemon's verbs in the shape of the runtime's own, so that commands need not know where the engine is. */

@@ -1,8 +1,8 @@
-import type { Event, EventType } from '../domain/event.ts'
+import { isObjectOrArray } from '../domain/base/object.ts'
+import { visibleExactly } from '../domain/base/visible.ts'
+import type { Event, EventType } from '../domain/event/event.ts'
 import { tokensOf } from '../domain/money/cost.ts'
 import type { Totals } from '../domain/money/totals.ts'
-import { isObjectOrArray } from '../domain/object.ts'
-import { visibleExactly } from '../domain/visible.ts'
 import { formatBytes, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatWalls } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 

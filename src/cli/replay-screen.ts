@@ -1,5 +1,5 @@
 import { exitCodeOf } from '../domain/task/task.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import type { Cli } from './cli.ts'
 import { type Connection, connect } from './connect.ts'
 import { followToRest } from './follow-to-rest.ts'

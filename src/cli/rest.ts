@@ -1,5 +1,5 @@
 import { isEnded } from '../domain/task/task.ts'
-import type { QuestionView, TaskView } from '../domain/view.ts'
+import type { QuestionView, TaskView } from '../domain/view/view.ts'
 import { formatTime, formatUntil, shortId } from './format.ts'
 import { oneLine, plain } from './plain.ts'
 import { blockedOn } from './render.ts'

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../domain/error.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 
 /** The run of a task that a person named: by its number, 1 for the first, by its id, or the end of it. */
 export function runOfTask(task: Pick<TaskView, 'id' | 'runs'>, named: string): string {

@@ -1,4 +1,4 @@
-import type { SettingEffect, SettingsChanged } from '../domain/settings-view.ts'
+import type { SettingEffect, SettingsChanged } from '../domain/view/settings.ts'
 import type { Cli } from './cli.ts'
 import { oneLine } from './plain.ts'
 

@@ -1,4 +1,4 @@
-import type { Event } from '../domain/event.ts'
+import type { Event } from '../domain/event/event.ts'
 import type { Cli } from './cli.ts'
 import { formatClock } from './format.ts'
 import { renderEvent, toneOf } from './render.ts'

@@ -1,6 +1,6 @@
+import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
-import type { NewTask } from '../domain/view.ts'
+import type { NewTask } from '../domain/view/view.ts'
 import { oneLine } from './plain.ts'
 import type { TaskOptions } from './task-options.ts'
 

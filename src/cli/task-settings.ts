@@ -1,4 +1,4 @@
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import { formatElapsed, formatMoney, formatState, shortId } from './format.ts'
 import { oneLine } from './plain.ts'
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import { type TaskState, taskStates } from '../domain/task/task.ts'
 import { oneLine } from './plain.ts'
 

@@ -1,4 +1,4 @@
-import { isolated, visible } from '../domain/visible.ts'
+import { isolated, visible } from '../domain/base/visible.ts'
 
 /**
  * Writes text for a person. All output of the commands goes through here (test/architecture.test.ts), so nothing that an agent wrote can steer

@@ -1,5 +1,5 @@
 import { exitCodeOf, isAtRest } from '../domain/task/task.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import type { Cli } from './cli.ts'
 import type { Connection } from './connect.ts'
 import { formatState } from './format.ts'

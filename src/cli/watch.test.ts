@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeRuntime } from '../../test/fake-runtime.ts'
 import { isAtRest } from '../domain/task/task.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import { watchTask } from './watch.ts'
 
 async function queued() {

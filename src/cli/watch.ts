@@ -1,7 +1,7 @@
-import type { Event } from '../domain/event.ts'
-import type { Growing } from '../domain/growing.ts'
-import { restingEvents } from '../domain/resting.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { Event } from '../domain/event/event.ts'
+import type { Growing } from '../domain/event/live-text.ts'
+import { restingEvents } from '../domain/event/resting.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import type { Runtime } from '../operations/runtime.ts'
 
 export interface Watch {

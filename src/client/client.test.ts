@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { listening, token } from '../../test/http-peer.ts'
 import { unavailable } from '../domain/error.ts'
-import type { Event, NewEvent } from '../domain/event.ts'
-import type { Growing } from '../domain/growing.ts'
+import type { Event, NewEvent } from '../domain/event/event.ts'
+import type { Growing } from '../domain/event/live-text.ts'
 import { createClient } from './index.ts'
 
 /** The owner of the home, as the runtime is told of them. */

@@ -1,6 +1,6 @@
 import { messageOf, PawlError, unavailable } from '../domain/error.ts'
-import type { Event } from '../domain/event.ts'
-import { type Growing, type GrowingPiece, grownBy, isEndedBy } from '../domain/growing.ts'
+import type { Event } from '../domain/event/event.ts'
+import { type Growing, type GrowingPiece, grownBy, isEndedBy } from '../domain/event/live-text.ts'
 import { problemError } from './problem.ts'
 import { type SseMessage, SseParser } from './sse-parser.ts'
 import type { Transport } from './transport.ts'

@@ -1,4 +1,4 @@
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 
 const lookEveryMs = 500
 

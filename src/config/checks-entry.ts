@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Check, Checks } from '../domain/task/task-checks.ts'
+import type { Check, Checks } from '../domain/agent/checks.ts'
 import { Duration, formatDuration } from './duration.ts'
 
 const command = z.string().min(1, { error: 'must not be empty' }).max(65_536, { error: 'must be at most 65536 signs' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { durationPattern, parseDuration } from '../domain/duration.ts'
+import { durationPattern, parseDuration } from '../domain/base/duration.ts'
 
-export { formatDuration, parseDuration } from '../domain/duration.ts'
+export { formatDuration, parseDuration } from '../domain/base/duration.ts'
 
 /** Longer than this a timer of Node fires at once (2^31 ms), so a longer wait must be an explicit "none". */
 export const longestMs = 24 * 86_400_000

@@ -1,6 +1,6 @@
 import { isCollection, isMap, isScalar, parseDocument, parse as readYaml } from 'yaml'
+import { isObjectOrArray } from '../domain/base/object.ts'
 import { invalid } from '../domain/error.ts'
-import { isObjectOrArray } from '../domain/object.ts'
 import { formatPath, type Path } from './problems.ts'
 
 /** What is to be changed of a settings file, by paths as `pawl config show` prints them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ElaborateSettings } from '../domain/proposal.ts'
+import type { ElaborateSettings } from '../domain/draft/proposal.ts'
 import { Duration, formatDuration } from './duration.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })

@@ -1,4 +1,4 @@
-import { didYouMean } from '../domain/nearest.ts'
+import { didYouMean } from '../domain/base/nearest.ts'
 import type { Problem } from './problems.ts'
 import { FileSettings } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defaultGuardrails, type GuardrailSettings } from '../domain/guardrails.ts'
+import { defaultGuardrails, type GuardrailSettings } from '../domain/run/guardrails.ts'
 import { ModelPattern } from './money-entry.ts'
 
 const times = z

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { isObject, isObjectOrArray } from '../domain/object.ts'
+import { isObject, isObjectOrArray } from '../domain/base/object.ts'
 import type { SettingsDocument } from './document.ts'
 import { knownKeys } from './json-schema.ts'
 import { placeServer } from './mcp-server-entry.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { custom } from '../agents/custom/agent.ts'
-import { findModel } from '../domain/models.ts'
+import { findModel } from '../domain/agent/models.ts'
 import { jsonSchema } from './json-schema.ts'
 import { showConfig } from './show.ts'
 import { Machine } from './testing.ts'

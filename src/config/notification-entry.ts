@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { notifiable, usualEvents, type WrittenNotification } from '../domain/notification.ts'
-import { SecretName } from '../domain/secret.ts'
+import { SecretName } from '../domain/auth/secret.ts'
+import { notifiable, usualEvents, type WrittenNotification } from '../domain/notification/notification.ts'
 import { Duration } from './duration.ts'
 import { Env, variable } from './env-schema.ts'
 import { absolute } from './places.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usualEvents } from '../domain/notification.ts'
+import { usualEvents } from '../domain/notification/notification.ts'
 import { showConfig } from './show.ts'
 import { Machine } from './testing.ts'
 

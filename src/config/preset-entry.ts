@@ -1,5 +1,5 @@
 import type { Preset } from '../agents/port.ts'
-import { didYouMean } from '../domain/nearest.ts'
+import { didYouMean } from '../domain/base/nearest.ts'
 import type { AgentEntry } from './layers.ts'
 import { formatPath, type Path, type Report } from './problems.ts'
 import type { Programs } from './resolve.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { demand } from '../domain/demand.ts'
+import { demand } from '../domain/base/demand.ts'
+import { didYouMean, nearest } from '../domain/base/nearest.ts'
+import { isObjectOrArray } from '../domain/base/object.ts'
 import { PawlError } from '../domain/error.ts'
-import { didYouMean, nearest } from '../domain/nearest.ts'
-import { isObjectOrArray } from '../domain/object.ts'
 
 export type Path = readonly (string | number)[]
 

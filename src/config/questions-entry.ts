@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { roles } from '../domain/auth/role.ts'
 import { defaultQuestions, type QuestionSettings } from '../domain/question/settings.ts'
-import { roles } from '../domain/role.ts'
 import { Duration, formatDuration } from './duration.ts'
 
 const text = z.string().min(1, { error: 'must not be empty' })

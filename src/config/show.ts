@@ -1,4 +1,4 @@
-import { isObject } from '../domain/object.ts'
+import { isObject } from '../domain/base/object.ts'
 import { sayWhen } from '../domain/schedule/words.ts'
 import { shownBackup } from './backup-entry.ts'
 import { shownChecks } from './checks-entry.ts'

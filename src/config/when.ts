@@ -1,5 +1,5 @@
+import { nearest } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { nearest } from '../domain/nearest.ts'
 import { parseCron } from '../domain/schedule/cron.ts'
 import { When } from '../domain/schedule/schedule.ts'
 import { assertTimeZone, momentOf, ownTimeZone } from '../domain/schedule/time-zone.ts'

@@ -1,5 +1,5 @@
 import { adapterNamed } from '../agents/index.ts'
-import type { ResolvedAgent } from '../domain/agent-config.ts'
+import type { ResolvedAgent } from '../domain/agent/agent-config.ts'
 import { conventionalName } from '../gateway/wires/conventional-name.ts'
 
 /** Whose format an agent asks its model in, by the name that the conventions of OpenTelemetry have for it. Undefined where nobody knows. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import type { DoctorReport, Finding } from '../domain/doctor.ts'
 import { messageOf } from '../domain/error.ts'
+import type { DoctorReport, Finding } from '../domain/view/doctor.ts'
 
 /** What "pawl doctor" looks at, from within the daemon: its own settings, and what has become of their files since it started. */
 export async function examine(config: Config, onFinding: (finding: Finding) => void): Promise<DoctorReport> {

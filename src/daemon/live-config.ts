@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { showConfig } from '../config/show.ts'
-import type { SettingEffect } from '../domain/settings-view.ts'
+import type { SettingEffect } from '../domain/view/settings.ts'
 
 /** Settings that can change while everything runs. Whoever has a block of them keeps it: it is changed in place. */
 export interface LiveConfig {

@@ -1,6 +1,6 @@
 import { adapterNamed } from '../agents/index.ts'
 import { environmentOf, searchPath } from '../config/config.ts'
-import type { Notification } from '../domain/notification.ts'
+import type { Notification } from '../domain/notification/notification.ts'
 import { changesOf } from '../engine/delivery/changes.ts'
 import { createDelivery } from '../engine/delivery/deliver.ts'
 import { createListenerSender } from '../engine/delivery/listeners/send.ts'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { adapterNamed, adapters, agentCodePaths, programOf } from '../agents/index.ts'
 import { environmentOf, searchPath } from '../config/config.ts'
-import { commonCodePaths } from '../domain/code-paths.ts'
+import { commonCodePaths } from '../domain/workspace/code-paths.ts'
 import { sweepLeftovers } from '../engine/auth/clean-up.ts'
 import { createLeftovers } from '../engine/auth/cleanup-journal.ts'
 import { createFirstCalls } from '../engine/money/first-calls.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { TraceContext } from '../domain/trace-context.ts'
+import type { TraceContext } from '../domain/base/trace-context.ts'
 import { openModelDoor } from './model-door.ts'
 import type { CallFacts, Purse } from './money/purse.ts'
 import { defaultLimits, type GatewayLimits } from './options.ts'

@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.ts'
 import { waitForSubtasks } from '../client/wait-for-subtasks.ts'
 import { conflict } from '../domain/error.ts'
-import { type Event, isRestingEvent } from '../domain/event.ts'
+import { type Event, isRestingEvent } from '../domain/event/event.ts'
 import type { AnswerGiven } from '../domain/question/question.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { TaskView } from '../domain/view/view.ts'
 
 /**
  * A task from the moment it is asked for until it comes to rest: completed, failed, in review, blocked or parked. Await it for the task; read it with `for await` for its

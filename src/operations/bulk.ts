@@ -1,5 +1,5 @@
 import { invalid, PawlError } from '../domain/error.ts'
-import type { BulkResult, BulkWork } from '../domain/task/bulk.ts'
+import type { BulkResult, BulkWork } from '../domain/view/bulk.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import type { TaskVerbs } from './tasks/tasks.ts'
 

@@ -1,5 +1,5 @@
-import type { RunChangesView, TaskChangesView } from '../domain/change-view.ts'
 import { notFound } from '../domain/error.ts'
+import type { RunChangesView, TaskChangesView } from '../domain/view/changes.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { composeRuns } from '../engine/workspace/changes/compose.ts'
 import { changesOfTask, patchesOfTask } from '../store/changes.ts'

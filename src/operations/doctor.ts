@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
-import type { DoctorReport, DoctorView, Finding } from '../domain/doctor.ts'
 import { messageOf, unsupported } from '../domain/error.ts'
+import type { DoctorReport, DoctorView, Finding } from '../domain/view/doctor.ts'
 
 export interface DoctorVerbs {
   /** What is wrong with this machine, as far as it is known by now. Looks anew if that was long ago or `fresh` is asked for; one look at a time. */

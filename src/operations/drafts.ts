@@ -8,13 +8,13 @@ import {
   type TemplateView,
   type WhenRead,
   type WhenText,
-} from '../domain/draft.ts'
+} from '../domain/draft/draft.ts'
 import { invalid, PawlError } from '../domain/error.ts'
 import { nextTime } from '../domain/schedule/next-time.ts'
 import type { When } from '../domain/schedule/schedule.ts'
 import { formatIn, ownTimeZone } from '../domain/schedule/time-zone.ts'
 import { sayWhen } from '../domain/schedule/words.ts'
-import type { NewTask, NewTasks } from '../domain/view.ts'
+import type { NewTask, NewTasks } from '../domain/view/view.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import { listTemplates } from '../engine/tasks/templates.ts'
 import { type FolderParts, listFolders } from './draft-folders.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { fenced } from '../domain/base/fenced.ts'
+import { type ElaborateSettings, elaborateTag, type NewElaboration, Proposal, taskOf } from '../domain/draft/proposal.ts'
 import { conflict, notFound, PawlError } from '../domain/error.ts'
-import { fenced } from '../domain/fenced.ts'
-import { type ElaborateSettings, elaborateTag, type NewElaboration, Proposal, taskOf } from '../domain/proposal.ts'
 import { isEnded } from '../domain/task/task.ts'
-import type { NewTask, TaskView } from '../domain/view.ts'
+import type { NewTask, TaskView } from '../domain/view/view.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import type { TaskVerbs } from './tasks/tasks.ts'
 

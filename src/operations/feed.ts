@@ -1,5 +1,5 @@
 import { invalid } from '../domain/error.ts'
-import type { Event } from '../domain/event.ts'
+import type { Event } from '../domain/event/event.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { parseCursor, writeCursor } from '../engine/journal/feed-cursor.ts'
 import { createFeedReader, type FeedReader } from '../engine/journal/feed-reader.ts'

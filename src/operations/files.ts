@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { localUser } from '../domain/auth/role.ts'
 import { invalid, limited, notFound, PawlError } from '../domain/error.ts'
 import { FileName } from '../domain/files/file-name.ts'
 import { fileTypeOf, isProgram } from '../domain/files/file-type.ts'
@@ -6,7 +7,6 @@ import { defaultFileLimits, type FileLimits, megabyte, uploadKeptMs } from '../d
 import { TooLarge } from '../domain/files/too-large.ts'
 import type { ArtifactView, UploadView } from '../domain/files/view.ts'
 import { newId } from '../domain/id.ts'
-import { localUser } from '../domain/role.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { BlobContent, Blobs } from '../engine/files/blobs.ts'

@@ -1,5 +1,5 @@
 import { unavailable } from '../domain/error.ts'
-import type { HaltView } from '../domain/view.ts'
+import type { HaltView } from '../domain/view/view.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { Bus } from '../engine/journal/bus.ts'

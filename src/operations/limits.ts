@@ -1,6 +1,6 @@
 import { conflict, notFound } from '../domain/error.ts'
-import type { LimitView } from '../domain/limit-view.ts'
-import type { TaskView } from '../domain/view.ts'
+import type { LimitView } from '../domain/view/limit.ts'
+import type { TaskView } from '../domain/view/view.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { Bus } from '../engine/journal/bus.ts'

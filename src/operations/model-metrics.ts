@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../domain/error.ts'
-import type { ModelFiguresQuery, ModelFiguresView } from '../domain/model-figures.ts'
+import type { ModelFiguresQuery, ModelFiguresView } from '../domain/view/model-metrics.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { Db } from '../store/database.ts'
 import { sumModelCalls } from '../store/model-figures.ts'

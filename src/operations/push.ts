@@ -1,10 +1,17 @@
 import { ECDH } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { localUser } from '../domain/auth/role.ts'
 import { conflict, invalid, notFound } from '../domain/error.ts'
 import { newId } from '../domain/id.ts'
-import type { NotificationTest } from '../domain/notification.ts'
-import { type NewPush, type PushState, type PushView, pushEvents, pushTarget, usualPushEvents } from '../domain/push.ts'
-import { localUser } from '../domain/role.ts'
+import type { NotificationTest } from '../domain/notification/notification.ts'
+import {
+  type NewPush,
+  type PushState,
+  type PushView,
+  pushEvents,
+  pushTarget,
+  usualPushEvents,
+} from '../domain/notification/push.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { ensureSenderKey } from '../engine/delivery/push/key-file.ts'

@@ -1,4 +1,4 @@
-import type { RecordingSummary, RecordingView } from '../domain/recording-view.ts'
+import type { RecordingSummary, RecordingView } from '../domain/view/recording.ts'
 import type { RecordedCall, Recording } from '../gateway/recordings/read.ts'
 import type { RecordingRow } from '../store/recordings.ts'
 

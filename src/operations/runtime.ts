@@ -1,4 +1,4 @@
-import type { AgentView, HealthView } from '../domain/view.ts'
+import type { AgentView, HealthView } from '../domain/view/view.ts'
 import { lazy } from '../engine/base/lazy.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import type { RefusedSchedules } from '../engine/schedules/refused.ts'

@@ -1,4 +1,4 @@
-import type { HealthView } from '../domain/view.ts'
+import type { HealthView } from '../domain/view/view.ts'
 import type { RefusedSchedule } from '../engine/schedules/refused.ts'
 import type { Db } from '../store/database.ts'
 import * as store from '../store/schedules.ts'

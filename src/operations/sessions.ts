@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ResolvedAgent } from '../domain/agent-config.ts'
+import type { ResolvedAgent } from '../domain/agent/agent-config.ts'
 import { invalid, notFound, PawlError } from '../domain/error.ts'
 import { newId, SessionId } from '../domain/id.ts'
 import type {
@@ -11,7 +11,7 @@ import type {
   SessionSummary,
   SessionView,
   TaskView,
-} from '../domain/view.ts'
+} from '../domain/view/view.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import { assertMayAsk } from '../engine/auth/may-ask.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'

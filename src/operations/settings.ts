@@ -1,5 +1,5 @@
 import { unsupported } from '../domain/error.ts'
-import type { SettingsChange, SettingsChanged, SettingsView } from '../domain/settings-view.ts'
+import type { SettingsChange, SettingsChanged, SettingsView } from '../domain/view/settings.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import type { Bus } from '../engine/journal/bus.ts'
 

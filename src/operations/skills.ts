@@ -1,5 +1,5 @@
-import { localUser } from '../domain/role.ts'
-import type { SkillView, SubagentView } from '../domain/skill.ts'
+import type { SkillView, SubagentView } from '../domain/agent/skill.ts'
+import { localUser } from '../domain/auth/role.ts'
 import type { Caller } from '../engine/auth/audit.ts'
 import { findSkills, findSubagents } from '../engine/skills/find-skills.ts'
 

@@ -1,5 +1,5 @@
 import { isEnded } from '../domain/task/task.ts'
-import type { KeptWorkspaceView, QuarantineView } from '../domain/workspace-view.ts'
+import type { KeptWorkspaceView, QuarantineView } from '../domain/view/workspace.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { listKept, removeKept } from '../engine/workspace/kept.ts'

@@ -1,5 +1,5 @@
+import { isObjectOrArray } from '../domain/base/object.ts'
 import { namesSecret, passwordsIn } from '../domain/base/secret-names.ts'
-import { isObjectOrArray } from '../domain/object.ts'
 
 const maxInner = 20
 const maxDepth = 5

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../domain/object.ts'
+import { isObjectOrArray } from '../domain/base/object.ts'
 import { formsOf, minSecretLength } from './forms.ts'
 import { createSearch, type Found, type Search } from './search.ts'
 import { redactShapes } from './shapes.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Category, Outcome } from '../domain/outcome.ts'
+import type { Category, Outcome } from '../domain/run/outcome.ts'
 import type { Db } from './database.ts'
 
 export interface EndedRun {

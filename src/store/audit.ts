@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AuditEntry } from '../domain/audit.ts'
+import type { AuditEntry } from '../domain/auth/audit.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 

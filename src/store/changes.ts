@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ChangedFile } from '../domain/change-view.ts'
+import type { ChangedFile } from '../domain/view/changes.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Event, NewEvent } from '../domain/event.ts'
-import { isObject } from '../domain/object.ts'
+import { isObject } from '../domain/base/object.ts'
+import type { Event, NewEvent } from '../domain/event/event.ts'
 import type { Statements } from './at-once.ts'
 import type { Db } from './database.ts'
 import type { Booking } from './ledger.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Event, EventType } from '../domain/event.ts'
+import type { Event, EventType } from '../domain/event/event.ts'
 import type { Db } from './database.ts'
 
 /** What a reader of all tasks has seen: everything that was visible in `seen`, and of what became visible by `until` everything up to a place. */

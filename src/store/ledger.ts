@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Budget } from '../domain/agent-config.ts'
+import type { Budget } from '../domain/agent/agent-config.ts'
 import type { CostGroup, CostKnowledge } from '../domain/money/cost.ts'
 import type { Totals } from '../domain/money/totals.ts'
-import type { Usage } from '../domain/usage.ts'
+import type { Usage } from '../domain/money/usage.ts'
 import type { Db, Tx } from './database.ts'
 
 /** One line of the ledger, but for the run it belongs to and its number there. */

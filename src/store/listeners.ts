@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { mostListeners, toldEvents } from '../domain/listener.ts'
-import type { Role } from '../domain/role.ts'
-import type { TraceContext } from '../domain/trace-context.ts'
+import type { Role } from '../domain/auth/role.ts'
+import type { TraceContext } from '../domain/base/trace-context.ts'
+import { mostListeners, toldEvents } from '../domain/notification/listener.ts'
 import type { Db, Tx } from './database.ts'
 import type { ListenerRow } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { McpHealth } from '../domain/mcp-server.ts'
+import { McpHealth } from '../domain/agent/mcp-server.ts'
 import type { Db } from './database.ts'
 
 export interface StoredHealth {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ModelFigures } from '../domain/model-figures.ts'
+import type { ModelFigures } from '../domain/view/model-metrics.ts'
 import type { Db } from './database.ts'
 
 interface Row {

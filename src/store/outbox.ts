@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Notifiable, Notification, NotificationState } from '../domain/notification.ts'
+import type { Notifiable, Notification, NotificationState } from '../domain/notification/notification.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText } from './events.ts'
 import type { OutboxRow } from './tables.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Role } from '../domain/role.ts'
+import type { Role } from '../domain/auth/role.ts'
 import type { Db, Tx } from './database.ts'
 import type { PushRow } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Budget } from '../domain/agent-config.ts'
+import type { Budget } from '../domain/agent/agent-config.ts'
 import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 

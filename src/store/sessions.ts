@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { EventType } from '../domain/event.ts'
+import type { EventType } from '../domain/event/event.ts'
 import type { TaskState } from '../domain/task/task.ts'
-import type { SessionChoices } from '../domain/view.ts'
+import type { SessionChoices } from '../domain/view/view.ts'
 import type { Db, Tx } from './database.ts'
 import type { SessionRow } from './tables.ts'
 

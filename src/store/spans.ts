@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { ResolvedAgent } from '../domain/agent-config.ts'
+import type { ResolvedAgent } from '../domain/agent/agent-config.ts'
+import type { TraceContext } from '../domain/base/trace-context.ts'
+import type { Usage } from '../domain/money/usage.ts'
 import type { TaskState } from '../domain/task/task.ts'
-import type { TraceContext } from '../domain/trace-context.ts'
-import type { Usage } from '../domain/usage.ts'
 import type { Db } from './database.ts'
 
 /** What is told of a task that has ended. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ResolvedAgent } from '../domain/agent-config.ts'
+import type { ResolvedAgent } from '../domain/agent/agent-config.ts'
 import type { TaskSpec } from '../domain/task/spec.ts'
 import type { Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'

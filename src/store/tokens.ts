@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Role } from '../domain/role.ts'
-import type { TokenKind } from '../domain/token.ts'
+import type { Role } from '../domain/auth/role.ts'
+import type { TokenKind } from '../domain/auth/token.ts'
 import type { Db, Tx } from './database.ts'
 import type { TokenRow } from './tables.ts'
 

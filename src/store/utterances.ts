@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Event } from '../domain/event.ts'
+import type { Event } from '../domain/event/event.ts'
 import type { Db } from './database.ts'
 import type { KeyRow } from './idempotency.ts'
 import type { QuestionRow, TaskRow } from './tables.ts'

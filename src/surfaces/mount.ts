@@ -1,4 +1,4 @@
-import type { Principal, Right } from '../domain/role.ts'
+import type { Principal, Right } from '../domain/auth/role.ts'
 
 /** A way in that speaks a protocol of its own and is reached through the HTTP surface: behind its gate, its limits and its access log. */
 export interface Mount {

@@ -1,4 +1,4 @@
-import { type TraceContext, writeTraceparent } from '../domain/trace-context.ts'
+import { type TraceContext, writeTraceparent } from '../domain/base/trace-context.ts'
 import { spanIdOf, turnIdOf } from './span.ts'
 import { type Traced, traceOf } from './trace.ts'
 

@@ -1,4 +1,4 @@
-import { readTraceparent, type TraceContext } from '../domain/trace-context.ts'
+import { readTraceparent, type TraceContext } from '../domain/base/trace-context.ts'
 import { traceIdOf } from './span.ts'
 
 /** Whose trace is asked for: the topmost task, and the context that it came with. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Log, silentLog } from '../base/log.ts'
+import type { ToolExchange } from '../domain/agent/tool-exchange.ts'
 import { messageOf } from '../domain/error.ts'
-import type { ToolExchange } from '../domain/tool-exchange.ts'
 import type { Answer, Protocol } from './protocol.ts'
 import type { Tool, ToolVerbs } from './tool.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ScriptSkill } from '../domain/skill.ts'
+import type { ScriptSkill } from '../domain/agent/skill.ts'
 import { longestAnswer } from './answer-text.ts'
 import { ranText } from './bash.ts'
 import { gateBy, type Permit, type RunInside } from './strict-parts.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fenced, named } from '../domain/fenced.ts'
+import { fenced, named } from '../domain/base/fenced.ts'
 import type { SubtaskVerbs, SubtaskView } from '../domain/task/subtask.ts'
 import { SubtaskAsked } from '../domain/task/subtask.ts'
 import { reading, type Tool, tool } from './tool.ts'

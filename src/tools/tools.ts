@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { didYouMean } from '../domain/base/nearest.ts'
 import { PawlError } from '../domain/error.ts'
-import { didYouMean } from '../domain/nearest.ts'
 import { QuestionAsked } from '../domain/question/question.ts'
 import { type Tool, tool } from './tool.ts'
 

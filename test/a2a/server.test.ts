@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AgentCard, type StreamResponse, type Task, TaskState, verifyAgentCardSignature } from '@a2a-js/sdk'
 import type { JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import { json, pawl } from '../e2e/pawl.ts'
 import { type A2AStage, all, bindings, request, script, startA2A, stateOf, taskIn, textOf, textPart, told } from './stage.ts'
 

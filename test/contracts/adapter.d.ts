@@ -1,5 +1,5 @@
 import type { Adapter, Command, LaunchSpec, Verdict } from '../../src/agents/port.ts'
-import { type AgentEvent } from '../../src/domain/event.ts'
+import { type AgentEvent } from '../../src/domain/event/event.ts'
 import type { Child } from '../../src/sandbox/process/child.ts'
 import { type Place } from './launch.ts'
 /** How the contract talks to one adapter. */

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '../../src/client/index.ts'
-import { accountOf } from '../../src/domain/account.ts'
+import { accountOf } from '../../src/domain/agent/account.ts'
 import { PawlError } from '../../src/domain/error.ts'
 import { a2aPoints, playA2A } from './a2a.ts'
 import { changedSince, findViolations, tasksAtRest } from './check.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import type { CrashHome } from './home.ts'
 
 /** C12: what the runs of a task made in its folder is told once and with all of them together, whichever of them was cut off. */

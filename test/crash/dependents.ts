@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PawlError } from '../../src/domain/error.ts'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import { eventsOf } from './check.ts'
 import { type CrashHome, pause } from './home.ts'
 import { type Acknowledged, create, type Kind, newTask } from './scenario.ts'

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { Event } from '../../src/domain/event.ts'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { Event } from '../../src/domain/event/event.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import type { CrashHome } from './home.ts'
 
 /** What one answer costs at the listed price, and the most that one could; a quarter more may be held open. */

@@ -1,5 +1,5 @@
-import type { Event } from '../../src/domain/event.ts'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { Event } from '../../src/domain/event/event.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 
 /** What an agent of the kind `spend` prints: its figures go on counting. */
 export const spending = { output: 'jsonl', map: { text: 'text', costUsd: 'cost', inputTokens: 'in' } }

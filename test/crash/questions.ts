@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
-import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { type CrashHome, pause } from './home.ts'
 import { type Acknowledged, newTask } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import { PawlError } from '../../src/domain/error.ts'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import type { CrashHome } from './home.ts'
 import type { Kind } from './scenario.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { eventsOf, findViolations, processesOf } from './check.ts'
 import { CrashHome, killIfThere, pause } from './home.ts'
 import { type Acknowledged, create, play } from './scenario.ts'

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TaskChangesView } from '../../src/domain/change-view.ts'
+import type { TaskChangesView } from '../../src/domain/view/changes.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { json, pawl, serve } from './pawl.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ModelView } from '../../src/domain/model-view.ts'
+import type { ModelView } from '../../src/domain/view/model.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { listening } from '../gateway/stage.ts'
 import { json, pawl } from './pawl.ts'

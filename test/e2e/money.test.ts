@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CostView } from '../../src/domain/money/cost-view.ts'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { json, pawl, serve } from './pawl.ts'
 

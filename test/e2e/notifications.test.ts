@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NotificationView } from '../../src/domain/notification.ts'
+import type { NotificationView } from '../../src/domain/notification/notification.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { until } from '../engine/until.ts'
 import { type Receiver, startReceiver } from '../receiver/receiver.ts'

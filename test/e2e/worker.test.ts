@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import { makeHome } from '../engine/ready-database.ts'
 import { until } from '../engine/until.ts'
 import { json, pawl, type Running, serve, startPawl } from './pawl.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { canonicalJson } from '../../src/domain/canonical-json.ts'
+import { canonicalJson } from '../../src/domain/base/canonical-json.ts'
 import { createAudit } from '../../src/engine/auth/audit.ts'
 import { createRedactor } from '../../src/redact/redactor.ts'
 import { insertAudit } from '../../src/store/audit.ts'

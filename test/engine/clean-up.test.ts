@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

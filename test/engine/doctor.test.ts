@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { inspect } from '../../src/daemon/doctor/doctor.ts'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { eventsUntil, loadTestConfig, makeHome, startEngine } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

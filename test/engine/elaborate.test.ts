@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { isRestingEvent } from '../../src/domain/event.ts'
+import { isRestingEvent } from '../../src/domain/event/event.ts'
 import { eventsUntil, loadTestConfig, makeHome, startEngine } from './home.ts'
 
 it('whoever asks for a proposal that did not come about is told so, and nothing of what the program said', async () => {

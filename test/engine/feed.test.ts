@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { parseCursor } from '../../src/engine/journal/feed-cursor.ts'
 import { feedVerbs } from '../../src/operations/feed.ts'
 import { type Db, isPassing, type Tx } from '../../src/store/database.ts'

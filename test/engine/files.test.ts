@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import { isRestingEvent } from '../../src/domain/event.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import { isRestingEvent } from '../../src/domain/event/event.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, loadTestConfig, makeHome, startEngine } from './home.ts'
 
 const by = { by: 'test' }

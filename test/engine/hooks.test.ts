@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { commandAgent, eventsUntil, until } from './home.ts'
 import { by, finish, listed, makeNotificationHome, type NotificationHome } from './notification-home.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { NewEvent } from '../../src/domain/event.ts'
+import type { NewEvent } from '../../src/domain/event/event.ts'
 import { lockTask } from '../../src/store/tasks.ts'
 import { until } from './home.ts'
 import { makeParts } from './store.ts'

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { Event } from '../../src/domain/event.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { Event } from '../../src/domain/event/event.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

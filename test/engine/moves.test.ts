@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
-import { outcomes } from '../../src/domain/outcome.ts'
+import { outcomes } from '../../src/domain/run/outcome.ts'
 import { type MoveName, moves, type TaskState, taskStates } from '../../src/domain/task/task.ts'
 import { settle } from '../../src/engine/base/retry.ts'
 import { queueSchemaVersion } from '../../src/engine/queue/dispatch.ts'

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { commandAgent, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

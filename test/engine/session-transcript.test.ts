@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import type { NewEvent } from '../../src/domain/event.ts'
+import type { NewEvent } from '../../src/domain/event/event.ts'
 import { newId } from '../../src/domain/id.ts'
 import { transcriptMessage, transcriptOf } from '../../src/engine/session/transcript.ts'
 import { closeSessions, makeSession, said, started } from './session-parts.ts'

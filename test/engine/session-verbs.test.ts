@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

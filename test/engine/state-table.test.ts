@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PawlError } from '../../src/domain/error.ts'
-import { type Category, outcomes } from '../../src/domain/outcome.ts'
+import { type Category, outcomes } from '../../src/domain/run/outcome.ts'
 import { moves, type TaskState } from '../../src/domain/task/task.ts'
 import { makeVerbs } from './verbs.ts'
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
-import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, loadTestConfig, makeHome, startEngine, until } from './home.ts'
 
 let home: Awaited<ReturnType<typeof makeHome>>

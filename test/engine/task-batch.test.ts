@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NewTasks } from '../../src/domain/view.ts'
+import type { NewTasks } from '../../src/domain/view/view.ts'
 import { makeVerbs } from './verbs.ts'
 
 describe('tasks that are made together', () => {

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'n
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 describe('mounts of a user and of a task', () => {

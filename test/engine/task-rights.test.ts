@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { Standing } from '../../src/domain/auth/role.ts'
 import { resolveProfile } from '../../src/domain/profile/resolve.ts'
-import type { Standing } from '../../src/domain/role.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { findTask } from '../../src/store/tasks.ts'
 import { makeVerbs } from './verbs.ts'
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine } from './home.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))

@@ -4,8 +4,8 @@ import { chmod, lstat, mkdir, readdir, readFile, rmdir, symlink, writeFile } fro
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
-import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
 
 describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not write', () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import type { Budget } from '../../src/domain/agent-config.ts'
+import type { Budget } from '../../src/domain/agent/agent-config.ts'
 import { createPrices } from '../../src/domain/money/prices.ts'
 import type { StopReason } from '../../src/engine/base/watch.ts'
 import type { SharedCaps } from '../../src/engine/money/caps.ts'

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Role } from '../../src/domain/role.ts'
+import type { Role } from '../../src/domain/auth/role.ts'
 import { until } from '../engine/home.ts'
 import { type McpPeer, modernClient, rpc, startPeer } from './peer.ts'
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { didYouMean } from '../../src/domain/base/nearest.ts'
 import { PawlError } from '../../src/domain/error.ts'
-import { didYouMean } from '../../src/domain/nearest.ts'
 import { unknownPlaceholders } from './placeholders.ts'
 import { failureKinds } from './reply.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { Timeline } from '../../web/src/data/timeline.ts'
 import { rowsOf } from '../../web/src/data/timeline-rows.ts'
 import { diffOf, editsOf } from '../../web/src/parts/timeline-edits.ts'

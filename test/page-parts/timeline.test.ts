@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { Timeline } from '../../web/src/data/timeline.ts'
 
 const at = '2026-01-01T00:00:00.000Z'

@@ -1,7 +1,7 @@
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { NewPush } from '../../src/domain/push.ts'
+import type { NewPush } from '../../src/domain/notification/push.ts'
 
 /** What a browser would have been shown, and what its push service was told. */
 export interface Pushed {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { silentLog } from '../../src/base/log.ts'
-import type { NewEvent } from '../../src/domain/event.ts'
+import type { NewEvent } from '../../src/domain/event/event.ts'
 import { openEmbedded } from '../../src/store/embedded/server.ts'
 
 /** An event as it is put in, of a run if one is named. */

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { NewTask } from '../../src/domain/view.ts'
+import type { NewTask } from '../../src/domain/view/view.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { expectAccessible, type Stage, script, startStage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TaskView } from '../../src/domain/view.ts'
+import type { TaskView } from '../../src/domain/view/view.ts'
 import { manyEvents, type Seed, seedEvents } from './seed.ts'
 import { expectAccessible, type Stage, script, startStage } from './stage.ts'
 

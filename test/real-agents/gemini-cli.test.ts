@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { geminiCli } from '../../src/agents/gemini-cli/agent.ts'
-import type { AgentEvent, Event, EventData, EventType } from '../../src/domain/event.ts'
+import type { AgentEvent, Event, EventData, EventType } from '../../src/domain/event/event.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { processesOf } from '../../src/sandbox/process/tree.ts'
 import { makePlace } from '../contracts/adapter.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ResolvedAgent } from '../../src/domain/agent-config.ts'
+import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { pawl } from '../e2e/pawl.ts'
 import { type Machine, type Program, programs, startMachine } from './peer.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { McpServers } from '../../src/domain/mcp-server.ts'
+import type { McpServers } from '../../src/domain/agent/mcp-server.ts'
 import { type HttpPeer, startHttpPeer } from '../mcp-servers/http-server.ts'
 import { geminiProgram, type Machine, ollamaLoop, opencodeProgram, patienceMs, programs, startMachine } from './peer.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
+import type { Event } from '../../src/domain/event/event.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
 import { type Machine, programs, startMachine } from './peer.ts'
 

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { ollama } from '../../src/agents/ollama/agent.ts'
 import { OllamaOptions } from '../../src/agents/ollama/options.ts'
 import type { LaunchSpec, Permission, PermissionRequest, Verdict } from '../../src/agents/port.ts'
-import { type AgentEvent, type EventData, type EventType, eventData } from '../../src/domain/event.ts'
+import { type AgentEvent, type EventData, type EventType, eventData } from '../../src/domain/event/event.ts'
 import { makePlace } from '../contracts/adapter.ts'
 import { launch, type Place } from '../contracts/launch.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Event } from '../../src/domain/event.ts'
-import type { Growing } from '../../src/domain/growing.ts'
+import type { Event } from '../../src/domain/event/event.ts'
+import type { Growing } from '../../src/domain/event/live-text.ts'
 import { isResting } from '../engine/home.ts'
 import { geminiProgram, type Machine, ollamaLoop, opencodeProgram, programs, startMachine } from './peer.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
-import type { NewTask, TaskView } from '../../src/domain/view.ts'
+import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
 import { type Machine, programs, startMachine } from './peer.ts'
 

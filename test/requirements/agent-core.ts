@@ -258,7 +258,7 @@ export const agentCore = {
     shown: [
       'test/engine/program-runs.test.ts > a role is a template with what holds for the run, the one of the task before the one of the agent',
       'test/engine/program-runs.test.ts > the configured system prompt stands in for a file that is gone, and a file that is there is read for each run',
-      'src/domain/template.test.ts > %j is refused',
+      'src/domain/base/template.test.ts > %j is refused',
     ],
   },
   'S2-33': {

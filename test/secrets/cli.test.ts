@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SecretView } from '../../src/domain/secret.ts'
+import type { SecretView } from '../../src/domain/auth/secret.ts'
 import { json, pawl, serve } from '../e2e/pawl.ts'
 import { makeHome } from '../engine/ready-database.ts'
 

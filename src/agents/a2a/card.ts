@@ -1,6 +1,6 @@
 import type { AgentCard, AgentInterface } from '@a2a-js/sdk'
+import { isObject } from '../../domain/base/object.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { isObject } from '../../domain/object.ts'
 import { cut } from '../shared/text.ts'
 import { type A2aOptions, hostsOf } from './options.ts'
 import type { FoundCard } from './program/card.ts'

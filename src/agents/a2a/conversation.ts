@@ -1,5 +1,5 @@
 import { messageOf } from '../../domain/error.ts'
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { Child, Exit } from '../../sandbox/process/child.ts'
 import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../port.ts'

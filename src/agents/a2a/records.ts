@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { categoryNames } from '../../domain/outcome.ts'
+import { categoryNames } from '../../domain/run/outcome.ts'
 
 /** A card, or what one task says in one piece, is the longest line. */
 export const maxLineBytes = 80 * 1024 * 1024

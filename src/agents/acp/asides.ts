@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { text } from '../shared/fields.ts'
 
 /** What programs say beside the protocol, in the `_meta` of an update, that decides how a turn is judged. */

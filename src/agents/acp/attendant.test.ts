@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch, type Place } from '../../../test/contracts/launch.ts'
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { Permission, PermissionRequest } from '../port.ts'
 import { acp } from './agent.ts'
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import type { Command, LaunchSpec } from '../port.ts'
 import { list, text } from '../shared/fields.ts'
 import { harmless } from '../shared/harmless.ts'

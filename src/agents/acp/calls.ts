@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { toolFacts, toolNamed } from '../../domain/rule/tools.ts'
 import { list, text } from '../shared/fields.ts'
 import { harmless } from '../shared/harmless.ts'

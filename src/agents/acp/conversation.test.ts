@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { LaunchSpec, PermissionRequest, Turn } from '../port.ts'
 import { acp } from './agent.ts'
 

@@ -1,4 +1,4 @@
-import { asObject } from '../../domain/object.ts'
+import { asObject } from '../../domain/base/object.ts'
 import type { Child, Exit } from '../../sandbox/process/child.ts'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../port.ts'
 import { connect, type Reply } from '../shared/json-rpc.ts'

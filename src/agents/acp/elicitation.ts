@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import { list, text } from '../shared/fields.ts'
 import { clean } from '../shared/text.ts'

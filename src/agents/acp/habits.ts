@@ -1,5 +1,5 @@
-import type { Fields } from '../../domain/object.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Fields } from '../../domain/base/object.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { LaunchSpec, Verdict } from '../port.ts'
 import type { RpcError } from '../shared/json-rpc.ts'
 

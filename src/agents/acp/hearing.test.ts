@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import { pieceChars } from '../shared/text.ts'
 import { hear } from './hearing.ts'
 import { createCostMeter } from './usage.ts'

@@ -1,6 +1,6 @@
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
-import { asObject, type Fields } from '../../domain/object.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { Turn } from '../port.ts'
 import { list, text } from '../shared/fields.ts'
 import { createPlan } from '../shared/plan.ts'

@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { bridgeSource } from '../../tools/bridge.ts'
 import type { LaunchSpec } from '../port.ts'
 import { doorServers } from '../shared/door-servers.ts'

@@ -1,5 +1,5 @@
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
-import { asObject, type Fields } from '../../domain/object.ts'
 import type { Turn } from '../port.ts'
 import { list } from '../shared/fields.ts'
 import type { JsonRpc, Params, RequestId } from '../shared/json-rpc.ts'

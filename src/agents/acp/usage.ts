@@ -1,5 +1,5 @@
-import { asObject, type Fields } from '../../domain/object.ts'
-import { Usage } from '../../domain/usage.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import { count } from '../shared/fields.ts'
 
 /** What a turn used, from the answer to its prompt, where the program tells. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { toolAccess } from '../../domain/profile/access.ts'
 import { resolveProfile } from '../../domain/profile/resolve.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
-import { toolAccess } from '../../domain/rule/access.ts'
 import type { LaunchSpec } from '../port.ts'
 import { claudeCommand } from './command.ts'
 import { laterTools } from './later-tools.ts'

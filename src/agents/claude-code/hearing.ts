@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../domain/event.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
 import type { Turn } from '../port.ts'
 import { clean, createTextKeeper } from '../shared/text.ts'

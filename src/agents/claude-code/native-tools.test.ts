@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { toolAccess } from '../../domain/profile/access.ts'
 import { resolveProfile } from '../../domain/profile/resolve.ts'
-import { toolAccess } from '../../domain/rule/access.ts'
 import { claudeCommand } from './command.ts'
 import { nativeTools, ownTools } from './native-tools.ts'
 import { ClaudeCodeOptions } from './options.ts'

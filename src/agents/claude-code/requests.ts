@@ -1,5 +1,5 @@
+import { asObject } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
-import { asObject } from '../../domain/object.ts'
 import type { QuestionAsked } from '../../domain/question/question.ts'
 import type { Turn } from '../port.ts'
 import { clean } from '../shared/text.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 
 /** What is missing or strange in a newer program's result must not cost the answer, so only what decides is required. */
 const lenient = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Utterance } from '../../domain/transcript.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import { sessions } from './session-files.ts'
 
 const vendorId = '11111111-1111-4111-8111-111111111111'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { isObject } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { isObject } from '../../domain/base/object.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { RebuildPlace, SessionFiles } from '../port.ts'
 
 export const sessionId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -1,6 +1,6 @@
+import type { ToolExchange } from '../../domain/agent/tool-exchange.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
-import { asObject, type Fields } from '../../domain/object.ts'
-import type { ToolExchange } from '../../domain/tool-exchange.ts'
 import { type ControlRequest, textOf } from './translate.ts'
 
 /** The name of our own server; every other is the user's. */

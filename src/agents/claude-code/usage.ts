@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import { noUsage, tokensOf, usageBeyond } from '../../domain/money/cost.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import { type Result, usageOf, usageOfMessages } from './result.ts'
 import type { ModelCall } from './translate.ts'
 

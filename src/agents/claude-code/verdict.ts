@@ -1,5 +1,5 @@
-import type { Category } from '../../domain/outcome.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
+import type { Category } from '../../domain/run/outcome.ts'
 import type { Exit } from '../../sandbox/process/child.ts'
 import type { Verdict } from '../port.ts'
 import { judgeEnding } from '../shared/ending.ts'

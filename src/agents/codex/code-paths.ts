@@ -1,4 +1,4 @@
-import type { CodePath } from '../../domain/code-paths.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 
 export const codePaths: readonly CodePath[] = [
   { path: '.codex', treatment: 'hidden', runs: 'servers', reserve: true },

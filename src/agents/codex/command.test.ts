@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { toolAccess } from '../../domain/profile/access.ts'
 import { resolveProfile } from '../../domain/profile/resolve.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
-import { toolAccess } from '../../domain/rule/access.ts'
 import type { LaunchSpec } from '../port.ts'
 import { codexCommand } from './command.ts'
 import { CodexOptions } from './options.ts'

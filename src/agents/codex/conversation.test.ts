@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace } from '../../../test/contracts/adapter.ts'
 import { launch } from '../../../test/contracts/launch.ts'
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { PermissionRequest, Turn } from '../port.ts'
 import { codex } from './agent.ts'
 

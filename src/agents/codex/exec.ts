@@ -1,4 +1,4 @@
-import { asObject } from '../../domain/object.ts'
+import { asObject } from '../../domain/base/object.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import type { Conversation, LaunchSpec, Turn, Verdict } from '../port.ts'

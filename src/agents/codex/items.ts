@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { list, text } from '../shared/fields.ts'
 import { isShallow } from '../shared/json.ts'
 import type { Step } from '../shared/plan.ts'

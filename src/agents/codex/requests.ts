@@ -1,5 +1,5 @@
+import { asObject } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
-import { asObject } from '../../domain/object.ts'
 import type { Turn } from '../port.ts'
 import { text } from '../shared/fields.ts'
 import { harmless } from '../shared/harmless.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isObjectOrArray } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { CredentialFile, Login, RebuildPlace, SessionFiles } from '../port.ts'
 import { parseJson } from '../shared/json.ts'
 import { providerId } from './settings.ts'

@@ -1,4 +1,4 @@
-import { asObject } from '../../domain/object.ts'
+import { asObject } from '../../domain/base/object.ts'
 import type { Turn } from '../port.ts'
 import { text } from '../shared/fields.ts'
 import { harmless } from '../shared/harmless.ts'

@@ -1,6 +1,6 @@
-import type { Fields } from '../../domain/object.ts'
-import { asObject } from '../../domain/object.ts'
-import { Usage } from '../../domain/usage.ts'
+import type { Fields } from '../../domain/base/object.ts'
+import { asObject } from '../../domain/base/object.ts'
+import { Usage } from '../../domain/money/usage.ts'
 
 export interface UsageMeter {
   /** An update of one thread's counters: answers what is new. `counts` is false for one that only repeats what was used before this turn. */

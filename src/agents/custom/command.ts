@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { asObject, type Fields } from '../../domain/object.ts'
 import type { Command, LaunchSpec } from '../port.ts'
 import { wordsOf } from '../shared/program-options.ts'
 import { idForm, withSession } from '../shared/program-sessions.ts'

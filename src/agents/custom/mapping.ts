@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { count } from '../shared/fields.ts'
 import { idForm } from '../shared/program-sessions.ts'
 import type { Mapping } from './mapping-schema.ts'

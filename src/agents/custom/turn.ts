@@ -1,4 +1,4 @@
-import { Usage } from '../../domain/usage.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 import type { LaunchSpec, Turn, Verdict } from '../port.ts'
 import { judgeEnding } from '../shared/ending.ts'

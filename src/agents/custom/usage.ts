@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../domain/event.ts'
-import { Usage } from '../../domain/usage.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
+import { Usage } from '../../domain/money/usage.ts'
 
 interface Figures {
   readonly costUsd?: number | undefined

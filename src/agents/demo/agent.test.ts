@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { adapterContract, converse, makePlace, type Step, scripted } from '../../../test/contracts/adapter.ts'
 import { launch, type Place } from '../../../test/contracts/launch.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import { demo } from './agent.ts'
 import { sessionFiles } from './session-files.ts'
 

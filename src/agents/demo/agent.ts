@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
 import { invalid, messageOf, PawlError } from '../../domain/error.ts'
-import { Usage } from '../../domain/usage.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 import { type Adapter, type Command, canOnly, type LaunchSpec, type Turn, type Verdict } from '../port.ts'
 import { judgeEnding } from '../shared/ending.ts'

@@ -1,4 +1,4 @@
-import type { Utterance } from '../../domain/transcript.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { RebuildPlace, SessionFiles } from '../port.ts'
 
 /** One growing file per conversation, whose last line is its state. */

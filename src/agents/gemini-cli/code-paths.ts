@@ -1,4 +1,4 @@
-import type { CodePath } from '../../domain/code-paths.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 
 /** `.env` is no such path: the program is told to leave it alone, and it is the user's own. */
 export const codePaths: readonly CodePath[] = [

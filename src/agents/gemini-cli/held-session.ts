@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { Turn } from '../port.ts'
 
 /** Keeps the name of a conversation back until there is one. */

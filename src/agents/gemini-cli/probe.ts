@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { asObject } from '../../domain/object.ts'
+import { asObject } from '../../domain/base/object.ts'
 import type { AgentHealth, ProbePlace } from '../port.ts'
 import { probeFound } from '../shared/found-program.ts'
 import { parseJson } from '../shared/json.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isObject } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { isObject } from '../../domain/base/object.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { RebuildPlace, SessionFiles } from '../port.ts'
 
 /** The folder for everything of a workspace; one name for all, because a conversation may go on in another workspace. */

@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { joinedName } from '../shared/door-servers.ts'
 import { list, text } from '../shared/fields.ts'
 import { ownTools } from './rules.ts'

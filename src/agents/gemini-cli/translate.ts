@@ -1,6 +1,6 @@
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
-import { asObject, type Fields } from '../../domain/object.ts'
-import { Usage } from '../../domain/usage.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
 import type { Turn } from '../port.ts'
 import { count, text } from '../shared/fields.ts'

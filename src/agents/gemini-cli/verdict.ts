@@ -1,5 +1,5 @@
-import { asObject } from '../../domain/object.ts'
-import type { Category } from '../../domain/outcome.ts'
+import { asObject } from '../../domain/base/object.ts'
+import type { Category } from '../../domain/run/outcome.ts'
 import type { Exit } from '../../sandbox/process/child.ts'
 import type { Verdict } from '../port.ts'
 import { judgeEnding } from '../shared/ending.ts'

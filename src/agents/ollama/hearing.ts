@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../domain/event.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import { addUsage, noUsage } from '../../domain/money/cost.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
 import type { Turn } from '../port.ts'
 import { harmless } from '../shared/harmless.ts'

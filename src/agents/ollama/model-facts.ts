@@ -1,4 +1,4 @@
-import { didYouMean } from '../../domain/nearest.ts'
+import { didYouMean } from '../../domain/base/nearest.ts'
 import type { LaunchSpec, Turn, Verdict } from '../port.ts'
 import type { OllamaOptions } from './options.ts'
 import type { ModelFacts } from './program/settings.ts'

@@ -1,4 +1,4 @@
-import { decide } from '../../domain/rule/decide.ts'
+import { decide } from '../../domain/profile/decide.ts'
 import type { LaunchSpec, Permission, Turn } from '../port.ts'
 import { harmless } from '../shared/harmless.ts'
 

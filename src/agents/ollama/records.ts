@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { voices } from '../../domain/growing.ts'
-import { categoryNames } from '../../domain/outcome.ts'
+import { voices } from '../../domain/event/live-text.ts'
+import { categoryNames } from '../../domain/run/outcome.ts'
 
 /** What the loop prints, one JSON object per line. */
 export const LoopRecord = z.discriminatedUnion('type', [

@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
-import { type Fields, fieldsOf } from '../../domain/object.ts'
 import { lineBatches } from '../../sandbox/process/lines.ts'
 import { parseJson } from '../shared/json.ts'
 import { cut } from '../shared/text.ts'

@@ -1,5 +1,5 @@
-import { isObjectOrArray } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { SessionFiles } from '../port.ts'
 import type { Message } from './program/history.ts'
 

@@ -1,4 +1,4 @@
-import type { CodePath } from '../../domain/code-paths.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 
 /** A plugin's module is run by the program whatever it is told, so only what is not there does nothing. Over a folder in the place of its settings it would stumble. */
 export const codePaths: readonly CodePath[] = [

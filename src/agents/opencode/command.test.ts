@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { toolAccess } from '../../domain/profile/access.ts'
 import { resolveProfile, type UserProfiles } from '../../domain/profile/resolve.ts'
-import { toolAccess } from '../../domain/rule/access.ts'
 import type { LaunchSpec } from '../port.ts'
 import { opencodeCommand } from './command.ts'
 import { OpencodeOptions } from './options.ts'

@@ -1,5 +1,5 @@
-import { asObject, type Fields } from '../../domain/object.ts'
-import { Usage } from '../../domain/usage.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import type { AcpError, Habits } from '../acp/habits.ts'
 import type { LaunchSpec, Verdict } from '../port.ts'
 import { joinedName } from '../shared/door-servers.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { isObject } from '../../domain/base/object.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { RebuildPlace, SessionFiles } from '../port.ts'
 import { providerId } from './settings.ts'
 

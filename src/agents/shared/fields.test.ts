@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Usage } from '../../domain/usage.ts'
+import { Usage } from '../../domain/money/usage.ts'
 import { count } from './fields.ts'
 
 test('a count that nobody can have counted is none, so that sums of counts can always be stored', () => {

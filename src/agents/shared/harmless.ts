@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { isShallow } from './json.ts'
 import { cut, pieceChars } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 import type { Child, Exit } from '../../sandbox/process/child.ts'
 import { createLineSplitter, type Line } from '../../sandbox/process/lines.ts'
 import { text } from './fields.ts'

@@ -1,4 +1,4 @@
-import { isSmall, mostParts } from '../../domain/small.ts'
+import { isSmall, mostParts } from '../../domain/base/small.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
 import { cut } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { WireName } from '../../domain/models.ts'
+import type { WireName } from '../../domain/agent/models.ts'
 import type { ModelUse } from '../port.ts'
 
 const uses: Readonly<Record<WireName, ModelUse>> = {

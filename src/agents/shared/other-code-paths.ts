@@ -1,4 +1,4 @@
-import type { CodePath } from '../../domain/code-paths.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 
 const logins = (...paths: string[]): CodePath[] => paths.map((path) => ({ path, treatment: 'secret', runs: 'logins' }))
 const hidden = (runs: string, ...paths: string[]): CodePath[] => paths.map((path) => ({ path, treatment: 'hidden', runs }))

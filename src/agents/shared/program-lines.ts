@@ -1,4 +1,4 @@
-import { asObject, type Fields } from '../../domain/object.ts'
+import { asObject, type Fields } from '../../domain/base/object.ts'
 /** The lines of a stream. Split at `\n` alone; a character that is split between two chunks stays whole. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxChars = 64 * 1024 * 1024): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { wireNames } from '../../domain/models.ts'
-import { isInside } from '../../domain/path-inside.ts'
+import { wireNames } from '../../domain/agent/models.ts'
+import { isInside } from '../../domain/base/path-inside.ts'
 
 export const Argument = z.string().refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL character')
 export const Flag = Argument.regex(/^-/, 'a flag begins with a dash, like --model or -m')

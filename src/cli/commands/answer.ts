@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { conflict, invalid } from '../../domain/error.ts'
 import type { AnswerGiven } from '../../domain/question/question.ts'
-import type { QuestionView } from '../../domain/view.ts'
+import type { QuestionView } from '../../domain/view/view.ts'
 import { askPerson, chosen } from '../ask.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'

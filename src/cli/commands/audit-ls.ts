@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { auditActions } from '../../domain/audit-actions.ts'
+import { auditActions } from '../../domain/auth/audit-actions.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { parseCount, takePages } from '../pages.ts'

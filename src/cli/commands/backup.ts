@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { BackupView } from '../../domain/backup-view.ts'
+import type { BackupView } from '../../domain/view/backup.ts'
 import type { Cli } from '../cli.ts'
 import { formatBytes } from '../format.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { didYouMean } from '../../domain/base/nearest.ts'
 import { invalid } from '../../domain/error.ts'
-import { didYouMean } from '../../domain/nearest.ts'
 import type { Cli } from '../cli.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { linesOf } from '../../domain/base/lines-of.ts'
 import { invalid } from '../../domain/error.ts'
-import { linesOf } from '../../domain/lines-of.ts'
 import type { Cli } from '../cli.ts'
 
 export function define(command: Command, cli: Cli): void {

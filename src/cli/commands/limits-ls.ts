@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { LimitView } from '../../domain/limit-view.ts'
+import type { LimitView } from '../../domain/view/limit.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { formatState, formatTime, formatUntil } from '../format.ts'

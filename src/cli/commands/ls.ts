@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Column, columns, type TaskSort, taskSorts } from '../../domain/task/column.ts'
 import type { TaskState } from '../../domain/task/task.ts'
-import type { TaskSummary } from '../../domain/view.ts'
+import type { TaskSummary } from '../../domain/view/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findSession, sessionName } from '../find-session.ts'

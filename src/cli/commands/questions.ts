@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { QuestionView } from '../../domain/view.ts'
+import type { QuestionView } from '../../domain/view/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { demand } from '../../domain/demand.ts'
+import { demand } from '../../domain/base/demand.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { type ScheduleView, TaskTemplate } from '../../domain/schedule/schedule.ts'
 import type { Cli } from '../cli.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { maxPromptBytes } from '../../domain/task/task.ts'
-import type { NewTask } from '../../domain/view.ts'
+import type { NewTask } from '../../domain/view/view.ts'
 import type { Cli } from '../cli.ts'
 import { type Connection, withConnection } from '../connect.ts'
 import { isWholeId } from '../find.ts'

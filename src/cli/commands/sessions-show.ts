@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { SessionView } from '../../domain/view.ts'
+import type { SessionView } from '../../domain/view/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findSession } from '../find-session.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { NotificationView } from '../../domain/notification.ts'
-import type { TaskView } from '../../domain/view.ts'
+import type { NotificationView } from '../../domain/notification/notification.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

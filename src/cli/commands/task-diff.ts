@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { ChangedFile, RunChangesView, TaskChangesView } from '../../domain/change-view.ts'
 import { invalid } from '../../domain/error.ts'
+import type { ChangedFile, RunChangesView, TaskChangesView } from '../../domain/view/changes.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

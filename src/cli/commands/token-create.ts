@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
+import { type Role, roles } from '../../domain/auth/role.ts'
 import { invalid } from '../../domain/error.ts'
-import { type Role, roles } from '../../domain/role.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { findTask } from '../find-task.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { TokenView } from '../../domain/token.ts'
+import type { TokenView } from '../../domain/auth/token.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { formatAge } from '../format.ts'

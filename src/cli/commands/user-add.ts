@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type Role, roles } from '../../domain/role.ts'
+import { type Role, roles } from '../../domain/auth/role.ts'
 import type { Cli } from '../cli.ts'
 import { withConnection } from '../connect.ts'
 import { type Limit, limitOf, parseLimit } from '../user-limits.ts'

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../config/duration.ts'
 import { parseWhen } from '../../config/when.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import { isObjectOrArray } from '../../domain/object.ts'
 import { catchUps, overlaps, type When } from '../../domain/schedule/schedule.ts'
 import type { Policies } from '../schedule-request.ts'
 import { oneOf } from '../task-caps.ts'

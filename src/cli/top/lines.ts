@@ -1,5 +1,5 @@
-import type { QuestionView, TaskSummary } from '../../domain/view.ts'
-import { visibleExactly } from '../../domain/visible.ts'
+import { visibleExactly } from '../../domain/base/visible.ts'
+import type { QuestionView, TaskSummary } from '../../domain/view/view.ts'
 import { formatAge, formatMoney, formatState, formatUntil, shortId } from '../format.ts'
 import { oneLine, widthOf, wrap } from '../plain.ts'
 import type { Tone } from '../render.ts'

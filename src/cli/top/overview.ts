@@ -1,6 +1,6 @@
 import type { CostView } from '../../domain/money/cost-view.ts'
 import type { TaskState } from '../../domain/task/task.ts'
-import type { HealthView, QuestionView, TaskSummary } from '../../domain/view.ts'
+import type { HealthView, QuestionView, TaskSummary } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 
 /** Everything that the overview shows, at one moment. */

@@ -1,6 +1,6 @@
+import type { SkillView, SubagentView } from '../../domain/agent/skill.ts'
 import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../../domain/profile/view.ts'
-import type { SkillView, SubagentView } from '../../domain/skill.ts'
-import type { AgentView, Page } from '../../domain/view.ts'
+import type { AgentView, Page } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Who works, and under which rights. */

@@ -1,7 +1,7 @@
-import type { BackupUnderWay, BackupView, NewBackup } from '../../domain/backup-view.ts'
-import { joined, linesOf } from '../../domain/lines-of.ts'
-import type { Imported } from '../../domain/transfer-view.ts'
-import type { Page } from '../../domain/view.ts'
+import { joined, linesOf } from '../../domain/base/lines-of.ts'
+import type { BackupUnderWay, BackupView, NewBackup } from '../../domain/view/backup.ts'
+import type { Imported } from '../../domain/view/transfer.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { problemError } from '../problem.ts'
 import { api, query, type Wire } from '../wire.ts'
 

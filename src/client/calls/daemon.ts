@@ -1,6 +1,6 @@
-import type { DoctorView } from '../../domain/doctor.ts'
-import type { SettingsChange, SettingsChanged, SettingsView } from '../../domain/settings-view.ts'
-import type { HaltView, HealthView } from '../../domain/view.ts'
+import type { DoctorView } from '../../domain/view/doctor.ts'
+import type { SettingsChange, SettingsChanged, SettingsView } from '../../domain/view/settings.ts'
+import type { HaltView, HealthView } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** The daemon itself, its settings and its machine. */

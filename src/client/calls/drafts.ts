@@ -1,6 +1,6 @@
-import type { FolderView, TaskFileRead, TaskFileText, TemplateView } from '../../domain/draft.ts'
-import type { NewElaboration } from '../../domain/proposal.ts'
-import type { NewTask, Page, TaskView } from '../../domain/view.ts'
+import type { FolderView, TaskFileRead, TaskFileText, TemplateView } from '../../domain/draft/draft.ts'
+import type { NewElaboration } from '../../domain/draft/proposal.ts'
+import type { NewTask, Page, TaskView } from '../../domain/view/view.ts'
 import { api, taskPath, uniqueKey, type Wire } from '../wire.ts'
 
 /** What helps to write a task. */

@@ -1,5 +1,5 @@
-import type { Event } from '../../domain/event.ts'
-import type { Page } from '../../domain/view.ts'
+import type { Event } from '../../domain/event/event.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { type FollowFeedOptions, type FollowOptions, followEvents, followFeed } from '../follow.ts'
 import { api, taskPath, type Wire } from '../wire.ts'
 

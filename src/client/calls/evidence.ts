@@ -1,6 +1,6 @@
-import type { TaskChangesView } from '../../domain/change-view.ts'
-import type { RunLogPart } from '../../domain/run-log.ts'
 import type { CheckOutput, ProofView, VerifyView } from '../../domain/task/check.ts'
+import type { TaskChangesView } from '../../domain/view/changes.ts'
+import type { RunLogPart } from '../../domain/view/run-log.ts'
 import { query, taskPath, type Wire } from '../wire.ts'
 
 /** What shows that the work of a task is done, and what it did. */

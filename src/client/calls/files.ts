@@ -1,5 +1,5 @@
 import type { ArtifactView, UploadView } from '../../domain/files/view.ts'
-import type { Page } from '../../domain/view.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { problemError } from '../problem.ts'
 import { api, query, taskPath, type Wire } from '../wire.ts'
 

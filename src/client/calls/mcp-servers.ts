@@ -1,5 +1,5 @@
-import type { McpServerView } from '../../domain/mcp-server.ts'
-import type { Page } from '../../domain/view.ts'
+import type { McpServerView } from '../../domain/agent/mcp-server.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** The user's servers of tools, and how they are. */

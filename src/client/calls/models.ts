@@ -1,8 +1,8 @@
-import type { LimitView } from '../../domain/limit-view.ts'
-import type { ModelFiguresQuery, ModelFiguresView } from '../../domain/model-figures.ts'
-import type { ModelView } from '../../domain/model-view.ts'
 import type { CostQuery, CostView, PriceListView } from '../../domain/money/cost-view.ts'
-import type { Page } from '../../domain/view.ts'
+import type { LimitView } from '../../domain/view/limit.ts'
+import type { ModelView } from '../../domain/view/model.ts'
+import type { ModelFiguresQuery, ModelFiguresView } from '../../domain/view/model-metrics.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Models, their limits, and what was spent on them. */

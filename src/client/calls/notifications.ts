@@ -1,6 +1,6 @@
-import type { NotificationFilter, NotificationTest, NotificationView } from '../../domain/notification.ts'
-import type { NewPush, PushState, PushView } from '../../domain/push.ts'
-import type { Page } from '../../domain/view.ts'
+import type { NotificationFilter, NotificationTest, NotificationView } from '../../domain/notification/notification.ts'
+import type { NewPush, PushState, PushView } from '../../domain/notification/push.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Who is told outside of the page. */

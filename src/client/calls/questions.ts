@@ -1,5 +1,5 @@
 import type { AnswerGiven } from '../../domain/question/question.ts'
-import type { Page, QuestionView } from '../../domain/view.ts'
+import type { Page, QuestionView } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** What only somebody else can decide. */

@@ -1,5 +1,5 @@
-import type { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../../domain/recording-view.ts'
-import type { Page, TaskView } from '../../domain/view.ts'
+import type { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../../domain/view/recording.ts'
+import type { Page, TaskView } from '../../domain/view/view.ts'
 import { api, taskPath, type Wire } from '../wire.ts'
 
 /** Recorded runs, and those that repeat them. */

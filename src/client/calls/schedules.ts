@@ -1,6 +1,6 @@
-import type { WhenRead, WhenText } from '../../domain/draft.ts'
+import type { WhenRead, WhenText } from '../../domain/draft/draft.ts'
 import type { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView } from '../../domain/schedule/schedule.ts'
-import type { Page } from '../../domain/view.ts'
+import type { Page } from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Tasks that come again; each of these takes the id of a schedule or its name. */

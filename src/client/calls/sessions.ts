@@ -6,7 +6,7 @@ import type {
   SessionStop,
   SessionSummary,
   SessionView,
-} from '../../domain/view.ts'
+} from '../../domain/view/view.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Conversations with agents. */

@@ -1,8 +1,8 @@
-import type { BulkResult, BulkWork } from '../../domain/task/bulk.ts'
+import { type TraceContext, traceHeaders } from '../../domain/base/trace-context.ts'
 import type { Column, TaskSort } from '../../domain/task/column.ts'
 import type { TaskState } from '../../domain/task/task.ts'
-import { type TraceContext, traceHeaders } from '../../domain/trace-context.ts'
-import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../../domain/view.ts'
+import type { BulkResult, BulkWork } from '../../domain/view/bulk.ts'
+import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { api, taskPath, uniqueKey, type Wire } from '../wire.ts'
 
 /** Tasks: made, found, changed and decided about. */

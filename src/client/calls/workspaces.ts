@@ -1,5 +1,5 @@
-import type { Page } from '../../domain/view.ts'
-import type { KeptWorkspaceView, QuarantineView } from '../../domain/workspace-view.ts'
+import type { Page } from '../../domain/view/view.ts'
+import type { KeptWorkspaceView, QuarantineView } from '../../domain/view/workspace.ts'
 import { api, type Wire } from '../wire.ts'
 
 /** Workspaces that are kept, and what was planted in them. */

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
-import type { Finding } from '../../domain/doctor.ts'
-import type { AgentView } from '../../domain/view.ts'
+import type { Finding } from '../../domain/view/doctor.ts'
+import type { AgentView } from '../../domain/view/view.ts'
 import { describeAgents } from '../machine/describe-agents.ts'
 
 /** An agent that somebody configured must work, and one whose program is there should; those that Pawl merely knows are told in one line. */

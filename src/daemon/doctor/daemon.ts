@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { formatTime, formatUntil } from '../../cli/format.ts'
 import type { Client } from '../../client/index.ts'
 import type { Config } from '../../config/config.ts'
-import type { Found } from '../../domain/doctor.ts'
+import type { Found } from '../../domain/view/doctor.ts'
 import { findDaemon } from '../machine/run-file.ts'
 
 /** What the daemon says, or undefined where none is running. */

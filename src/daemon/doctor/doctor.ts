@@ -1,15 +1,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import type { DoctorReport, Finding, Found } from '../../domain/doctor.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { DoctorReport, Finding, Found } from '../../domain/view/doctor.ts'
 import { agents } from './agents.ts'
 import { daemon, limits, runs, schedules } from './daemon.ts'
 import { database, disk, home, walls } from './machine.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { notifications, providers, settings } from './settings.ts'
 
-export type { DoctorReport, Finding } from '../../domain/doctor.ts'
+export type { DoctorReport, Finding } from '../../domain/view/doctor.ts'
 
 /** Nothing that is looked at takes longer unless it hangs. */
 const limitMs = 30_000

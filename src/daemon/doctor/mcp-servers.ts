@@ -1,7 +1,7 @@
 import { type Config, searchPath } from '../../config/config.ts'
-import type { Finding, Found } from '../../domain/doctor.ts'
+import type { McpHealth, McpServer } from '../../domain/agent/mcp-server.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { McpHealth, McpServer } from '../../domain/mcp-server.ts'
+import type { Finding, Found } from '../../domain/view/doctor.ts'
 import { findProgram } from '../../sandbox/process/program.ts'
 import { askDaemon } from './daemon.ts'
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { type Config, environmentOf, searchPath } from '../../config/config.ts'
-import type { Finding, Found } from '../../domain/doctor.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { Finding, Found } from '../../domain/view/doctor.ts'
 import { keyReader } from '../../engine/models/provider-key.ts'
 import { reachProvider } from '../../engine/models/reach.ts'
 import { openReceiver } from '../../sandbox/egress/post.ts'

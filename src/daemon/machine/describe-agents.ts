@@ -3,10 +3,10 @@ import { adapterNamed, programOf } from '../../agents/index.ts'
 import { type Adapter, type AgentHealth, abilities, type ProbePlace } from '../../agents/port.ts'
 import { type Config, environmentOf, searchPath } from '../../config/config.ts'
 import { findAgent } from '../../config/load.ts'
-import type { ResolvedAgent } from '../../domain/agent-config.ts'
-import { findModel } from '../../domain/models.ts'
-import { newerThanTried } from '../../domain/tried-versions.ts'
-import type { AgentView } from '../../domain/view.ts'
+import type { ResolvedAgent } from '../../domain/agent/agent-config.ts'
+import { findModel } from '../../domain/agent/models.ts'
+import { newerThanTried } from '../../domain/agent/tried-versions.ts'
+import type { AgentView } from '../../domain/view/view.ts'
 
 type Look = (agent: ResolvedAgent) => Promise<AgentHealth>
 

@@ -1,4 +1,4 @@
-import type { Budget, ResolvedAgent } from '../agent-config.ts'
+import type { Budget, ResolvedAgent } from '../agent/agent-config.ts'
 
 /** What a task says about how much it may use, how long it may take and how often it is tried. */
 export interface Caps {

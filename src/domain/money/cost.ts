@@ -1,4 +1,4 @@
-import type { Usage } from '../usage.ts'
+import type { Usage } from './usage.ts'
 
 // Without the schema library on purpose: the CLI imports this file, and its start-up pays for every import.
 

@@ -1,6 +1,6 @@
 import { compileGlob } from '../rule/glob.ts'
-import type { Usage } from '../usage.ts'
 import type { CostKnowledge } from './cost.ts'
+import type { Usage } from './usage.ts'
 
 /** US dollars for a million tokens of each kind. */
 export interface Price {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Usage } from '../usage.ts'
 import { costKnowledge } from './cost.ts'
+import { Usage } from './usage.ts'
 
 /** What all runs of a task came to together. Its subtasks have their own. */
 export const Totals = z.object({

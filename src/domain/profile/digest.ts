@@ -1,4 +1,4 @@
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJson } from '../base/canonical-json.ts'
 import type { Profile } from './profile.ts'
 
 /** Grows when the same profile begins to mean something else, so that two runs with one digest were really held alike. */

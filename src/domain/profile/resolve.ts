@@ -1,5 +1,5 @@
+import { didYouMean } from '../base/nearest.ts'
 import { invalid } from '../error.ts'
-import { didYouMean } from '../nearest.ts'
 import { builtinProfiles } from './builtin.ts'
 import { type Profile, type ProfileLimits, type ProfileMount, type ProfileName, profileNames, type SshAccess } from './profile.ts'
 

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../object.ts'
+import { isObjectOrArray } from '../base/object.ts'
 import type { ProfileMount } from './profile.ts'
 
 /** Texts, or anything made of texts, with the places of the walls replaced by those that the user knows. */

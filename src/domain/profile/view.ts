@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Decision, decide } from '../rule/decide.ts'
+import { type Decision, decide } from './decide.ts'
 import { profileDigest } from './digest.ts'
 import { type Profile, profileNames } from './profile.ts'
 import { isBuiltin } from './resolve.ts'

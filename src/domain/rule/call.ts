@@ -1,5 +1,5 @@
+import { isObject } from '../base/object.ts'
 import { invalid } from '../error.ts'
-import { isObject } from '../object.ts'
 import type { ToolCall } from './parts.ts'
 import { toolFacts, toolNamed } from './tools.ts'
 

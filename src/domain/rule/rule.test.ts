@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type Decision, decide, whatIsAllowed } from '../profile/decide.ts'
 import { resolveProfile } from '../profile/resolve.ts'
-import { type Decision, decide, whatIsAllowed } from './decide.ts'
 import type { ToolCall } from './parts.ts'
 import { parseRule } from './rule.ts'
 

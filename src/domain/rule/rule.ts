@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../base/nearest.ts'
 import { compileGlob, type Glob } from './glob.ts'
 import { knownNames, toolFacts, toolNamed } from './tools.ts'
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../base/nearest.ts'
 import { invalid } from '../error.ts'
-import { didYouMean } from '../nearest.ts'
 
 /** The times that a cron expression names, each field as the values it holds. */
 export interface Cron {

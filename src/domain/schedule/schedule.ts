@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PawlError } from '../error.ts'
 import { Name, ScheduleId, SessionId, TaskId } from '../id.ts'
 import { taskStates } from '../task/task.ts'
-import { NewTask } from '../view.ts'
+import { NewTask } from '../view/view.ts'
 import { parseCron } from './cron.ts'
 import { assertTimeZone } from './time-zone.ts'
 

@@ -1,5 +1,5 @@
+import { nearest } from '../base/nearest.ts'
 import { invalid } from '../error.ts'
-import { nearest } from '../nearest.ts'
 
 /**
  * What clocks on the wall show in a time zone. A wall time is counted in milliseconds as if it were shown in Greenwich, so that it can be reckoned with;

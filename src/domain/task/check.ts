@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJson } from '../base/canonical-json.ts'
 import { RunId, TaskId } from '../id.ts'
 
 const Time = z.iso.datetime()

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { ResolvedAgent } from '../agent-config.ts'
+import { ResolvedAgent } from '../agent/agent-config.ts'
+import { Checks } from '../agent/checks.ts'
+import type { TraceContext } from '../base/trace-context.ts'
 import { Attachment } from '../files/view.ts'
 import { QuestionPolicy } from '../question/policy.ts'
-import type { TraceContext } from '../trace-context.ts'
-import { Checks } from './task-checks.ts'
 
-export { Check, Checks } from './task-checks.ts'
+export { Check, Checks } from '../agent/checks.ts'
 
 import { Name, RunId } from '../id.ts'
 import { TaskMount } from './mount.ts'

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Login } from '../../agents/port.ts'
 import { systemClock } from '../../base/clock.ts'
-import { ResolvedAgent } from '../../domain/agent-config.ts'
+import { ResolvedAgent } from '../../domain/agent/agent-config.ts'
 import { type AccessPlace, doorAccess, findAccess } from './agent-access.ts'
 import { createLeftovers } from './cleanup-journal.ts'
 

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { conflict, denied, invalid, messageOf, notFound } from '../../domain/error.ts'
-import { lesserRole, localUser, type Principal } from '../../domain/role.ts'
+import { lesserRole, localUser, type Principal } from '../../domain/auth/role.ts'
 import {
   type MadeToken,
   NewToken,
@@ -11,7 +10,8 @@ import {
   type TokenView,
   UserChanges,
   type UserView,
-} from '../../domain/token.ts'
+} from '../../domain/auth/token.ts'
+import { conflict, denied, invalid, messageOf, notFound } from '../../domain/error.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { forgetQuotas } from '../../store/quotas.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
+import { type TokenKind, tokenPrefix } from '../../domain/auth/token.ts'
 import { newId } from '../../domain/id.ts'
-import { type TokenKind, tokenPrefix } from '../../domain/token.ts'
 import type { Tx } from '../../store/database.ts'
 import type { TokenRow } from '../../store/tables.ts'
 import { insertToken, type TokenToInsert } from '../../store/tokens.ts'

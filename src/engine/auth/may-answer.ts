@@ -1,5 +1,5 @@
+import { localUser } from '../../domain/auth/role.ts'
 import { denied } from '../../domain/error.ts'
-import { localUser } from '../../domain/role.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 import type { Caller } from './audit.ts'
 

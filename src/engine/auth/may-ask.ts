@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises'
 import { sep } from 'node:path'
+import type { Standing } from '../../domain/auth/role.ts'
 import { denied } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { widerIn } from '../../domain/profile/width.ts'
-import type { Standing } from '../../domain/role.ts'
-import type { NewTask } from '../../domain/view.ts'
+import type { NewTask } from '../../domain/view/view.ts'
 
 /**
  * What of a task only admins may choose. A whole agent names commands, variables and key files of this machine, so it is worth as much as the settings file; arguments

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { AuditAction } from '../../domain/audit.ts'
+import type { AuditAction } from '../../domain/auth/audit.ts'
 import { messageOf } from '../../domain/error.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Db } from '../../store/database.ts'

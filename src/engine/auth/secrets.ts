@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
+import { faultOfSecret, SecretName, SecretScope, type SecretView } from '../../domain/auth/secret.ts'
 import { invalid, notFound } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import { faultOfSecret, SecretName, SecretScope, type SecretView } from '../../domain/secret.ts'
 import { makeKey, readKeyFile } from '../../secrets/key-file.ts'
 import type { KeySource } from '../../secrets/key-source.ts'
 import { createKeys } from '../../secrets/keys.ts'

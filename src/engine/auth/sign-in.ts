@@ -1,5 +1,5 @@
+import { localUser } from '../../domain/auth/role.ts'
 import { denied } from '../../domain/error.ts'
-import { localUser } from '../../domain/role.ts'
 import { insertAudit } from '../../store/audit.ts'
 import type { Tx } from '../../store/database.ts'
 import * as tokens from '../../store/tokens.ts'

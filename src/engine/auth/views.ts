@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { demand } from '../../domain/demand.ts'
+import type { TokenView, UserView } from '../../domain/auth/token.ts'
+import { demand } from '../../domain/base/demand.ts'
 import { invalid } from '../../domain/error.ts'
-import type { TokenView, UserView } from '../../domain/token.ts'
 import type { TokenRow } from '../../store/tables.ts'
 import type { listUsers } from '../../store/users.ts'
 

@@ -1,5 +1,5 @@
 import { PawlError } from '../../domain/error.ts'
-import type { Category } from '../../domain/outcome.ts'
+import type { Category } from '../../domain/run/outcome.ts'
 import { LaunchInterrupted } from '../../sandbox/port.ts'
 
 /** A run that cannot be carried out, known before or instead of the agent's verdict. */

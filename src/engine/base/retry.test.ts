@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NewEvent } from '../../domain/event.ts'
-import { type Category, categories, categoryNames, type Outcome, outcomes } from '../../domain/outcome.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
+import { type Category, categories, categoryNames, type Outcome, outcomes } from '../../domain/run/outcome.ts'
 import type { MoveName } from '../../domain/task/task.ts'
 import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
 

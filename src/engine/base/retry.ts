@@ -1,5 +1,5 @@
-import type { NewEvent } from '../../domain/event.ts'
-import { type Category, categories } from '../../domain/outcome.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
+import { type Category, categories } from '../../domain/run/outcome.ts'
 import type { MoveName, Reason } from '../../domain/task/task.ts'
 import type { RanCheck } from '../../store/checks.ts'
 import type { RunEnd } from '../../store/runs.ts'

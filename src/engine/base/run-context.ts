@@ -1,7 +1,7 @@
 import type { Verdict } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
 import type { Secret } from '../../domain/base/secret-names.ts'
-import type { NewEvent } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
 import type { Exit } from '../../sandbox/process/child.ts'
 import type { RunChanged } from '../../store/changes.ts'
 import type { Freed } from '../../store/events.ts'

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { briefOf } from '../../domain/task/summary.ts'
 import type { LastAction } from '../../store/actions.ts'
 

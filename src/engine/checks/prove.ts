@@ -1,7 +1,7 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Secret } from '../../domain/base/secret-names.ts'
-import type { NewEvent } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { mergeEnvironments } from '../../domain/profile/resolve.ts'
 import type { Checks } from '../../domain/task/spec.ts'

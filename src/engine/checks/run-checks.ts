@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { fp } from '../../base/failpoint.ts'
-import type { NewEvent } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
 import type { Check } from '../../domain/task/spec.ts'
 import type { RanCheck } from '../../store/checks.ts'
 import type { FailedCheck } from '../base/retry.ts'

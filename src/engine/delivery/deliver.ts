@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { fp } from '../../base/failpoint.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf as sentenceOf } from '../../domain/error.ts'
-import type { Notification } from '../../domain/notification.ts'
+import type { Notification } from '../../domain/notification/notification.ts'
 import { type Db, isPassing } from '../../store/database.ts'
 import {
   claimOutbox,

@@ -1,4 +1,4 @@
-import type { Notifiable } from '../../domain/notification.ts'
+import type { Notifiable } from '../../domain/notification/notification.ts'
 import type { OutboxBody, OutboxRow } from '../../store/tables.ts'
 
 /** What somebody outside is told: the body of a webhook, and what a command reads from its standard input. */

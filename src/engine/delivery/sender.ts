@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { messageOf as sentenceOf } from '../../domain/error.ts'
-import type { Notification, WebhookWay } from '../../domain/notification.ts'
+import type { Notification, WebhookWay } from '../../domain/notification/notification.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import type { Resolve } from '../../sandbox/egress/lookup.ts'
 import type { OutboxBody } from '../../store/tables.ts'

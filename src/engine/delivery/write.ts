@@ -1,5 +1,5 @@
 import { newId } from '../../domain/id.ts'
-import { type Notifiable, type Notification, notifiable } from '../../domain/notification.ts'
+import { type Notifiable, type Notification, notifiable } from '../../domain/notification/notification.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'
 import { insertOutbox, type ToTell } from '../../store/outbox.ts'

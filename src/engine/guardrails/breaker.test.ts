@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../domain/event.ts'
-import { defaultGuardrails, guardrailsFor } from '../../domain/guardrails.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import { noUsage } from '../../domain/money/cost.ts'
+import { defaultGuardrails, guardrailsFor } from '../../domain/run/guardrails.ts'
 import { type Alarm, createBreaker } from './breaker.ts'
 import { normalised } from './normalise.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../domain/canonical-json.ts'
-import type { AgentEvent, EventData } from '../../domain/event.ts'
-import type { Guardrails } from '../../domain/guardrails.ts'
+import { canonicalJson } from '../../domain/base/canonical-json.ts'
+import type { AgentEvent, EventData } from '../../domain/event/event.ts'
+import type { Guardrails } from '../../domain/run/guardrails.ts'
 import { normalised } from './normalise.ts'
 
 /** What the breaker says to an event: the run goes round in circles and must be stopped, or somebody should know of something. */

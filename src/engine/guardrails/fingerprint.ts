@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Category, categories, type Outcome } from '../../domain/outcome.ts'
+import { type Category, categories, type Outcome } from '../../domain/run/outcome.ts'
 import { treeHash } from '../workspace/tree-hash.ts'
 import { normalised } from './normalise.ts'
 

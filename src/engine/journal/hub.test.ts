@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Event } from '../../domain/event.ts'
+import type { Event } from '../../domain/event/event.ts'
 import { createHub } from './hub.ts'
 
 it('an event that is stored while another look at the store is under way reaches its readers', async () => {

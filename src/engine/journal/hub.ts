@@ -1,4 +1,4 @@
-import type { Event } from '../../domain/event.ts'
+import type { Event } from '../../domain/event/event.ts'
 
 export const pageSize = 500
 const maxWaitingBatches = 64

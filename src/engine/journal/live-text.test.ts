@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Growing, grownBy, isEndedBy, pieceOf } from '../../domain/growing.ts'
+import { type Growing, grownBy, isEndedBy, pieceOf } from '../../domain/event/live-text.ts'
 import { createRedactor } from '../../redact/redactor.ts'
 import { createGrowths } from './live-text.ts'
 

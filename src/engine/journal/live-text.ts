@@ -1,4 +1,4 @@
-import type { Growing, Voice } from '../../domain/growing.ts'
+import type { Growing, Voice } from '../../domain/event/live-text.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { settledLength } from '../../redact/settled.ts'
 

@@ -1,4 +1,4 @@
-import type { McpServer } from '../../domain/mcp-server.ts'
+import type { McpServer } from '../../domain/agent/mcp-server.ts'
 
 /** People who are just signing in somewhere for Pawl. What they have not finished when Pawl stops, they begin again. */
 export interface SignIns {

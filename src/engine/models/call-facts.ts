@@ -1,5 +1,5 @@
 import type { Verdict } from '../../agents/port.ts'
-import type { Category } from '../../domain/outcome.ts'
+import type { Category } from '../../domain/run/outcome.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { RefusalKind } from '../../gateway/wires/model-event.ts'
 

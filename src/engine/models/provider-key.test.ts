@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
+import type { KeyPlace } from '../../domain/agent/models.ts'
 import { notFound } from '../../domain/error.ts'
-import type { KeyPlace } from '../../domain/models.ts'
 import { type KeyParts, keyReader } from './provider-key.ts'
 
 const whom = { agent: 'a', user: 'u' }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
+import type { KeyPlace } from '../../domain/agent/models.ts'
 import type { Secret } from '../../domain/base/secret-names.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import type { KeyPlace } from '../../domain/models.ts'
 import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { readNamedFile } from '../../sandbox/files/read-file.ts'
 import type { RunServices } from '../base/run-services.ts'

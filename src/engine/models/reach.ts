@@ -1,5 +1,5 @@
+import type { ProviderSettings } from '../../domain/agent/models.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { ProviderSettings } from '../../domain/models.ts'
 import { wireOf } from '../../gateway/provider/kinds.ts'
 
 export interface Reach {

@@ -1,4 +1,4 @@
-import { accountOfProvider } from '../../domain/account.ts'
+import { accountOfProvider } from '../../domain/agent/account.ts'
 import {
   findModel,
   forbiddenModel,
@@ -9,7 +9,7 @@ import {
   unlistedModel,
   type WireName,
   withoutMode,
-} from '../../domain/models.ts'
+} from '../../domain/agent/models.ts'
 import { isFree, wireOf } from '../../gateway/provider/kinds.ts'
 import type { Provider, Route, Routing } from '../../gateway/route.ts'
 

@@ -1,5 +1,5 @@
 import { addUsage, type CostKnowledge, costKnowledge, isNothing, noUsage } from '../../domain/money/cost.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Entry } from '../../store/events.ts'
 import { type Booked, type Booking, bookedOf, bookRest, nothingBooked, openNumber } from '../../store/ledger.ts'

@@ -1,6 +1,6 @@
-import type { Budget } from '../../domain/agent-config.ts'
+import type { Budget } from '../../domain/agent/agent-config.ts'
 import { tokensOf } from '../../domain/money/cost.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { TreeSpent } from '../../store/ledger.ts'
 import type { StopReason } from '../base/watch.ts'
 

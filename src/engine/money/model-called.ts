@@ -1,6 +1,6 @@
-import type { EventData } from '../../domain/event.ts'
+import type { EventData } from '../../domain/event/event.ts'
 import type { Cost } from '../../domain/money/prices.ts'
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { ModelUsage } from '../../gateway/wires/model-event.ts'
 import type { Booking } from '../../store/ledger.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Budget } from '../../domain/agent-config.ts'
+import type { Budget } from '../../domain/agent/agent-config.ts'
 import { PawlError } from '../../domain/error.ts'
 import { atOnce } from '../../store/at-once.ts'
 import type { Db } from '../../store/database.ts'

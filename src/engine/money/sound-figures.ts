@@ -1,4 +1,4 @@
-import type { Usage } from '../../domain/usage.ts'
+import type { Usage } from '../../domain/money/usage.ts'
 import type { Ended } from '../base/retry.ts'
 
 /** Beyond any bill, and within what a column of the store holds. */

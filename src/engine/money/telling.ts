@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { EventData } from '../../domain/event.ts'
+import type { EventData } from '../../domain/event/event.ts'
 import type { Cost } from '../../domain/money/prices.ts'
 import type { CallFacts } from '../../gateway/money/purse.ts'
 import type { Freed } from '../../store/events.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../domain/canonical-json.ts'
+import { canonicalJson } from '../../domain/base/canonical-json.ts'
 import { PawlError } from '../../domain/error.ts'
 import { newId } from '../../domain/id.ts'
 import type { ExactCall, QuestionAsked } from '../../domain/question/question.ts'

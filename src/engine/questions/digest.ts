@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../domain/canonical-json.ts'
+import { canonicalJson } from '../../domain/base/canonical-json.ts'
 import type { QuestionRow } from '../../store/tables.ts'
 
 /** Of all that a person is shown and decides by. An answer may name it, and then answers exactly this. */

@@ -1,5 +1,5 @@
+import { fenced } from '../../domain/base/fenced.ts'
 import { denied } from '../../domain/error.ts'
-import { fenced } from '../../domain/fenced.ts'
 import { Name } from '../../domain/id.ts'
 import { Answer } from '../../domain/question/question.ts'
 import { escalateQuestion, isEscalation, lockQuestion } from '../../store/deadlines.ts'

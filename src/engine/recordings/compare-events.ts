@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { firstDifference } from '../../gateway/recordings/difference.ts'
 
 export interface StoredEvent {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PermissionRequest } from '../../agents/port.ts'
-import { canonicalJson } from '../../domain/canonical-json.ts'
-import { isObject } from '../../domain/object.ts'
+import { canonicalJson } from '../../domain/base/canonical-json.ts'
+import { isObject } from '../../domain/base/object.ts'
 import type { ExactCall } from '../../domain/question/question.ts'
 import { toolNamed } from '../../domain/rule/tools.ts'
 

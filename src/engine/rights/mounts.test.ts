@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, sy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { commonCodePaths as codePaths } from '../../domain/code-paths.ts'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { ProfileMount } from '../../domain/profile/profile.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
+import { commonCodePaths as codePaths } from '../../domain/workspace/code-paths.ts'
 import { markOf } from '../../sandbox/port.ts'
 import { readyMounts } from './mounts.ts'
 

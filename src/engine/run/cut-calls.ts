@@ -1,4 +1,4 @@
-import type { EventData } from '../../domain/event.ts'
+import type { EventData } from '../../domain/event/event.ts'
 import type { Db } from '../../store/database.ts'
 import { latestEvents } from '../../store/sessions.ts'
 import type { CutCall } from './prompt.ts'

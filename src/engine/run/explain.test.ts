@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { custom } from '../../agents/custom/agent.ts'
 import type { Adapter } from '../../agents/port.ts'
 import { createLog } from '../../base/log.ts'
-import { ResolvedAgent } from '../../domain/agent-config.ts'
+import { ResolvedAgent } from '../../domain/agent/agent-config.ts'
 import { explainFailure } from './explain.ts'
 
 const well = 'the program is well now, so it was a passing failure'

@@ -1,6 +1,6 @@
 import type { Adapter, AgentHealth, ProbePlace } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
-import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import type { ResolvedAgent } from '../../domain/agent/agent-config.ts'
 import { messageOf } from '../../domain/error.ts'
 
 /**

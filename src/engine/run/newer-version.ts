@@ -2,8 +2,8 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, AgentHealth } from '../../agents/port.ts'
 import type { Log } from '../../base/log.ts'
+import { newerThanTried, numbersOf } from '../../domain/agent/tried-versions.ts'
 import { messageOf } from '../../domain/error.ts'
-import { newerThanTried, numbersOf } from '../../domain/tried-versions.ts'
 
 /**
  * A program that is newer than what it was tried with is used all the same; the first run of each such version in a home says so. What is told is

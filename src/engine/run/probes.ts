@@ -1,6 +1,6 @@
 import type { Adapter, AgentHealth, ProbePlace, VersionsKept } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { ResolvedAgent } from '../../domain/agent-config.ts'
+import type { ResolvedAgent } from '../../domain/agent/agent-config.ts'
 import { fileMark } from '../../sandbox/process/file-mark.ts'
 
 /** How the programs of agents are. Asking one may start it, so a good answer is kept for a while: as long as the program is the same file, if it is known which one that is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fenced } from '../../domain/fenced.ts'
+import { fenced } from '../../domain/base/fenced.ts'
 import type { Continuation } from '../../store/tables.ts'
 import { composePrompt, type PromptParts } from './prompt.ts'
 

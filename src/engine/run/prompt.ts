@@ -1,5 +1,5 @@
-import { fenced, named } from '../../domain/fenced.ts'
-import type { Outcome } from '../../domain/outcome.ts'
+import { fenced, named } from '../../domain/base/fenced.ts'
+import type { Outcome } from '../../domain/run/outcome.ts'
 import type { SubtaskView } from '../../domain/task/subtask.ts'
 import { isEnded } from '../../domain/task/task.ts'
 import type { Answered, Continuation, SubtaskResult } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { QuestionAsked } from '../../domain/question/question.ts'
 import { readHomeFileStart, removeHomeFile } from '../../sandbox/files/home-files.ts'
 import { runsOfTask, type TakenRun } from '../../store/runs.ts'

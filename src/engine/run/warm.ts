@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { WarmView } from '../../domain/view.ts'
+import type { WarmView } from '../../domain/view/view.ts'
 import type { LiveAgent } from './live-agent.ts'
 
 /**

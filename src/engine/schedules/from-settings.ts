@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts'
-import { canonicalJson } from '../../domain/canonical-json.ts'
+import { canonicalJson } from '../../domain/base/canonical-json.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { NewSchedule, ScheduleChanges } from '../../domain/schedule/schedule.ts'
 import type { Db } from '../../store/database.ts'

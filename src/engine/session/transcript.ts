@@ -1,7 +1,7 @@
-import type { EventData, EventType } from '../../domain/event.ts'
-import { fenced } from '../../domain/fenced.ts'
-import { isObjectOrArray } from '../../domain/object.ts'
-import type { Utterance } from '../../domain/transcript.ts'
+import { fenced } from '../../domain/base/fenced.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
+import type { EventData, EventType } from '../../domain/event/event.ts'
+import type { Utterance } from '../../domain/event/transcript.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { countEvents, latestEvents, promptsOf, type SessionEvent } from '../../store/sessions.ts'
 

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type SkillView, type SubagentView, skillName } from '../../domain/agent/skill.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { Name } from '../../domain/id.ts'
-import { type SkillView, type SubagentView, skillName } from '../../domain/skill.ts'
 import { descriptionIn, readFrontMatter } from './front-matter.ts'
 import { type FolderFile, readFolder } from './read-folder.ts'
 

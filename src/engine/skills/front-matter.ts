@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
+import { isObject } from '../../domain/base/object.ts'
 import { invalid } from '../../domain/error.ts'
-import { isObject } from '../../domain/object.ts'
 
 export interface Written {
   readonly fields: Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
 import type { Totals } from '../../domain/money/totals.ts'
 import { isEnded, type MoveName } from '../../domain/task/task.ts'
 import type { Tx } from '../../store/database.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
+import { localUser } from '../../domain/auth/role.ts'
 import { denied, limited, unavailable } from '../../domain/error.ts'
-import { localUser } from '../../domain/role.ts'
 import { type Db, inTransaction, type Tx } from '../../store/database.ts'
 import { takeQuota } from '../../store/quotas.ts'
 import { countQueued } from '../../store/tasks.ts'

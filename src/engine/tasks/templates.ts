@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TemplateView } from '../../domain/draft.ts'
+import { renderTemplate } from '../../domain/base/template.ts'
+import type { TemplateView } from '../../domain/draft/draft.ts'
 import { invalid, messageOf } from '../../domain/error.ts'
 import { Name } from '../../domain/id.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
-import { renderTemplate } from '../../domain/template.ts'
 import type { TakenRun } from '../../store/runs.ts'
 
 /** Templates are files of Pawl's home, where no agent writes: `prompts/ROLE.md` and `prompts/tasks/NAME.md`. Read anew for each use. */

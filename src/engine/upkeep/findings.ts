@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Finding } from '../../domain/trouble.ts'
+import type { Finding } from '../../domain/run/health.ts'
 
 /** What asking the programs of agents has shown after runs that failed and did not say why. */
 export interface Findings {

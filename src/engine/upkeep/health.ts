@@ -1,4 +1,4 @@
-import { type AgentRecord, recordOf, type StuckTask } from '../../domain/trouble.ts'
+import { type AgentRecord, recordOf, type StuckTask } from '../../domain/run/health.ts'
 import { type EndedRun, lastRuns, silentTasks } from '../../store/agent-runs.ts'
 import type { Db } from '../../store/database.ts'
 import type { Findings } from './findings.ts'

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { BackupView, NewBackup } from '../../domain/backup-view.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { BackupView, NewBackup } from '../../domain/view/backup.ts'
 import type { Caller } from '../auth/audit.ts'
 
 export interface PeriodicSettings {

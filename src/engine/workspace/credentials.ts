@@ -1,5 +1,5 @@
-import { codePathMatcher, commonCodePaths } from '../../domain/code-paths.ts'
-import { foldName } from '../../domain/path-rules.ts'
+import { codePathMatcher, commonCodePaths } from '../../domain/workspace/code-paths.ts'
+import { foldName } from '../../domain/workspace/path-rules.ts'
 
 const { match } = codePathMatcher(commonCodePaths)
 

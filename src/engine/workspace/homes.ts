@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { looksLikePawlHome } from '../../domain/credential-paths.ts'
 import { invalid } from '../../domain/error.ts'
+import { looksLikePawlHome } from '../../domain/workspace/credential-paths.ts'
 import { markOf } from '../../sandbox/port.ts'
 import { credentialsAbove } from './credentials.ts'
 

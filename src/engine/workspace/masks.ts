@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import type { CodePath } from '../../domain/code-paths.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import type { Mask } from '../../sandbox/port.ts'
 import { readRegular } from './capture.ts'

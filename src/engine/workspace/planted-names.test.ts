@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentCodePaths } from '../../agents/index.ts'
-import { commonCodePaths } from '../../domain/code-paths.ts'
+import { commonCodePaths } from '../../domain/workspace/code-paths.ts'
 import { clearSpecialBits } from './special.ts'
 import { guard, put } from './testing.ts'
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import type { CodePath } from '../../domain/code-paths.ts'
 import { messageOf } from '../../domain/error.ts'
+import type { CodePath } from '../../domain/workspace/code-paths.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type CodePath, commonCodePaths } from '../../domain/code-paths.ts'
+import { type CodePath, commonCodePaths } from '../../domain/workspace/code-paths.ts'
 import { pinnedBy } from '../../sandbox/bubblewrap/masks.ts'
 import { type Guard, type GuardOptions, guardWorkspace } from './guard.ts'
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isObject } from '../../domain/base/object.ts'
 import { invalid } from '../../domain/error.ts'
-import { isObject } from '../../domain/object.ts'
 import { wires } from '../wires/index.ts'
 import { hasMoreValues } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'

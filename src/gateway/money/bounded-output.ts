@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../domain/object.ts'
+import { fieldsOf } from '../../domain/base/object.ts'
 import { type Edit, edited, membersOf, objectStart, plainName } from '../wires/json-members.ts'
 import type { JsonObject, ModelRequest } from '../wires/model-request.ts'
 import type { WireName } from '../wires/wire.ts'

@@ -1,5 +1,5 @@
+import { fieldsOf, isObject } from '../../domain/base/object.ts'
 import { invalid } from '../../domain/error.ts'
-import { fieldsOf, isObject } from '../../domain/object.ts'
 import type { Route } from '../route.ts'
 import { asText } from '../wires/fields.ts'
 import type { JsonObject } from '../wires/model-request.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/object.ts'
+import { isObject } from '../../domain/base/object.ts'
 import { objectsOf } from '../wires/fields.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import { isMarked, sealMark } from '../wires/seal.ts'

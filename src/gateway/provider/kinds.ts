@@ -1,4 +1,4 @@
-import type { ProviderKind, ProviderSettings, WireName } from '../../domain/models.ts'
+import type { ProviderKind, ProviderSettings, WireName } from '../../domain/agent/models.ts'
 
 /** Where the makers serve their models; a kind that is nobody in particular has no such place. */
 export const endpoints: Readonly<Record<Exclude<ProviderKind, 'openai-compatible'>, string>> = {

@@ -1,4 +1,4 @@
-import type { WireName } from '../../domain/models.ts'
+import type { WireName } from '../../domain/agent/models.ts'
 import { wires } from '../wires/index.ts'
 
 const lists: Readonly<Record<WireName, string>> = {

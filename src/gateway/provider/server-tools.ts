@@ -1,5 +1,5 @@
+import { fieldsOf, isObject } from '../../domain/base/object.ts'
 import { PawlError } from '../../domain/error.ts'
-import { fieldsOf, isObject } from '../../domain/object.ts'
 import { objectsOf, textOf } from '../wires/fields.ts'
 import { edited, membersOf } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { type Edit, membersOf, objectStart } from '../wires/json-members.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { Frame, WireName } from '../wires/wire.ts'

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { ProviderAnswer } from './exchange.ts'
 import { withoutKey } from './key-redaction.ts'

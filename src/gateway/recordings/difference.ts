@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 /** The first place where two JSON values differ, with a little of both around it. */
 export interface JsonPlace {
   readonly at: string

@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import type { Frame } from './format.ts'
 import { jsonObject } from './pieces.ts'

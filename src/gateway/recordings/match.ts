@@ -1,4 +1,4 @@
-import { isObjectOrArray } from '../../domain/object.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
 import { firstDifference, type JsonPlace } from './difference.ts'
 import { type Piece, type SplitBody, sha256 } from './pieces.ts'
 import type { RecordedCall } from './read.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asObject, isObjectOrArray } from '../../domain/object.ts'
+import { asObject, isObjectOrArray } from '../../domain/base/object.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 
 /** A request body in its parts: messages, tools and long texts by themselves, because successive requests of an agent share nearly all of them. */

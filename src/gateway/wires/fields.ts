@@ -1,5 +1,5 @@
+import { asObject, isObject } from '../../domain/base/object.ts'
 import { invalid } from '../../domain/error.ts'
-import { asObject, isObject } from '../../domain/object.ts'
 import type { JsonObject } from './model-request.ts'
 
 // Clients are told which field is wrong; a provider's answer is read as far as it goes.

@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../domain/base/object.ts'
 import { type PawlError, unavailable } from '../../domain/error.ts'
-import { fieldsOf } from '../../domain/object.ts'
 import { textOf } from './fields.ts'
 import type { ModelEvent, RefusalKind } from './model-event.ts'
 

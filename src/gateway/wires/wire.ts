@@ -1,8 +1,8 @@
-import type { WireName } from '../../domain/models.ts'
+import type { WireName } from '../../domain/agent/models.ts'
 import type { ModelAnswer, ModelEvent, ModelUsage, Refusal, RefusalAnswer } from './model-event.ts'
 import type { JsonObject, ModelRequest } from './model-request.ts'
 
-export { type WireName, wireNames } from '../../domain/models.ts'
+export { type WireName, wireNames } from '../../domain/agent/models.ts'
 
 /** One of them, seen from both sides: we serve clients that speak it, and ask providers that do. Pure: no I/O, no clock but what is passed in. */
 export interface Wire {

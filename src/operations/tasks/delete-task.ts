@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { localUser } from '../../domain/auth/role.ts'
 import { conflict, denied } from '../../domain/error.ts'
-import { localUser } from '../../domain/role.ts'
 import { isEnded } from '../../domain/task/task.ts'
 import type { Audit, Caller } from '../../engine/auth/audit.ts'
 import { mayAll } from '../../engine/auth/may-ask.ts'

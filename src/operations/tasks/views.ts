@@ -1,4 +1,4 @@
-import type { QuestionView, RunView, SessionSummary, TaskSettings, TaskSummary, TaskView } from '../../domain/view.ts'
+import type { QuestionView, RunView, SessionSummary, TaskSettings, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { currentAction } from '../../engine/checks/current-action.ts'
 import { proofOf } from '../../engine/checks/proof.ts'
 import { questionDigest } from '../../engine/questions/digest.ts'

@@ -1,4 +1,4 @@
-import { isInside } from '../../domain/path-inside.ts'
+import { isInside } from '../../domain/base/path-inside.ts'
 
 /** Files that we make beside others for a moment begin with it; they belong to no conversation. */
 export const ownPrefix = '.pawl-'

@@ -1,7 +1,7 @@
 import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { PawlError } from '../../domain/error.ts'
 import { TaskId } from '../../domain/id.ts'
-import type { TaskView } from '../../domain/view.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import type { A2AParts } from './parts.ts'
 
 /** The task of that id, if it is one of this endpoint. Of one that is not, the same is said as of one that is not there. */

@@ -1,6 +1,6 @@
 import type { Artifact, StreamResponse } from '@a2a-js/sdk'
 import type { ArtifactView } from '../../domain/files/view.ts'
-import type { TaskView } from '../../domain/view.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 import type { ToldTask } from '../../operations/tasks/transcript.ts'
 import { dataPart, rawPart, textPart, urlPart } from './say.ts'

@@ -1,6 +1,6 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
-import { isObject } from '../../domain/object.ts'
-import { unkeepable } from '../../domain/unkeepable.ts'
+import { isObject } from '../../domain/base/object.ts'
+import { unkeepable } from '../../domain/base/unkeepable.ts'
 
 /** Refuses what those who read messages would stumble over, whichever version they are of. */
 export function assertReadable(params: unknown): void {

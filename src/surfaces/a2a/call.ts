@@ -1,7 +1,7 @@
 import { ServerCallContext, type ServerCallContextOptions, type User } from '@a2a-js/sdk/server'
+import { localUser, mayUse, type Principal, type Right } from '../../domain/auth/role.ts'
+import type { TraceContext } from '../../domain/base/trace-context.ts'
 import { denied } from '../../domain/error.ts'
-import { localUser, mayUse, type Principal, type Right } from '../../domain/role.ts'
-import type { TraceContext } from '../../domain/trace-context.ts'
 import type { Caller } from '../../operations/runtime.ts'
 
 /** Whoever was let in by the gate, as the SDK hands them from a transport to the handler. */

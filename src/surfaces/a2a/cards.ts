@@ -1,6 +1,6 @@
 import { type AgentCard, type AgentInterface, type AgentSkill, generateAgentCardSignature } from '@a2a-js/sdk'
-import { abilityWords } from '../../domain/abilities.ts'
-import type { AgentView } from '../../domain/view.ts'
+import { abilityWords } from '../../domain/agent/abilities.ts'
+import type { AgentView } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 import type { CardKey } from './card-key.ts'
 import { inputModes } from './incoming.ts'

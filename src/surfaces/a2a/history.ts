@@ -1,5 +1,5 @@
 import type { Message } from '@a2a-js/sdk'
-import type { Event } from '../../domain/event.ts'
+import type { Event } from '../../domain/event/event.ts'
 import type { MessageKey, ToldTask } from '../../operations/tasks/transcript.ts'
 import { byAgent, byUser, type Said, textPart } from './say.ts'
 import { questionParts } from './status.ts'

@@ -3,7 +3,7 @@ import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors'
 import { z } from 'zod'
 import { invalid, unsupported } from '../../domain/error.ts'
 import { Name } from '../../domain/id.ts'
-import { NewTask } from '../../domain/view.ts'
+import { NewTask } from '../../domain/view/view.ts'
 
 /** A message as it came, with everything of it checked that does not need to be looked up. */
 export interface Incoming {

@@ -1,4 +1,4 @@
-import type { Right } from '../../domain/role.ts'
+import type { Right } from '../../domain/auth/role.ts'
 import { findListenerKey } from '../../engine/delivery/listeners/key.ts'
 import type { Mount, MountedCall, MountedRoute } from '../mount.ts'
 import type { A2AServerParts, Endpoints } from './endpoints.ts'

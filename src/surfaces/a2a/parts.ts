@@ -1,7 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
 import type { Log } from '../../base/log.ts'
-import type { NewTask } from '../../domain/view.ts'
+import type { NewTask } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 import type { SaidVerbs } from '../../operations/tasks/transcript.ts'
 

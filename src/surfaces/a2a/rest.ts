@@ -13,7 +13,7 @@ import {
 } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
-import { isObject } from '../../domain/object.ts'
+import { isObject } from '../../domain/base/object.ts'
 import type { MountedCall } from '../mount.ts'
 import { assertReadable } from './body.ts'
 import { framesOf, textOf } from './frames.ts'

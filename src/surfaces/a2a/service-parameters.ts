@@ -1,6 +1,6 @@
 import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER } from '@a2a-js/sdk'
+import { traceContextOf } from '../../domain/base/trace-context.ts'
 import { denied } from '../../domain/error.ts'
-import { traceContextOf } from '../../domain/trace-context.ts'
 import type { MountedCall } from '../mount.ts'
 import { callOf } from './call.ts'
 

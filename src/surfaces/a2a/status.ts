@@ -1,7 +1,7 @@
 import type { Part, TaskStatus } from '@a2a-js/sdk'
-import { categories } from '../../domain/outcome.ts'
+import { categories } from '../../domain/run/outcome.ts'
 import { stageOf } from '../../domain/task/stage.ts'
-import type { QuestionView, TaskSummary, TaskView } from '../../domain/view.ts'
+import type { QuestionView, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { byAgent, dataPart, textPart } from './say.ts'
 import { stateAt } from './state.ts'
 

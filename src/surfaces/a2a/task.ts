@@ -1,6 +1,6 @@
 import type { Task } from '@a2a-js/sdk'
-import { seesDetail, withoutDetail } from '../../domain/detail.ts'
-import type { TaskSummary, TaskView } from '../../domain/view.ts'
+import { seesDetail, withoutDetail } from '../../domain/auth/detail.ts'
+import type { TaskSummary, TaskView } from '../../domain/view/view.ts'
 import type { Caller } from '../../operations/runtime.ts'
 import type { ToldTask } from '../../operations/tasks/transcript.ts'
 import { artifactsOf } from './artifacts.ts'

@@ -9,8 +9,8 @@ import {
   type Stream,
 } from '@agentclientprotocol/sdk'
 import type { Log } from '../../base/log.ts'
+import { traceContextOf } from '../../domain/base/trace-context.ts'
 import { invalid, messageOf, PawlError, stackOf } from '../../domain/error.ts'
-import { traceContextOf } from '../../domain/trace-context.ts'
 import { createEditor, type Editor } from './editor.ts'
 import { authRequired, requestError } from './errors.ts'
 import type { AcpHome } from './home.ts'

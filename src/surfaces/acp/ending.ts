@@ -1,6 +1,6 @@
 import type { PromptResponse, StopReason } from '@agentclientprotocol/sdk'
-import { type Category, categories } from '../../domain/outcome.ts'
-import type { TaskView } from '../../domain/view.ts'
+import { type Category, categories } from '../../domain/run/outcome.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import { failedTask } from './errors.ts'
 
 /** Ends for which the protocol has a word. */

@@ -1,4 +1,4 @@
-import type { Growing, Voice } from '../../domain/growing.ts'
+import type { Growing, Voice } from '../../domain/event/live-text.ts'
 
 /** A piece of what the agent says or thinks; pieces of one message have one id. */
 export interface Chunk {

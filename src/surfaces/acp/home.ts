@@ -1,7 +1,7 @@
-import type { Event } from '../../domain/event.ts'
-import type { Growing } from '../../domain/growing.ts'
-import type { McpServers } from '../../domain/mcp-server.ts'
-import type { NewTask } from '../../domain/view.ts'
+import type { McpServers } from '../../domain/agent/mcp-server.ts'
+import type { Event } from '../../domain/event/event.ts'
+import type { Growing } from '../../domain/event/live-text.ts'
+import type { NewTask } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 
 /** The Pawl that an editor speaks to through us. It may be a daemon that goes away and comes back, perhaps at another address. */

@@ -1,8 +1,8 @@
 import type { AvailableCommand, SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
+import { didYouMean } from '../../domain/base/nearest.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { didYouMean } from '../../domain/nearest.ts'
 import type { ProfileSummary } from '../../domain/profile/view.ts'
-import type { AgentView } from '../../domain/view.ts'
+import type { AgentView } from '../../domain/view/view.ts'
 import type { AcpHome } from './home.ts'
 
 /** What the tasks of a session are done with; each task keeps what it was asked for with. */

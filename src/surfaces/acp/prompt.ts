@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
+import { fenced, named } from '../../domain/base/fenced.ts'
 import { invalid } from '../../domain/error.ts'
-import { fenced, named } from '../../domain/fenced.ts'
 
 /** What a prompt of an editor comes to: words for the agent, and files that go with them. */
 export interface Prompt {

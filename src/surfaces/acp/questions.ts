@@ -1,6 +1,6 @@
 import type { CreateElicitationRequest, PermissionOption, PermissionOptionKind } from '@agentclientprotocol/sdk'
 import type { AnswerGiven } from '../../domain/question/question.ts'
-import type { QuestionView } from '../../domain/view.ts'
+import type { QuestionView } from '../../domain/view/view.ts'
 import type { Editor } from './editor.ts'
 import { shownCall } from './tool-call.ts'
 

@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
-import type { Event } from '../../domain/event.ts'
-import type { TaskView } from '../../domain/view.ts'
+import type { Event } from '../../domain/event/event.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import { hasAnswer } from './ending.ts'
 import type { AcpHome } from './home.ts'
 import { questionInWords } from './questions.ts'

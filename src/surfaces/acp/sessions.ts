@@ -2,7 +2,7 @@ import { type McpServer, RequestError, type SessionInfo } from '@agentclientprot
 import type { Log } from '../../base/log.ts'
 import { invalid, messageOf, PawlError } from '../../domain/error.ts'
 import { SessionId } from '../../domain/id.ts'
-import type { SessionView } from '../../domain/view.ts'
+import type { SessionView } from '../../domain/view/view.ts'
 import type { Editor } from './editor.ts'
 import { folderOf } from './folder.ts'
 import { type AcpHome, caller } from './home.ts'

@@ -1,7 +1,7 @@
 import type { NoticeSeverity, SessionUpdate } from '@agentclientprotocol/sdk'
-import type { Event, EventData } from '../../domain/event.ts'
-import type { Growing } from '../../domain/growing.ts'
-import { TodoKeeper } from '../../domain/todos.ts'
+import type { Event, EventData } from '../../domain/event/event.ts'
+import type { Growing } from '../../domain/event/live-text.ts'
+import { TodoKeeper } from '../../domain/event/todos.ts'
 import { type Chunk, GrowingText } from './growing-text.ts'
 import { shownCall } from './tool-call.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
-import { type Fields, fieldsOf, isObjectOrArray } from '../../domain/object.ts'
+import { type Fields, fieldsOf, isObjectOrArray } from '../../domain/base/object.ts'
 import { type KnownTool, toolFacts, toolNamed } from '../../domain/rule/tools.ts'
 
 /** A call of a tool as an editor shows it. */

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { localUser, type Principal } from '../../domain/role.ts'
+import { localUser, type Principal } from '../../domain/auth/role.ts'
 import type { Audit } from '../../engine/auth/audit.ts'
 import type { Entrance } from '../../engine/auth/auth.ts'
 import type { Denials } from '../../engine/auth/denials.ts'

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { mayUse, type Principal, type Right } from '../../domain/role.ts'
+import { mayUse, type Principal, type Right } from '../../domain/auth/role.ts'
 import type { Entrance } from '../../engine/auth/auth.ts'
 import type { Attempt } from '../../engine/auth/denials.ts'
 import type { HttpEnv } from './app.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { Right } from '../../domain/role.ts'
+import type { Right } from '../../domain/auth/role.ts'
 import type { MountedRoute } from '../mount.ts'
 import type { App, HttpEnv } from './app.ts'
 

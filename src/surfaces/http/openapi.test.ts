@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeRuntime } from '../../../test/fake-runtime.ts'
 import { ask, surfaceOver } from '../../../test/http-peer.ts'
-import { eventTypes } from '../../domain/event.ts'
+import { eventTypes } from '../../domain/event/event.ts'
 
 const surface = surfaceOver(fakeRuntime())
 const describe = async () => (await ask(surface, 'GET', '/api/v1/openapi.json')).json

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Growing, pieceOf } from '../../domain/growing.ts'
+import { type Growing, pieceOf } from '../../domain/event/live-text.ts'
 
 /**
  * Sends a reader what the agent is saying, as messages of their own name and without an id: where a reader goes on after a cut is told by events alone. A reader

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { Envelope, type Event, eventData, eventTypes } from '../../domain/event.ts'
-import { didYouMean } from '../../domain/nearest.ts'
-import { unkeepable } from '../../domain/unkeepable.ts'
+import { didYouMean } from '../../domain/base/nearest.ts'
+import { unkeepable } from '../../domain/base/unkeepable.ts'
+import { Envelope, type Event, eventData, eventTypes } from '../../domain/event/event.ts'
 import {
   AgentView,
   HealthView,
@@ -18,7 +18,7 @@ import {
   TaskRetry,
   TaskSummary,
   TaskView,
-} from '../../domain/view.ts'
+} from '../../domain/view/view.ts'
 import { Problem } from './errors.ts'
 
 /**

@@ -6,7 +6,7 @@ import { fakeEntrance } from '../../../test/fake-entrance.ts'
 import { bearer, exchange, type Listening, listening, request, token } from '../../../test/http-peer.ts'
 import { silentLog } from '../../base/log.ts'
 import { SseParser } from '../../client/sse-parser.ts'
-import type { NewEvent } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event/event.ts'
 import { EventStreams } from './sse.ts'
 
 const stops: (() => unknown)[] = []

@@ -1,6 +1,6 @@
 import type { Hook } from '@hono/zod-openapi'
 import type { z } from 'zod'
-import { demand } from '../../domain/demand.ts'
+import { demand } from '../../domain/base/demand.ts'
 import { invalid, notFound } from '../../domain/error.ts'
 import type { HttpEnv } from './app.ts'
 

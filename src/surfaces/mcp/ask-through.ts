@@ -1,6 +1,6 @@
 import { type InputRequiredResult, inputRequired } from '@modelcontextprotocol/server'
 import { PawlError } from '../../domain/error.ts'
-import type { QuestionView, TaskView } from '../../domain/view.ts'
+import type { QuestionView, TaskView } from '../../domain/view/view.ts'
 import type { Call, RunState } from './call.ts'
 import { answerOf, formOf } from './elicitation.ts'
 

@@ -1,6 +1,6 @@
 import type { RequestStateCodec, ServerContext } from '@modelcontextprotocol/server'
+import { mayUse, type Right, type Standing } from '../../domain/auth/role.ts'
 import { denied } from '../../domain/error.ts'
-import { mayUse, type Right, type Standing } from '../../domain/role.ts'
 import type { Caller, Runtime } from '../../operations/runtime.ts'
 
 /** The verbs that MCP is a view of. */

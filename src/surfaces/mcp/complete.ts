@@ -1,5 +1,5 @@
 import type { CompleteRequestParams, CompleteResult } from '@modelcontextprotocol/server'
-import { mayUse } from '../../domain/role.ts'
+import { mayUse } from '../../domain/auth/role.ts'
 import type { Call } from './call.ts'
 
 const most = 100

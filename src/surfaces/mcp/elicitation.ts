@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { AnswerGiven } from '../../domain/question/question.ts'
-import type { QuestionView } from '../../domain/view.ts'
+import type { QuestionView } from '../../domain/view/view.ts'
 
 /** A question of ours as a form that a client shows to a person. Options are suggestions: an answer in words is always possible. */
 export function formOf(question: QuestionView): ElicitRequestFormParams {

@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server'
 import { inputRequired } from '@modelcontextprotocol/server'
-import type { TaskSummary, TaskView } from '../../domain/view.ts'
+import type { TaskSummary, TaskView } from '../../domain/view/view.ts'
 import type { Call, Era } from './call.ts'
 import { formOf } from './elicitation.ts'
 import { inWords, openQuestions, rests, shownWithQuestions, wentWrong } from './task-shape.ts'

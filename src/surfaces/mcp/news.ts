@@ -1,7 +1,7 @@
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
-import type { Event } from '../../domain/event.ts'
+import type { Event } from '../../domain/event/event.ts'
 import { isEnded } from '../../domain/task/task.ts'
 import type { McpRuntime } from './call.ts'
 import { taskUri } from './resources.ts'

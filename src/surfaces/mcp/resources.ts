@@ -5,9 +5,9 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import { eventWithoutDetail, seesDetail, withoutDetail } from '../../domain/detail.ts'
+import { eventWithoutDetail, seesDetail, withoutDetail } from '../../domain/auth/detail.ts'
 import { PawlError } from '../../domain/error.ts'
-import type { TaskSummary } from '../../domain/view.ts'
+import type { TaskSummary } from '../../domain/view/view.ts'
 import { assertMay, type Call } from './call.ts'
 import { shownWithQuestions } from './task-shape.ts'
 import { lineOf } from './wait.ts'

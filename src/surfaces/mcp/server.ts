@@ -15,8 +15,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Log } from '../../base/log.ts'
+import { mayUse } from '../../domain/auth/role.ts'
 import { PawlError, stackOf } from '../../domain/error.ts'
-import { mayUse } from '../../domain/role.ts'
 import type { Call, Era, McpRuntime, RunState, Who } from './call.ts'
 import { complete } from './complete.ts'
 import type { Extras } from './extras.ts'

@@ -8,10 +8,10 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { mayUse } from '../../domain/auth/role.ts'
 import { PawlError } from '../../domain/error.ts'
-import { mayUse } from '../../domain/role.ts'
 import { isEnded } from '../../domain/task/task.ts'
-import type { TaskView } from '../../domain/view.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import { answerWith } from './ask-through.ts'
 import { assertMay, type Call, type Era } from './call.ts'
 import { formOf } from './elicitation.ts'

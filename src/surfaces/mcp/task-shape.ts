@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { seesDetail, withoutDetail } from '../../domain/detail.ts'
+import { seesDetail, withoutDetail } from '../../domain/auth/detail.ts'
 import { invalid } from '../../domain/error.ts'
 import { TaskId } from '../../domain/id.ts'
 import { isAtRest, isEnded, taskStates } from '../../domain/task/task.ts'
-import type { QuestionView, TaskSummary, TaskView } from '../../domain/view.ts'
+import type { QuestionView, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import type { Call } from './call.ts'
 
 /** A task as tools show it: what one must know to go on, and little enough for a model to read. */

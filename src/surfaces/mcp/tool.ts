@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ToolAnnotations, Tool as ToolDefinition } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { mayUse, type Right, type Standing } from '../../domain/role.ts'
+import { mayUse, type Right, type Standing } from '../../domain/auth/role.ts'
 import { assertMay, type Call } from './call.ts'
 
 /** In the place of a result: the work goes on as this task, and the client asks for it. */

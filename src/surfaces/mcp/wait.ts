@@ -1,7 +1,7 @@
-import { eventWithoutDetail, seesDetail } from '../../domain/detail.ts'
-import type { Event } from '../../domain/event.ts'
-import { isRestingEvent } from '../../domain/resting.ts'
-import type { TaskView } from '../../domain/view.ts'
+import { eventWithoutDetail, seesDetail } from '../../domain/auth/detail.ts'
+import type { Event } from '../../domain/event/event.ts'
+import { isRestingEvent } from '../../domain/event/resting.ts'
+import type { TaskView } from '../../domain/view/view.ts'
 import type { Call } from './call.ts'
 import { rests } from './task-shape.ts'
 

@@ -12,8 +12,8 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import type { HttpServer, McpServer, StdioServer } from '../../domain/agent/mcp-server.ts'
 import { messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import type { HttpServer, McpServer, StdioServer } from '../../domain/mcp-server.ts'
 import { createWebFetch } from '../../sandbox/egress/web-fetch.ts'
 import { type ChildTransport, childTransport } from './child-transport.ts'
 import { createClient } from './client.ts'

@@ -10,7 +10,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import type { HttpServer } from '../../domain/mcp-server.ts'
+import type { HttpServer } from '../../domain/agent/mcp-server.ts'
 import type { TokenKeeper } from './port.ts'
 
 /** What is kept of one server, by the address of who lets in there: what one issuer gave is never shown to another. */

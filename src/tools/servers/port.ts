@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { McpServer } from '../../domain/mcp-server.ts'
-import type { TraceContext } from '../../domain/trace-context.ts'
+import type { McpServer } from '../../domain/agent/mcp-server.ts'
+import type { TraceContext } from '../../domain/base/trace-context.ts'
 import type { Child } from '../../sandbox/process/child.ts'
 
 /** Where one of the user's servers of tools is started, or reached from: a run, or a look at it. */

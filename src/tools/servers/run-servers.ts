@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts'
-import type { McpServers } from '../../domain/mcp-server.ts'
+import type { McpServers } from '../../domain/agent/mcp-server.ts'
 import { serveProtocol, type ToolServer } from '../serve.ts'
 import type { Permit } from '../strict-parts.ts'
 import type { ServerPlace } from './port.ts'

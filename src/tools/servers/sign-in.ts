@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { McpServer } from '../../domain/agent/mcp-server.ts'
 import { conflict, invalid, messageOf, PawlError, unavailable } from '../../domain/error.ts'
-import type { McpServer } from '../../domain/mcp-server.ts'
 import { createWebFetch, type WebFetch } from '../../sandbox/egress/web-fetch.ts'
 import { createClient } from './client.ts'
 import { transportTo } from './connect.ts'

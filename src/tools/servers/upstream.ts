@@ -1,5 +1,5 @@
+import type { McpServer } from '../../domain/agent/mcp-server.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
-import type { McpServer } from '../../domain/mcp-server.ts'
 import { createRedactor, type Redactor } from '../../redact/redactor.ts'
 import { type Connected, connectServer } from './connect.ts'
 import { type ServerFacts, type ServerPlace, signInReason } from './port.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { accountOf } from '../../../src/domain/account.ts'
+import { accountOf } from '../../../src/domain/agent/account.ts'
 import type { TaskRow } from '../../../src/store/tables.ts'
 import { agentWith, hour, makeWorld, minute, overload, second, usageLimit } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { accountOf } from '../../../src/domain/account.ts'
+import { accountOf } from '../../../src/domain/agent/account.ts'
 import { newId } from '../../../src/domain/id.ts'
 import { insertQuestion } from '../../../src/store/questions.ts'
 import { findSession } from '../../../src/store/runs.ts'

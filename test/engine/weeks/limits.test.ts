@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { accountOf } from '../../../src/domain/account.ts'
+import { accountOf } from '../../../src/domain/agent/account.ts'
 import { agentWith, day, hour, makeWorld, minute, overload, second, usageLimit } from './world.ts'
 
 const count = (list: readonly string[]) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { accountOf } from '../../../src/domain/account.ts'
+import { accountOf } from '../../../src/domain/agent/account.ts'
 import { createAudit } from '../../../src/engine/auth/audit.ts'
 import { limitVerbs } from '../../../src/operations/limits.ts'
 import { taskView } from '../../../src/operations/tasks/views.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { accountOf } from '../../../src/domain/account.ts'
-import type { ResolvedAgent } from '../../../src/domain/agent-config.ts'
+import { accountOf } from '../../../src/domain/agent/account.ts'
+import type { ResolvedAgent } from '../../../src/domain/agent/agent-config.ts'
 import { newId } from '../../../src/domain/id.ts'
 import type { TaskSpec } from '../../../src/domain/task/spec.ts'
 import { rankOf } from '../../../src/domain/task/task.ts'

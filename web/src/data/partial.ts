@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import type { Growing } from '../../../src/domain/growing.ts'
+import type { Growing } from '../../../src/domain/event/live-text.ts'
 
 const now = new Map<string, Growing>()
 const listeners = new Set<() => void>()

@@ -1,4 +1,4 @@
-import type { PushEvent, PushView } from '../../../src/domain/push.ts'
+import type { PushEvent, PushView } from '../../../src/domain/notification/push.ts'
 import { keepPage } from '../app/kept/register.ts'
 import { pushPlace } from '../app/kept/use-renewed-push.ts'
 import { pawl } from './pawl.ts'

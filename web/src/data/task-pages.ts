@@ -2,7 +2,7 @@ import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@
 import { useMemo } from 'react'
 import type { ListTasks } from '../../../src/client/client.ts'
 import { columnOf } from '../../../src/domain/task/column.ts'
-import type { Page, TaskSummary } from '../../../src/domain/view.ts'
+import type { Page, TaskSummary } from '../../../src/domain/view/view.ts'
 import { pawl } from './pawl.ts'
 
 export type TaskQuery = Omit<ListTasks, 'limit' | 'cursor' | 'updatedSince' | 'endedSince'>

@@ -1,5 +1,5 @@
 import { renderEvent, toneOf } from '../../../src/cli/render.ts'
-import type { Event } from '../../../src/domain/event.ts'
+import type { Event } from '../../../src/domain/event/event.ts'
 import type { Item } from './timeline.ts'
 
 export const filters = ['all', 'messages', 'tools', 'problems'] as const

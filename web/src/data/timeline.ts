@@ -1,5 +1,5 @@
-import type { Event } from '../../../src/domain/event.ts'
-import { type Todo, TodoKeeper } from '../../../src/domain/todos.ts'
+import type { Event } from '../../../src/domain/event/event.ts'
+import { type Todo, TodoKeeper } from '../../../src/domain/event/todos.ts'
 
 export type Of<T extends Event['type']> = Extract<Event, { type: T }>
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
-import type { SessionView, TaskSummary } from '../../../src/domain/view.ts'
+import type { SessionView, TaskSummary } from '../../../src/domain/view/view.ts'
 import { pawl } from './pawl.ts'
 
 const fewTurns = 20

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { pause } from '../../../src/client/follow.ts'
 import { messageOf, PawlError } from '../../../src/domain/error.ts'
-import type { Event } from '../../../src/domain/event.ts'
+import type { Event } from '../../../src/domain/event/event.ts'
 import { tellGrowing } from './partial.ts'
 import { pawl } from './pawl.ts'
 import { whileSeen } from './seen.ts'

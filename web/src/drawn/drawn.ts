@@ -1,5 +1,5 @@
 import { createElement, type ReactNode } from 'react'
-import { isolated, piecesOf } from '../../../src/domain/visible.ts'
+import { isolated, piecesOf } from '../../../src/domain/base/visible.ts'
 
 /**
  * A text as the page draws it: what a reader would not see, or what would make them read something else, stands there by its number, marked so that

@@ -1,6 +1,6 @@
 import { createElement, isValidElement, type ReactNode } from 'react'
 import { Fragment, jsx as reactJsx, jsxs as reactJsxs } from 'react/jsx-runtime'
-import { piecesOf } from '../../../src/domain/visible.ts'
+import { piecesOf } from '../../../src/domain/base/visible.ts'
 import { drawn } from './drawn.ts'
 import { drawnFileName, drawnText } from './text.ts'
 

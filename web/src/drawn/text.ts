@@ -1,4 +1,4 @@
-import { isolated, replaceHidden, visible } from '../../../src/domain/visible.ts'
+import { isolated, replaceHidden, visible } from '../../../src/domain/base/visible.ts'
 
 /** A text as the page draws it where no element can be: in a title, a label, a notification. */
 export const drawnText = (text: string) => isolated(visible(text))

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { isImage } from '../../../src/domain/files/file-type.ts'
 import type { ArtifactView } from '../../../src/domain/files/view.ts'
-import type { TaskView } from '../../../src/domain/view.ts'
+import type { TaskView } from '../../../src/domain/view/view.ts'
 import { asked } from '../data/asked.ts'
 import styles from './artifacts.module.css'
 import { Size } from './size.tsx'

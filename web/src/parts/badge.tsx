@@ -1,4 +1,4 @@
-import type { TaskSummary } from '../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../src/domain/view/view.ts'
 import styles from './badge.module.css'
 
 type Tone = 'good' | 'bad' | 'ask' | 'wait' | 'work' | 'faint'

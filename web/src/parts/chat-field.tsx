@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
 import type { UploadView } from '../../../src/domain/files/view.ts'
-import type { NewTask } from '../../../src/domain/view.ts'
+import type { NewTask } from '../../../src/domain/view/view.ts'
 import { useKeys } from '../app/keys.ts'
 import { useDraft } from '../data/outgoing.ts'
 import { Attachments } from './attachments.tsx'

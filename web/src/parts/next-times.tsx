@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { WhenRead } from '../../../src/domain/draft.ts'
+import type { WhenRead } from '../../../src/domain/draft/draft.ts'
 import { messageOf } from '../../../src/domain/error.ts'
 import { pawl } from '../data/pawl.ts'
 import styles from './next-times.module.css'

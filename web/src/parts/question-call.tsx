@@ -1,4 +1,4 @@
-import type { QuestionView } from '../../../src/domain/view.ts'
+import type { QuestionView } from '../../../src/domain/view/view.ts'
 import { drawn } from '../drawn/drawn.ts'
 import styles from './question-box.module.css'
 

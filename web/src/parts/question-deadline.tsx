@@ -1,4 +1,4 @@
-import type { QuestionView } from '../../../src/domain/view.ts'
+import type { QuestionView } from '../../../src/domain/view/view.ts'
 import { Countdown } from './time.tsx'
 
 /** Until when it can be answered, and what happens then. */

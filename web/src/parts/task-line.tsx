@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { TaskSummary } from '../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../src/domain/view/view.ts'
 import { StateBadge } from './badge.tsx'
 import { oneLine } from './one-line.ts'
 import styles from './task-line.module.css'

@@ -1,6 +1,6 @@
 import { formatElapsed, formatTime } from '../../../src/cli/format.ts'
 import { renderEvent, toneOf } from '../../../src/cli/render.ts'
-import type { Event } from '../../../src/domain/event.ts'
+import type { Event } from '../../../src/domain/event/event.ts'
 import type { EventItem } from '../data/timeline.ts'
 import { Badge } from './badge.tsx'
 import { Markdown } from './markdown.tsx'

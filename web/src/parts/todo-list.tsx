@@ -1,4 +1,4 @@
-import type { Todo } from '../../../src/domain/todos.ts'
+import type { Todo } from '../../../src/domain/event/todos.ts'
 import styles from './todo-list.module.css'
 
 const words: Record<Todo['state'], { readonly sign: string; readonly word: string }> = {

@@ -1,4 +1,4 @@
-import type { TaskSummary } from '../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../src/domain/view/view.ts'
 
 const words: Record<string, (detail: string | undefined) => string> = {
   slot: () => 'waits for a free slot',

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { formatBytes } from '../../../src/cli/format.ts'
-import type { DoctorView, Finding } from '../../../src/domain/doctor.ts'
 import { messageOf } from '../../../src/domain/error.ts'
+import type { DoctorView, Finding } from '../../../src/domain/view/doctor.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'

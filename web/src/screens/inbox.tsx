@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { QuestionView } from '../../../src/domain/view.ts'
+import type { QuestionView } from '../../../src/domain/view/view.ts'
 import { useKeys } from '../app/keys.ts'
 import { asked } from '../data/asked.ts'
 import { QuestionBox } from '../parts/question-box.tsx'

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { McpServerView } from '../../../src/domain/agent/mcp-server.ts'
 import { messageOf } from '../../../src/domain/error.ts'
-import type { McpServerView } from '../../../src/domain/mcp-server.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'
 import { Badge } from '../parts/badge.tsx'

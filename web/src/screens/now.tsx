@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { columnOf } from '../../../src/domain/task/column.ts'
-import type { HealthView, TaskSummary } from '../../../src/domain/view.ts'
+import type { HealthView, TaskSummary } from '../../../src/domain/view/view.ts'
 import { asked } from '../data/asked.ts'
 import { QuestionBox } from '../parts/question-box.tsx'
 import { Empty, Shown } from '../parts/states.tsx'

@@ -1,4 +1,4 @@
-import type { PushPayload } from '../../../src/domain/push.ts'
+import type { PushPayload } from '../../../src/domain/notification/push.ts'
 import type { WorkerScope } from './scope.ts'
 
 /** Shows what was pushed. A browser wants something to be shown for each one, so what cannot be read is shown as well. */

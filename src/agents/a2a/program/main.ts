@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { asObject } from '../../../domain/object.ts'
+import { asObject } from '../../../domain/base/object.ts'
 import { asText, linesOf, parsed } from '../../shared/program-lines.ts'
 import { findCard } from './card.ts'
 import { Failure, sentenceOf } from './failure.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { asObject } from '../../../domain/object.ts'
+import { asObject } from '../../../domain/base/object.ts'
 import { asCount, asText, linesOf, parsed } from '../../shared/program-lines.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { Call } from './history.ts'

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { asObject } from '../../../domain/object.ts'
+import { asObject } from '../../../domain/base/object.ts'
 import { asText, linesOf, parsed } from '../../shared/program-lines.ts'
 import { Failure } from './failure.ts'
 import { openHistory } from './history.ts'

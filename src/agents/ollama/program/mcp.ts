@@ -1,4 +1,4 @@
-import { asObject } from '../../../domain/object.ts'
+import { asObject } from '../../../domain/base/object.ts'
 import { asText, parsed } from '../../shared/program-lines.ts'
 import { post, textOf } from './post.ts'
 import type { Returned, Tool } from './tool.ts'

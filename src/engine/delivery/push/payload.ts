@@ -1,5 +1,5 @@
-import type { PushEvent, PushPayload } from '../../../domain/push.ts'
-import { isolated, visible } from '../../../domain/visible.ts'
+import { isolated, visible } from '../../../domain/base/visible.ts'
+import type { PushEvent, PushPayload } from '../../../domain/notification/push.ts'
 import type { Message } from '../message.ts'
 
 const longest = { title: 80, body: 300 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import { PawlError } from '../../../domain/error.ts'
-import type { PushWay } from '../../../domain/notification.ts'
+import type { PushWay } from '../../../domain/notification/notification.ts'
 import type { Resolve } from '../../../sandbox/egress/lookup.ts'
 import { post } from '../../../sandbox/egress/post.ts'
 import type { Message } from '../message.ts'

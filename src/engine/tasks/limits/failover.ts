@@ -1,5 +1,5 @@
-import { accountOf } from '../../../domain/account.ts'
-import type { ResolvedAgent } from '../../../domain/agent-config.ts'
+import { accountOf } from '../../../domain/agent/account.ts'
+import type { ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import { coolingOf } from '../../../store/cooldowns.ts'
 import type { Tx } from '../../../store/database.ts'
 import { handOver } from '../../../store/hand-over.ts'

@@ -1,4 +1,4 @@
-import { type Category, categories, type Outcome } from '../../../domain/outcome.ts'
+import { type Category, categories, type Outcome } from '../../../domain/run/outcome.ts'
 import { endCooldown, lockCooldown, putCooldown } from '../../../store/cooldowns.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { CooldownRow } from '../../../store/tables.ts'

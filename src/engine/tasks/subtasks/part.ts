@@ -1,6 +1,6 @@
 import type { Adapter } from '../../../agents/port.ts'
-import { accountOf } from '../../../domain/account.ts'
-import type { Budget, ResolvedAgent } from '../../../domain/agent-config.ts'
+import { accountOf } from '../../../domain/agent/account.ts'
+import type { Budget, ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import { conflict, denied, invalid } from '../../../domain/error.ts'
 import { rightsOf } from '../../../domain/profile/resolve.ts'
 import { SubtaskLimits, type TaskSpec } from '../../../domain/task/spec.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChangedFile } from '../../../domain/change-view.ts'
+import type { ChangedFile } from '../../../domain/view/changes.ts'
 import { composeRuns } from './compose.ts'
 
 const file = (status: ChangedFile['status'], path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({

@@ -1,4 +1,4 @@
-import type { ChangedFile, RunChangesView, TaskFile } from '../../../domain/change-view.ts'
+import type { ChangedFile, RunChangesView, TaskFile } from '../../../domain/view/changes.ts'
 
 /**
  * What several runs together came to, file by file. Of a file that one run alone changed everything is known; one that several changed has the lines of all of them

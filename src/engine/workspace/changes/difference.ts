@@ -1,4 +1,4 @@
-import type { ChangedFile, FileStatus } from '../../../domain/change-view.ts'
+import type { ChangedFile, FileStatus } from '../../../domain/view/changes.ts'
 import { redactPatch } from './redact-patch.ts'
 import type { Picture } from './snapshot.ts'
 

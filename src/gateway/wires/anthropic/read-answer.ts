@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { inputOf, objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'

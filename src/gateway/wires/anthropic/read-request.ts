@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { invalid, PawlError } from '../../../domain/error.ts'
-import { fieldsOf } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
 import { modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Thinking, ToolChoice } from '../model-request.ts'

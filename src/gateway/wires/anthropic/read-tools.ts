@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { PawlError } from '../../../domain/error.ts'
-import { fieldsOf } from '../../../domain/object.ts'
 import { objectsOf, present, textOf } from '../fields.ts'
 import type { JsonObject, Tool } from '../model-request.ts'
 

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { parsedObject, present, textOf } from '../fields.ts'
 import { headerTime, later, retryAfter, saidTime, secondsUntil } from '../limit-times.ts'
 import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { fieldsOf, isObject } from '../../../domain/base/object.ts'
 import { asList, asText, parsedObject } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent } from '../model-event.ts'
 import type { JsonObject, Part } from '../model-request.ts'

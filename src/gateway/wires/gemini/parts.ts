@@ -1,4 +1,4 @@
-import { isObject } from '../../../domain/object.ts'
+import { isObject } from '../../../domain/base/object.ts'
 import { asText } from '../fields.ts'
 import type { ImagePart, JsonObject, TextPart, ThinkingPart, ToolCallPart } from '../model-request.ts'
 import { markedSeal } from '../seal.ts'

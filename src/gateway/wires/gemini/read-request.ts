@@ -1,5 +1,5 @@
+import { isObject } from '../../../domain/base/object.ts'
 import { invalid, PawlError } from '../../../domain/error.ts'
-import { isObject } from '../../../domain/object.ts'
 import { asText, given, present, required } from '../fields.ts'
 import type {
   ImagePart,

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { asText, objectsOf, parsedObject, present, textOf } from '../fields.ts'
 import { retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
 import type { ModelEvent, Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject } from '../../../domain/object.ts'
+import { fieldsOf, isObject } from '../../../domain/base/object.ts'
 import { asList, asText } from '../fields.ts'
 import type { JsonObject } from '../model-request.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { asText, inputOf, objectsOf, parsedObject } from '../fields.ts'
 import type { EndReason, ModelAnswer, ModelEvent, ModelUsage } from '../model-event.ts'
 import type { JsonObject, Part, ToolCallPart } from '../model-request.ts'

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { asText, given, modelOf, present } from '../fields.ts'
 import { ndjsonFrame } from '../frames.ts'
 import type { JsonObject } from '../model-request.ts'

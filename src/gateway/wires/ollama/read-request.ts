@@ -1,5 +1,5 @@
+import { fieldsOf, isObject } from '../../../domain/base/object.ts'
 import { invalid } from '../../../domain/error.ts'
-import { fieldsOf, isObject } from '../../../domain/object.ts'
 import { asText, given, inputOf, modelOf, present, required } from '../fields.ts'
 import type {
   ImagePart,

@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { invalid, PawlError } from '../../../domain/error.ts'
-import { fieldsOf } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
 import { imageOf, inputOf, modelOf, numberOf, objectsOf, present, textOf, textsOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, Tool, ToolCallPart, ToolChoice } from '../model-request.ts'

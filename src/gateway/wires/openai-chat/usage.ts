@@ -1,4 +1,4 @@
-import { isObject } from '../../../domain/object.ts'
+import { isObject } from '../../../domain/base/object.ts'
 import { objectsOf, parsedObject } from '../fields.ts'
 import type { JsonObject } from '../model-request.ts'
 import { usageOf } from '../openai/usage.ts'

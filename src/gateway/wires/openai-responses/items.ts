@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { inputOf, objectsOf, present, textOf } from '../fields.ts'
 import type { JsonObject, ThinkingPart, Tool, ToolCallPart } from '../model-request.ts'
 import { isMarked, markedSeal, sealForClient, sealForProvider } from '../seal.ts'

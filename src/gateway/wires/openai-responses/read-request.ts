@@ -1,5 +1,5 @@
+import { fieldsOf, isObject } from '../../../domain/base/object.ts'
 import { PawlError } from '../../../domain/error.ts'
-import { fieldsOf, isObject } from '../../../domain/object.ts'
 import { readEffort } from '../effort.ts'
 import { imageOf, modelOf, numberOf, objectsOf, present, textOf } from '../fields.ts'
 import type { ImagePart, JsonObject, ModelRequest, Part, TextPart, ToolChoice } from '../model-request.ts'

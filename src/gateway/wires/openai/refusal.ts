@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../domain/object.ts'
+import { fieldsOf } from '../../../domain/base/object.ts'
 import { numberOf, parsedObject, present, textOf } from '../fields.ts'
 import { epochTime, headerTime, later, retryAfter, saidTime, secondsFromNow, secondsUntil } from '../limit-times.ts'
 import type { Refusal, RefusalAnswer, RefusalKind } from '../model-event.ts'

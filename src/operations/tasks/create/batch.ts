@@ -1,7 +1,7 @@
+import { didYouMean } from '../../../domain/base/nearest.ts'
 import { invalid, PawlError } from '../../../domain/error.ts'
 import { newId, TaskId } from '../../../domain/id.ts'
-import { didYouMean } from '../../../domain/nearest.ts'
-import type { NewTask, NewTasks } from '../../../domain/view.ts'
+import type { NewTask, NewTasks } from '../../../domain/view/view.ts'
 
 export interface TaskOfMany {
   readonly id: string

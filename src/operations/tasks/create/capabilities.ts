@@ -1,9 +1,9 @@
 import type { Adapter, AgentHealth } from '../../../agents/port.ts'
-import type { ResolvedAgent } from '../../../domain/agent-config.ts'
+import type { ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import { PawlError } from '../../../domain/error.ts'
+import { toolAccess } from '../../../domain/profile/access.ts'
 import { rightsOf } from '../../../domain/profile/resolve.ts'
-import { toolAccess } from '../../../domain/rule/access.ts'
-import type { NewTask } from '../../../domain/view.ts'
+import type { NewTask } from '../../../domain/view/view.ts'
 
 type Wishes = Pick<NewTask, 'allowedTools' | 'disallowedTools' | 'contextDirs' | 'appendSystemPrompt' | 'role' | 'extraArgs'>
 

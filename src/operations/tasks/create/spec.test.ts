@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ResolvedAgent } from '../../../domain/agent-config.ts'
+import { ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import { specOf } from './spec.ts'
 
 test('a task is recorded if it says so, or if it says nothing and its agent does', () => {

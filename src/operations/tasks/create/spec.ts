@@ -1,6 +1,6 @@
-import type { ResolvedAgent } from '../../../domain/agent-config.ts'
+import type { ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import type { TaskSpec } from '../../../domain/task/spec.ts'
-import type { NewTask } from '../../../domain/view.ts'
+import type { NewTask } from '../../../domain/view/view.ts'
 
 /** What the task says about itself, without what it does not say. */
 export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly ResolvedAgent[]): TaskSpec {

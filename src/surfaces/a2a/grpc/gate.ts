@@ -1,8 +1,8 @@
 import { encodeGrpcStatusDetails, GRPC_STATUS_DETAILS_BIN } from '@a2a-js/sdk/errors/grpc'
 import { Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
 import type { Log } from '../../../base/log.ts'
+import type { Principal } from '../../../domain/auth/role.ts'
 import { messageOf } from '../../../domain/error.ts'
-import type { Principal } from '../../../domain/role.ts'
 import type { Entrance } from '../../../engine/auth/auth.ts'
 import type { Attempt } from '../../../engine/auth/denials.ts'
 

@@ -8,8 +8,8 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import type { Log } from '../../../base/log.ts'
+import { traceContextOf } from '../../../domain/base/trace-context.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
-import { traceContextOf } from '../../../domain/trace-context.ts'
 import type { Entrance } from '../../../engine/auth/auth.ts'
 import type { Denials } from '../../../engine/auth/denials.ts'
 import { callOf } from '../call.ts'

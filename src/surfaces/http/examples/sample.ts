@@ -1,4 +1,4 @@
-import { isObject } from '../../../domain/object.ts'
+import { isObject } from '../../../domain/base/object.ts'
 import { answers } from './answers.ts'
 import { nouns } from './nouns.ts'
 import { requests } from './requests.ts'

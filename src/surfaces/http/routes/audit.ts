@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { AuditVerdict, AuditView, auditActions } from '../../../domain/audit.ts'
+import { AuditVerdict, AuditView, auditActions } from '../../../domain/auth/audit.ts'
 import { Name } from '../../../domain/id.ts'
 import { type App, api, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'

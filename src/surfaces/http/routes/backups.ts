@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { BackupName, BackupUnderWay, BackupView, NewBackup } from '../../../domain/backup-view.ts'
+import { BackupName, BackupUnderWay, BackupView, NewBackup } from '../../../domain/view/backup.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { seesDetail } from '../../../domain/detail.ts'
+import { seesDetail } from '../../../domain/auth/detail.ts'
 import { CheckOutput, ProofView, VerifyView } from '../../../domain/task/check.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { PawlError } from '../../../domain/error.ts'
-import { HaltView } from '../../../domain/view.ts'
+import { HaltView } from '../../../domain/view/view.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import type { Description } from '../describe.ts'
 import { addPage, needs } from '../needs.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { FolderView, TaskFileRead, TaskFileText, TemplateView, WhenRead, WhenText } from '../../../domain/draft.ts'
+import { FolderView, TaskFileRead, TaskFileText, TemplateView, WhenRead, WhenText } from '../../../domain/draft/draft.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { NewElaboration } from '../../../domain/draft/proposal.ts'
 import { TaskId } from '../../../domain/id.ts'
-import { NewElaboration } from '../../../domain/proposal.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { healthWithoutDetail, seesDetail } from '../../../domain/detail.ts'
+import { healthWithoutDetail, seesDetail } from '../../../domain/auth/detail.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { limitWithoutDetail, seesDetail } from '../../../domain/detail.ts'
-import { LimitView } from '../../../domain/limit-view.ts'
+import { limitWithoutDetail, seesDetail } from '../../../domain/auth/detail.ts'
+import { LimitView } from '../../../domain/view/limit.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, schemas, strict } from '../schemas.ts'

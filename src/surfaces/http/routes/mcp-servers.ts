@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { McpHealth, McpServerView } from '../../../domain/mcp-server.ts'
+import { McpHealth, McpServerView } from '../../../domain/agent/mcp-server.ts'
 import { type App, api, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { ModelFigures, ModelFiguresQuery, ModelFiguresView } from '../../../domain/model-figures.ts'
-import { ModelView } from '../../../domain/model-view.ts'
+import { ModelView } from '../../../domain/view/model.ts'
+import { ModelFigures, ModelFiguresQuery, ModelFiguresView } from '../../../domain/view/model-metrics.ts'
 import { type App, api, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

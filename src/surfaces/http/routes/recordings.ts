@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { RunId, TaskId } from '../../../domain/id.ts'
-import { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../../../domain/recording-view.ts'
+import { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../../../domain/view/recording.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict, schemas as taskSchemas } from '../schemas.ts'

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { RunId, TaskId } from '../../../domain/id.ts'
-import { RunLogPart } from '../../../domain/run-log.ts'
+import { RunLogPart } from '../../../domain/view/run-log.ts'
 import { type App, api, type HttpEnv, type Parts } from '../app.ts'
 import { byteRange } from '../byte-range.ts'
 import { streamOf } from '../file-stream.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { scheduleWithoutDetail, seesDetail } from '../../../domain/detail.ts'
+import { scheduleWithoutDetail, seesDetail } from '../../../domain/auth/detail.ts'
 import { Name } from '../../../domain/id.ts'
 import { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView, TaskTemplate } from '../../../domain/schedule/schedule.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { NewSecret, SecretName, SecretScope, SecretView } from '../../../domain/auth/secret.ts'
 import { PawlError } from '../../../domain/error.ts'
-import { NewSecret, SecretName, SecretScope, SecretView } from '../../../domain/secret.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { seesDetail, withoutDetail } from '../../../domain/detail.ts'
+import { seesDetail, withoutDetail } from '../../../domain/auth/detail.ts'
 import { SessionId } from '../../../domain/id.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'

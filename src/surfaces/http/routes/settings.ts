@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { DoctorView } from '../../../domain/doctor.ts'
-import { SettingsChange, SettingsChanged, SettingsView } from '../../../domain/settings-view.ts'
+import { DoctorView } from '../../../domain/view/doctor.ts'
+import { SettingsChange, SettingsChanged, SettingsView } from '../../../domain/view/settings.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

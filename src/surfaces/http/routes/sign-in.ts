@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { SignInCode } from '../../../domain/token.ts'
+import { SignInCode } from '../../../domain/auth/token.ts'
 import { type App, api, callerOf, type HttpEnv, type Parts } from '../app.ts'
 import { cookieFor } from '../cookie.ts'
 import { peerOf, tooOften } from '../gate.ts'

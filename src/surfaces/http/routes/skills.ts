@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { SkillView, SubagentView } from '../../../domain/skill.ts'
+import { SkillView, SubagentView } from '../../../domain/agent/skill.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

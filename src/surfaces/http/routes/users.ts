@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { MadeToken, Me, NewToken, NewUser, TokenView, UserChanges, UserView } from '../../../domain/auth/token.ts'
 import { Name, TokenId } from '../../../domain/id.ts'
-import { MadeToken, Me, NewToken, NewUser, TokenView, UserChanges, UserView } from '../../../domain/token.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { RunId } from '../../../domain/id.ts'
-import { KeptWorkspaceView, QuarantineView } from '../../../domain/workspace-view.ts'
+import { KeptWorkspaceView, QuarantineView } from '../../../domain/view/workspace.ts'
 import { type App, api, callerOf, type Parts } from '../app.ts'
 import { needs } from '../needs.ts'
 import { json, problems, strict } from '../schemas.ts'

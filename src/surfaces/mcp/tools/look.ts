@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventWithoutDetail, seesDetail, withoutDetail } from '../../../domain/detail.ts'
+import { eventWithoutDetail, seesDetail, withoutDetail } from '../../../domain/auth/detail.ts'
 import { RunId, SessionId, TaskId } from '../../../domain/id.ts'
 import { taskStates } from '../../../domain/task/task.ts'
 import { inWords, rests, ShownTask, ShownWithQuestions, shownTask, shownWithQuestions } from '../task-shape.ts'

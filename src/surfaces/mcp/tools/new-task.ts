@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { traceContextOf } from '../../../domain/base/trace-context.ts'
 import { SessionId, TaskId } from '../../../domain/id.ts'
-import { traceContextOf } from '../../../domain/trace-context.ts'
-import { NewTask, type TaskView } from '../../../domain/view.ts'
+import { NewTask, type TaskView } from '../../../domain/view/view.ts'
 import type { Call } from '../call.ts'
 
 /** What may be said of a new task here; the rest of what Pawl knows of tasks is for its own settings and API. */

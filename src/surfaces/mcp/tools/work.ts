@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { mayUse } from '../../../domain/auth/role.ts'
 import { invalid } from '../../../domain/error.ts'
 import { SessionId, TaskId } from '../../../domain/id.ts'
-import { mayUse } from '../../../domain/role.ts'
-import type { TaskView } from '../../../domain/view.ts'
+import type { TaskView } from '../../../domain/view/view.ts'
 import { askThrough, takeAnswers } from '../ask-through.ts'
 import type { Call, RunState } from '../call.ts'
 import {

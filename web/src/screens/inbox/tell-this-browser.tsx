@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { messageOf } from '../../../../src/domain/error.ts'
-import type { PushEvent, PushState, PushView } from '../../../../src/domain/push.ts'
+import type { PushEvent, PushState, PushView } from '../../../../src/domain/notification/push.ts'
 import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { ownPushId, type PushSupport, pushSupport, subscribe, unsubscribe } from '../../data/push.ts'

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { TaskFileRead } from '../../../../src/domain/draft.ts'
+import type { TaskFileRead } from '../../../../src/domain/draft/draft.ts'
 import { messageOf, PawlError } from '../../../../src/domain/error.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Text } from './fields.tsx'

@@ -1,8 +1,8 @@
-import { parseDuration } from '../../../../src/domain/duration.ts'
+import { parseDuration } from '../../../../src/domain/base/duration.ts'
 import type { UploadView } from '../../../../src/domain/files/view.ts'
 import type { NewSchedule } from '../../../../src/domain/schedule/schedule.ts'
 import { priorities, type workspaceModes } from '../../../../src/domain/task/task.ts'
-import type { NewTask } from '../../../../src/domain/view.ts'
+import type { NewTask } from '../../../../src/domain/view/view.ts'
 
 /** What stands in the fields, as text: what it means is decided when it is sent. */
 export interface Written {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { AgentView, HealthView } from '../../../../src/domain/view.ts'
+import type { AgentView, HealthView } from '../../../../src/domain/view/view.ts'
 import { asked } from '../../data/asked.ts'
 import { Ago } from '../../parts/time.tsx'
 import styles from './now.module.css'

@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '../../../../src/domain/duration.ts'
+import { formatDuration, parseDuration } from '../../../../src/domain/base/duration.ts'
 import type { ScheduleChanges, ScheduleView, When } from '../../../../src/domain/schedule/schedule.ts'
 
 /** What stands in the fields of a schedule that is edited, as text. */

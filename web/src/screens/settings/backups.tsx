@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { BackupUnderWay, BackupView } from '../../../../src/domain/backup-view.ts'
 import { messageOf } from '../../../../src/domain/error.ts'
+import type { BackupUnderWay, BackupView } from '../../../../src/domain/view/backup.ts'
 import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Size } from '../../parts/size.tsx'

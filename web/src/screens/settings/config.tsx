@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../../../src/domain/error.ts'
-import type { SettingRow, SettingsChanged, SettingsView } from '../../../../src/domain/settings-view.ts'
+import type { SettingRow, SettingsChanged, SettingsView } from '../../../../src/domain/view/settings.ts'
 import { asked } from '../../data/asked.ts'
 import { pawl } from '../../data/pawl.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { StateBadge } from '../../parts/badge.tsx'
 import styles from './task.module.css'
 

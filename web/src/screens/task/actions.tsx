@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../../../src/domain/error.ts'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { pawl } from '../../data/pawl.ts'
 import { EditForm } from './edit-form.tsx'
 import { ForkForm, useRecordings } from './fork-form.tsx'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { formatCost } from '../../../../src/cli/format.ts'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { Countdown, Since } from '../../parts/time.tsx'
 import styles from './task.module.css'
 

@@ -1,5 +1,5 @@
 import { isEnded, moves, type TaskState } from '../../../../src/domain/task/task.ts'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 
 export const actions = ['cancel', 'resume', 'retry', 'edit', 'remove'] as const
 export type Action = (typeof actions)[number]

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { messageOf } from '../../../../src/domain/error.ts'
-import type { TaskRetry, TaskView } from '../../../../src/domain/view.ts'
+import type { TaskRetry, TaskView } from '../../../../src/domain/view/view.ts'
 import { pawl } from '../../data/pawl.ts'
 import styles from './task.module.css'
 

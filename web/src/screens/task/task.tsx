@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { asked } from '../../data/asked.ts'
 import { useTimeline } from '../../data/use-timeline.ts'
 import { showTitle } from '../../drawn/page.ts'

@@ -1,5 +1,5 @@
 import { type ComponentType, type KeyboardEvent, useState } from 'react'
-import type { TaskView } from '../../../../src/domain/view.ts'
+import type { TaskView } from '../../../../src/domain/view/view.ts'
 import type { Followed } from '../../data/use-timeline.ts'
 import { ChangesView } from '../../parts/changes-view.tsx'
 import { Growing } from '../../parts/growing.tsx'

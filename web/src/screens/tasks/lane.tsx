@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useCallback, useEffect, useImperativeHandle, useRef } from 'react'
-import type { TaskSummary } from '../../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../../src/domain/view/view.ts'
 import type { useTaskPages } from '../../data/task-pages.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import styles from '../tasks.module.css'

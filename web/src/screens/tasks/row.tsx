@@ -1,4 +1,4 @@
-import type { TaskSummary } from '../../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../../src/domain/view/view.ts'
 import { TaskLine, titleOf } from '../../parts/task-line.tsx'
 import styles from '../tasks.module.css'
 import type { Selection } from './selection.ts'

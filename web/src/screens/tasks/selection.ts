@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { TaskSummary } from '../../../../src/domain/view.ts'
+import type { TaskSummary } from '../../../../src/domain/view/view.ts'
 
 export type Chosen = Pick<TaskSummary, 'id' | 'state' | 'name' | 'prompt'>
 
