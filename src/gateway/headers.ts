@@ -1,5 +1,4 @@
 import type { TraceContext } from '../domain/base/trace-context.ts'
-import { headersWithoutKey } from './provider/key-redaction.ts'
 
 /** Names and values in turn, as they go on the wire. */
 export type RawHeaders = readonly string[]
@@ -55,12 +54,8 @@ function has(headers: RawHeaders, name: string): boolean {
   return headerIn(headers, name) !== undefined
 }
 
-/** A provider's headers as they go to the client: one that repeats the key by which we asked stays behind. */
-export const returning = (raw: RawHeaders, key: string | undefined) =>
-  headersWithoutKey(
-    without(raw, (name) => ofProvider.has(name)),
-    key,
-  )
+/** A provider's headers without those that are about its connection to us. */
+export const withoutConnection = (raw: RawHeaders) => without(raw, (name) => ofProvider.has(name))
 
 /** By their names in small letters; the first, where one is there several times. */
 export function named(headers: RawHeaders): Record<string, string> {

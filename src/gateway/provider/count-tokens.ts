@@ -1,7 +1,7 @@
 import type { AttemptParts } from '../attempt.ts'
 import type { Call } from '../call.ts'
-import { returning } from '../headers.ts'
 import type { Route } from '../route.ts'
+import { returning } from './key-redaction.ts'
 import { outgoingTo } from './outgoing.ts'
 import { UpstreamFailure } from './upstream.ts'
 import { collect } from './whole-answer.ts'

@@ -1,5 +1,5 @@
 import { type ByteRedactor, createRedactor } from '../../redact/redactor.ts'
-import type { RawHeaders } from '../headers.ts'
+import { type RawHeaders, withoutConnection } from '../headers.ts'
 import type { Reader, Source } from './source.ts'
 
 /** A provider's body without the key by which we asked, in any of the forms it is usually written in. Only bytes that may be the beginning of the key wait for the next ones. */
@@ -14,8 +14,11 @@ export function withoutKey(source: Source, key: string | undefined): Source {
   }
 }
 
+/** A provider's headers as they go to the client: one that repeats the key by which we asked stays behind. */
+export const returning = (raw: RawHeaders, key: string | undefined) => headersWithoutKey(withoutConnection(raw), key)
+
 /** Headers without those that repeat the key. */
-export function headersWithoutKey(headers: RawHeaders, key: string | undefined): string[] {
+function headersWithoutKey(headers: RawHeaders, key: string | undefined): string[] {
   const redactor = redactorOf(key)
   if (!redactor) return [...headers]
   const holdsKey = (text: string) => {

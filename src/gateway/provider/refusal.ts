@@ -1,8 +1,9 @@
-import { headerIn, named, returning } from '../headers.ts'
+import { headerIn, named } from '../headers.ts'
 import type { Provider } from '../route.ts'
 import type { Refusal } from '../wires/model-event.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ProviderAnswer } from './exchange.ts'
+import { returning } from './key-redaction.ts'
 import { type Collecting, collect } from './whole-answer.ts'
 
 /** An answer of a provider that is a refusal, as it came. */
