@@ -148,6 +148,7 @@ async function startEngine(place: Place, width: number) {
       environment: () => ({}),
       userEnvironment: () => undefined,
       secretsFor: async () => [],
+      hideKnown: async () => undefined,
       auditRemote: async () => undefined,
       selfTests: { assertHolds: async () => undefined },
       codePaths: [...commonCodePaths, ...agentCodePaths],

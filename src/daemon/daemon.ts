@@ -48,6 +48,7 @@ import { createTelemetry } from '../telemetry/telemetry.ts'
 import { conventionalProvider } from './conventional-provider.ts'
 import { examine } from './examine.ts'
 import type { Conformance, Ground } from './ground.ts'
+import { createKnownSecrets } from './known-secrets.ts'
 import { createLiveConfig } from './live-config.ts'
 import { describeAgent, describeAgents, pickDefaultAgent } from './machine/describe-agents.ts'
 import { claimHome, ensureToken, readToken, releaseHome } from './machine/run-file.ts'
@@ -179,6 +180,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       keySource: createKeySource(config.secrets.key, { home: config.home, environment: environmentOf }),
       audit: (tx, { caller, action, subject, detail }) => insertAudit(tx, audit.entry(caller, action, subject, detail)),
     })
+    const userHome = homedir()
+    const knownSecrets = createKnownSecrets({ config, secrets, redactor, userHome, clock, log })
     const walls = options.walls ?? createMachineWalls({ home: config.home, clock, believesEarlier: !options.serveShared })
     // Trying the walls takes a moment; the first run need not wait for it. Whether they hold is asked again, and said, with each run.
     if (options.work) {
@@ -194,7 +197,6 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       })
     }
 
-    const userHome = homedir()
     const probePlace = { path: searchPath(), home: userHome, environment: environmentOf, untrusted: [config.home] }
     const probe = createProbes({ adapterNamed, clock, place: probePlace })
     const warm = createWarm({ clock, log, most: config.limits.warm, idleMs: config.timeouts.warmMs })
@@ -315,6 +317,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       growths,
       audit,
       secrets,
+      knownSecrets,
       sender,
       subscribers,
       listeners,

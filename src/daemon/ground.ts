@@ -22,6 +22,7 @@ import type { Extras } from '../surfaces/mcp/extras.ts'
 import type { Contexts } from '../telemetry/contexts.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { KnownSecrets } from './known-secrets.ts'
 import type { MachineWalls } from './machine/sandbox.ts'
 import type { Servers } from './mcp-servers.ts'
 import type { Started } from './started.ts'
@@ -38,6 +39,7 @@ export interface Ground {
   readonly growths: Growths
   readonly audit: Audit
   readonly secrets: Secrets
+  readonly knownSecrets: KnownSecrets
   /** Of notifications. */
   readonly sender: Sender
   /** Browsers that want to be told. */

@@ -68,6 +68,12 @@ export async function findSecrets(db: Db, names: readonly string[], scopes: read
   return rows
 }
 
+/** Every value of every scope. */
+export async function allSecrets(db: Db): Promise<SealedSecret[]> {
+  const { rows } = await sql<SealedSecret>`select ${sealedColumns} from pawl.secrets order by name, scope`.execute(db)
+  return rows
+}
+
 /** The key stays what it is until the transaction ends. */
 export async function lockKeys(tx: Tx): Promise<void> {
   await sql`lock table pawl.secrets in row exclusive mode`.execute(tx)

@@ -108,7 +108,7 @@ async function isRenewed(file: CredentialFile, lent: string, place: LendingPlace
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** What is called a token, a key or the like in a login. One that is not JSON is a secret as a whole. */
-function secretsOf(text: string): Secret[] {
+export function secretsOf(text: string): Secret[] {
   const found: Secret[] = []
   try {
     JSON.parse(text, (name, value: unknown) => {

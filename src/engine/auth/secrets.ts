@@ -25,6 +25,8 @@ export interface SecretVerbs {
 export interface Secrets extends SecretVerbs {
   /** What a run is given: for each secret that its profile names, the value of the narrowest scope. Rejects if one is missing. */
   resolve(wanted: Profile['secrets'], run: { agent: string; user: string }): Promise<GivenSecret[]>
+  /** Every value of every scope, to be hidden. Rejects if the key cannot be had. */
+  all(): Promise<Secret[]>
   /**
    * Seals every secret with a new key, all of them or none. `from` is the file of the key they were stored with, if that is not where the settings say; then the
    * key that the settings name becomes theirs. Answers how many there are.
@@ -101,6 +103,13 @@ export function createSecrets({ db, keySource, clock, audit }: SecretParts): Sec
       const inUse = [...new Set([...narrowest.values()].map(({ fingerprint }) => fingerprint))]
       const { bytes } = await keys.current(inUse)
       return wanted.map(({ name, variable }) => ({ name, variable, value: unseal(narrowest.get(name)!, bytes) }))
+    },
+
+    async all() {
+      const stored = await store.allSecrets(db)
+      if (stored.length === 0) return []
+      const { bytes } = await keys.current([...new Set(stored.map(({ fingerprint }) => fingerprint))])
+      return stored.map((secret) => ({ name: secret.name, value: unseal(secret, bytes) }))
     },
 
     async rekey(caller, { from } = {}) {

@@ -87,3 +87,15 @@ test('a secret that is known is hidden in the files that are kept', async () => 
   const { sha256 } = entries.find(({ path }) => path === '.env')!
   expect(readFileSync(join(recordingFolder(home, 'r_1').files, sha256!), 'utf8')).toBe('MY_KEY=[redacted:MY_KEY]\n')
 })
+
+test('what has a secret in its name, or leads to one, is left out', async () => {
+  const redactor = createRedactor()
+  redactor.add('KEY', 'correct horse 7')
+  await mkdir(join(workspace, 'a correct horse 7'))
+  await writeFile(join(workspace, 'a correct horse 7/file'), 'x')
+  await writeFile(join(workspace, 'src/correct horse 7.txt'), 'x')
+  await symlink('/secrets/correct horse 7', join(workspace, 'told'))
+  const { entries } = await keep('r_1', { redactor })
+  expect(JSON.stringify(entries)).not.toContain('horse')
+  expect(entries.map(({ path }) => path).sort()).toEqual(['copy-of-a.txt', 'link', 'run.sh', 'src', 'src/deep', 'src/deep/a.txt'])
+})

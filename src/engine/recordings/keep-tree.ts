@@ -34,6 +34,12 @@ export async function keepTree(root: string, folder: RecordingFolder, options: K
   const { redactor, maxBytes, maxFiles = 200_000, without, signal } = options
   const entries: WorkspaceEntry[] = []
   const turn = takingTurns()
+  /** A name cannot be kept without its secret: other files, and links, are found by it. */
+  const isSecret = (text: string) => {
+    const given = Buffer.from(text)
+    const hidden = redactor.stream()
+    return !Buffer.concat([...hidden.write(given), hidden.end()]).equals(given)
+  }
   let [files, bytes] = [0, 0]
   const count = async (read: number) => {
     bytes += read
@@ -46,14 +52,14 @@ export async function keepTree(root: string, folder: RecordingFolder, options: K
   const walk = async (here: string, above: string, depth: number): Promise<void> => {
     for (const name of readdirSync(`${here}/.`)) {
       await count(0)
-      if (name.includes('\ufffd') || `${root}/${above}${name}` === without) continue
+      if (name.includes('\ufffd') || `${root}/${above}${name}` === without || isSecret(`${above}${name}`)) continue
       const at = `${here}/${name}`
       const stat = lstatSync(at, { bigint: true, throwIfNoEntry: false })
       if (!stat) continue
       const entry = { path: `${above}${name}`, mode: Number(stat.mode) & 0o777, mtimeNs: String(stat.mtimeNs) }
       if (stat.isSymbolicLink()) {
         const target = targetOf(at)
-        if (target !== undefined) entries.push({ ...entry, kind: 'link', target })
+        if (target !== undefined && !isSecret(target)) entries.push({ ...entry, kind: 'link', target })
       } else if (stat.isDirectory()) {
         const inside = depth < deepest ? opened(at, constants.O_DIRECTORY) : undefined
         if (inside === undefined) continue

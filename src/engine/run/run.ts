@@ -49,6 +49,8 @@ export interface RunParts extends RunServices {
   readonly settler: Settler
   /** Whether the walls hold. */
   readonly selfTests: Pick<SelfTests, 'assertHolds'>
+  /** Hides all that Pawl knows to be secret, also what this run is not given: an earlier one may have written it down. */
+  readonly hideKnown: () => Promise<void>
   readonly probe: Probe
   readonly warm: Warm
   readonly leftovers: Leftovers
@@ -104,6 +106,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   try {
     // Before anything is said: a key that is known already must not be logged because it stands in the prompt.
     hide(keysOf(taken, parts))
+    await parts.hideKnown()
     log.debug('a run starts', { agent: task.agent, prompt: task.prompt.slice(0, 200) })
     const result = await converse(taken, parts, { watch, log, recordEvent, note, hide, keepChanges })
     vendorSession = result.verdict.vendorSession
