@@ -276,6 +276,8 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
         folder: config.backup.folder,
         pawl: version,
         server: { kind: store.kind, version: store.serverVersion },
+        hideKnown: knownSecrets.refresh,
+        hide: redactor.inPlaceOf,
       },
       subscribers,
       allowsPrivatePush: config.push.allowPrivate,

@@ -43,6 +43,9 @@ export interface BackupParts {
   readonly folder: string
   readonly pawl: string
   readonly server: BackupHeader['database']
+  /** Reads what is secret anew. */
+  readonly hideKnown: () => Promise<void>
+  readonly hide: (content: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
 }
 
 const suffix = '.pawl'
@@ -56,12 +59,13 @@ export function backupVerbs(parts: BackupVerbParts): BackupVerbs {
   }
 
   const take = async (how: BackupAsked, caller: Caller): Promise<BackupView> => {
-    const { database, folder, pawl, server } = ready()
+    const { database, folder, pawl, server, hideKnown, hide } = ready()
     const now = new Date(clock.now())
     const file = how.file === undefined ? join(folder, `${fileName(now)}${suffix}`) : resolve(how.file)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     if (await isThere(file)) throw conflict(`${file} is there already; name another file.`)
     await sweep(dirname(file))
+    await hideKnown()
     const client = await translateDbErrors(() => database.alone())
     const { withKeys = false, withWorkspaces = false, withLogs = false } = how
     const onPart: BackupAsked['onPart'] = (part, contentBytes) => {
@@ -69,7 +73,7 @@ export function backupVerbs(parts: BackupVerbParts): BackupVerbs {
       how.onPart?.(part, contentBytes)
     }
     try {
-      const options = { file, home, pawl, database: server, now, withKeys, withWorkspaces, withLogs, onPart }
+      const options = { file, home, pawl, database: server, now, withKeys, withWorkspaces, withLogs, onPart, hide }
       const summary = await translateDbErrors(() => takeBackup(client, options))
       const view = { name: basename(file), ...summary }
       await audit.record(caller, 'backup.create', view.name, { id: view.id, bytes: view.bytes, withKeys })

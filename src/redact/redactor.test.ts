@@ -202,3 +202,23 @@ describe('bytes that come in pieces', () => {
     expect(redactor.text(`${values.at(0)} ${values.at(-1)}`)).toBe(`${values.at(0)} [redacted:S1999]`)
   })
 })
+
+describe('in place, in pieces', () => {
+  it('finds a secret wherever it is cut in two, and keeps every other byte where it was', async () => {
+    const redactor = createRedactor()
+    redactor.add('KEY', 'correct horse 7')
+    const text = Buffer.from(
+      `${'a'.repeat(200_000)}correct horse 7${'b'.repeat(200_000)}${Buffer.from('correct horse 7').toString('hex')}`,
+    )
+    for (const size of [100_000, 199_990, 200_007, 131_072, 1 << 20]) {
+      const pieces = (async function* () {
+        for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size)
+      })()
+      const kept: Buffer[] = []
+      for await (const piece of redactor.inPlaceOf(pieces)) kept.push(piece)
+      const clean = Buffer.concat(kept).toString()
+      expect(clean.length).toBe(text.length)
+      expect(clean.replace(/a{200000}|b{200000}/g, '|')).toMatch(/^\|\[redacted:KEY\]\*\|\[redacted:KEY\]\**$/)
+    }
+  })
+})

@@ -13,6 +13,8 @@ export interface Redactor {
   value<T>(value: T): T
   /** Marks as long as what they stand for, so that everything keeps its place. */
   inPlace(bytes: Buffer): Buffer
+  /** The same for bytes that come in pieces; only secrets it was told. As many bytes come out as went in. */
+  inPlaceOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   /** For bytes that come in pieces; only secrets it was told. */
   stream(): ByteRedactor
 }
@@ -135,8 +137,32 @@ export function createRedactor(): Redactor {
       const clean = redactShapes(replaceFound(given, search, 0, markOf), markOf)
       return clean === given ? bytes : Buffer.from(clean, 'latin1')
     },
+    inPlaceOf: (pieces) => inPlaceOf(pieces, search),
     stream: () => createByteRedactor(search),
   }
+}
+
+/** So much waits for what follows it: a secret that is cut in two is longer in none of its forms, but for the few that are nearly as long as one may be. */
+const heldInPlace = 128 * 1024
+
+async function* inPlaceOf(pieces: AsyncIterable<Buffer>, search: Search): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0)
+  for await (const piece of pieces) {
+    const bytes = held.length === 0 ? piece : Buffer.concat([held, piece])
+    const clean = coveredIn(bytes, search)
+    const done = Math.max(0, clean.length - heldInPlace)
+    held = clean.subarray(done)
+    if (done > 0) yield clean.subarray(0, done)
+  }
+  if (held.length > 0) yield held
+}
+
+/** Most bytes hold nothing, and need not be made a text to know it. */
+function coveredIn(bytes: Buffer, search: Search): Buffer {
+  if (!search.touches(bytes) && wrappedRegions(bytes, 0).length === 0) return bytes
+  const text = latin1(bytes)
+  const clean = replaceFound(text, search, 0, markOf)
+  return clean === text ? bytes : Buffer.from(clean, 'latin1')
 }
 
 /** One sign per byte: so bytes are searched as text is, whatever they mean. */

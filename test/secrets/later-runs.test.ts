@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { silentLog } from '../../src/base/log.ts'
+import { restoreHome } from '../../src/daemon/restore-home.ts'
 import type { Event } from '../../src/domain/event/event.ts'
-import { eventsUntil, isResting, makeHome, startEngine } from '../engine/home.ts'
+import { eventsUntil, isResting, loadTestConfig, makeHome, startEngine } from '../engine/home.ts'
 
 /** None of them looks like a key: only knowing them helps. */
 const value = (name: string) => `${name} ${randomBytes(9).toString('hex')}`
@@ -70,4 +72,35 @@ it('a secret that one run wrote down is raw neither in the events nor in the rec
   // Not because nothing was kept.
   expect(kept.join('\n')).toContain('[redacted:STORED]')
   expect(JSON.stringify(events)).toContain('[redacted:STORED]')
+})
+
+it('a backup without keys holds no secret that an agent wrote down, and one with keys leaves the files as they are', {
+  timeout: 60_000,
+}, async () => {
+  const home = await makeHome()
+  onTestFinished(home.remove)
+  const daemon = await startEngine(home.path)
+  onTestFinished(() => daemon.stop())
+  const secret = value('stored')
+  await daemon.secrets.setSecret('global', 'STORED', secret, { by: 'test' })
+  const planted = `${'x'.repeat((1 << 20) - 7)}${secret}\nrest`
+  for (const folder of ['quarantine/r_1', 'recordings/r_1', 'workspaces/t_1', 'runs/r_1']) {
+    await mkdir(join(home.path, folder), { recursive: true })
+    await writeFile(join(home.path, folder, 'file'), planted)
+  }
+  const restored = async (withKeys: boolean) => {
+    const other = await mkdtemp(join(tmpdir(), 'pawl-restored-'))
+    onTestFinished(() => rm(other, { recursive: true, force: true }))
+    const file = join(home.path, `${withKeys}.pawl`)
+    await daemon.runtime.createBackup({ file, withKeys, withWorkspaces: true, withLogs: true }, { by: 'test' })
+    await restoreHome({ config: await loadTestConfig(other), file, log: silentLog })
+    const folders = ['quarantine/r_1', 'recordings/r_1', 'workspaces/t_1', 'runs/r_1']
+    return Promise.all(folders.map((folder) => readFile(join(other, folder, 'file'), 'utf8')))
+  }
+  for (const text of await restored(false)) {
+    expect(text.includes(secret)).toBe(false)
+    expect(text).toMatch(/x\[redacted:STORED\]\**\nrest$/)
+    expect(text.length).toBe(planted.length)
+  }
+  for (const text of await restored(true)) expect(text === planted).toBe(true)
 })

@@ -13,6 +13,8 @@ export interface Kept {
   readonly withKeys: boolean
   readonly withWorkspaces: boolean
   readonly withLogs: boolean
+  /** Replaces secrets by as many other bytes. Left out: nothing is replaced. */
+  readonly hide?: ((content: AsyncIterable<Buffer>) => AsyncIterable<Buffer>) | undefined
 }
 
 /** What people have written, and what runs have left that nothing else holds. */
@@ -22,6 +24,8 @@ const keys = ['secret.key', 'push-key.pem', 'a2a-card-key.pem', 'a2a-push-key.pe
 /** Conversations, locks, the server's own files and the token of the home are left out: they are in the tables, or are made anew. */
 const workspaces = ['workspaces']
 const logs = ['runs']
+/** What agents wrote, byte for byte: a backup without keys has none of those that agents wrote down either. The rest is as people wrote it, or found by its digest. */
+const ofAgents = new Set(['recordings', 'quarantine', ...workspaces, ...logs])
 /** Nothing else of a home is ever written by a restore: not its token, nor the files of the server that it restores into. */
 const known = new Set([...always, ...keys, ...workspaces, ...logs])
 
@@ -41,7 +45,11 @@ export async function* homeEntries(home: string, kept: Kept): AsyncGenerator<Hom
   const root = await openDirectory(realpathSync.native(home))
   if (!root) return
   try {
-    for (const name of names) yield* entriesIn(root, name, { path: name, depth: 1 })
+    for (const name of names) {
+      const hide = ofAgents.has(name) && !kept.withKeys ? kept.hide : undefined
+      for await (const { begin, blocks } of entriesIn(root, name, { path: name, depth: 1 }))
+        yield { begin, blocks: hide ? hide(blocks) : blocks }
+    }
   } finally {
     await root.close()
   }
