@@ -74,6 +74,18 @@ describe('a regular expression', () => {
   })
 })
 
+it.each(['[', '[[:a', '\\p{', '(?', '{1', '\\Q', '[\\'])(
+  'what %s begins and nothing ends is refused soon, however often it stands there',
+  (begun) => {
+    for (const length of [20_000, 2_000_000]) {
+      const pattern = begun.repeat(length / begun.length)
+      const startedAt = performance.now()
+      expect(() => compileRegex(pattern)).toThrow(/cannot be used/)
+      expect(performance.now() - startedAt).toBeLessThan(1_500)
+    }
+  },
+)
+
 test.each([
   ['*.ts', ['a.ts'], ['a.js', 'b/a.ts']],
   ['**/*.ts', ['a.ts', 'b/a.ts', 'b/c/a.ts'], ['a.tsx']],

@@ -13,11 +13,14 @@ export interface Regex {
 /** The most instructions of a pattern that is matched beside everything else: each character of a text costs up to 40 ns for each of them. */
 export const mostSteps = 1_000
 
+/** To read what is longer, and never closed, can take the library seconds. */
+const mostChars = 20_000
+
 /** Compiles a pattern for RE2. Refuses, with a sentence, what takes more than linear time and what is too large to compile. */
 export function compileRegex(pattern: string, { ignoreCase = false, most = mostSteps, singleLine = false } = {}): Regex {
   const re2 = load()
+  if (pattern.length > mostChars || sizeOf(pattern) > most) throw tooLarge(pattern)
   refuseBackReferences(pattern)
-  if (sizeOf(pattern) > most) throw tooLarge(pattern)
   let compiled: RE2JS
   try {
     const flags = (ignoreCase ? re2.CASE_INSENSITIVE : 0) | (singleLine ? re2.DOTALL : 0)
@@ -63,9 +66,9 @@ function refuseBackReferences(pattern: string): void {
   for (const [piece] of pattern.matchAll(pieces)) if (piece === '\\k') throw refused(pattern, backReference)
 }
 
-/** One escape, class, opening of a group, repetition or character. */
+/** One escape, class, opening of a group, repetition or character. What is never closed is one piece to the end: looked for again at each sign it would take for ever. */
 const pieces =
-  /\\Q[\s\S]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\(\?[A-Za-z-]*\)|\{(\d+)(?:,(\d*))?\}|[\s\S]/g
+  /\\Q[\s\S]*?(?:\\E|$)|\\[pPxu]\{[^}]*(?:\}|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*(?:\]|\\?$)|\(\?[A-Za-z-]*\)|\{(\d+)(?:,(\d*))?\}|[\s\S]/g
 
 /** About how many instructions it becomes. Counted first, as to compile `(a?){1000}` a hundred times over takes seconds. */
 function sizeOf(pattern: string): number {
