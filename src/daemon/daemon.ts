@@ -12,13 +12,13 @@ import { type Config, environmentOf, searchPath } from '../config/config.ts'
 import { parseWhen } from '../config/when.ts'
 import { passwordsIn } from '../domain/base/secret-names.ts'
 import { unavailable } from '../domain/error.ts'
-import { newId } from '../domain/id.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { commonCodePaths } from '../domain/workspace/code-paths.ts'
 import { type Audit, createAudit } from '../engine/auth/audit.ts'
 import { createEntrance, type Entrance } from '../engine/auth/auth.ts'
 import { createSecrets, type Secrets } from '../engine/auth/secrets.ts'
 import { assertRoom } from '../engine/base/disk-space.ts'
+import { createThisWorker } from '../engine/base/this-worker.ts'
 import { createSubscribers } from '../engine/delivery/push/subscribers.ts'
 import { outboxWriter } from '../engine/delivery/write.ts'
 import { createBlobs } from '../engine/files/blobs.ts'
@@ -111,7 +111,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
   const { config } = live
   const redactor = createRedactor()
   const log = redactedLog(options.log, redactor.value)
-  const self = newId('worker', clock.now())
+  const self = createThisWorker(clock)
   const startedAt = new Date(clock.now()).toISOString()
   const started = createStarted(log)
   const stopped = Promise.withResolvers<'asked' | 'disowned'>()
@@ -137,7 +137,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const migrated = await migrateStore(store.database, { now: new Date(clock.now()), queueVersion: queueSchemaVersion })
     if (migrated > 0) log.info('the database schema was brought up to date', { migrations: migrated })
 
-    const bus = createBus({ database, log, self })
+    const bus = createBus({ database, log, self: self.id })
     await bus.start()
     started.add(() => bus.stop())
     const metrics = createMetrics()
@@ -259,7 +259,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       questions: config.questions,
       blobs,
       files: config.fileLimits,
-      boundTo: options.work && !options.serveShared ? self : null,
+      boundTo: options.work && !options.serveShared ? self.id : null,
       get maxQueued() {
         return config.limits.maxQueued
       },
@@ -352,7 +352,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     if (options.http) void servers.lookAtAll()
 
     const adopt = async (task: string) => {
-      await bindTask(database.db, task, self)
+      await bindTask(database.db, task, self.id)
       bus.tell('admission')
     }
     const daemon = { runtime, entrance, audit, secrets, listeners, adopt, stop, stopped: stopped.promise }

@@ -3,6 +3,7 @@ import type { Log } from '../base/log.ts'
 import type { Config } from '../config/config.ts'
 import type { Audit } from '../engine/auth/audit.ts'
 import type { Secrets } from '../engine/auth/secrets.ts'
+import type { ThisWorker } from '../engine/base/this-worker.ts'
 import type { Subscribers } from '../engine/delivery/push/subscribers.ts'
 import type { Sender } from '../engine/delivery/sender.ts'
 import type { Blobs } from '../engine/files/blobs.ts'
@@ -62,7 +63,7 @@ export interface Ground {
   readonly contexts: Contexts
   readonly userHome: string
   /** This process among the workers. */
-  readonly self: string
+  readonly self: ThisWorker
   /** Whether it runs everybody's tasks, or only those asked of it. */
   readonly shared: boolean
   readonly started: Started

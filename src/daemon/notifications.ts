@@ -96,7 +96,9 @@ export function deliveryOf({
     bus,
     clock,
     log,
-    worker: self,
+    get worker() {
+      return self.id
+    },
     targets,
     sender,
     listeners,

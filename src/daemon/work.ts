@@ -32,9 +32,14 @@ export async function startWork(
   options: { queueClock: QueueClock | undefined; onDisowned: () => void },
 ): Promise<void> {
   const { config, clock, log, database, bus, journal, warm, userHome, self, shared, started } = ground
-  const leftovers = createLeftovers({ home: config.home, worker: self })
+  const leftovers = createLeftovers({
+    home: config.home,
+    get worker() {
+      return self.id
+    },
+  })
   const settler = createSettler({ journal, bus, clock, log, usageWindows: config.limits.usageWindows })
-  const dispatch = createDispatch({ database, worker: self, shared, log, clock: options.queueClock })
+  const dispatch = createDispatch({ database, worker: self.id, shared, log, clock: options.queueClock })
   await dispatch.start()
   started.add(() => dispatch.stop())
 
@@ -47,7 +52,18 @@ export async function startWork(
     for (const { run, sentence } of await sweepGuards(config.home, codePaths))
       if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
   }
-  const recovery = createRecovery({ db: database.db, settler, dispatch, bus, clock, log, self, onBuried })
+  const recovery = createRecovery({
+    db: database.db,
+    settler,
+    dispatch,
+    bus,
+    clock,
+    log,
+    get self() {
+      return self.id
+    },
+    onBuried,
+  })
   const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]
   let opened: Promise<Gateway> | undefined
   // Where no agent asks for its model through it, it is not loaded.
@@ -59,7 +75,9 @@ export async function startWork(
   const identity = processIdentity()
   const worker = createWorker({
     identity: {
-      id: self,
+      get id() {
+        return self.id
+      },
       host: hostname(),
       bootId: identity.bootId,
       pid: identity.pid,
@@ -72,9 +90,18 @@ export async function startWork(
     bus,
     clock,
     log,
-    leave: () => recovery.bury(self),
+    leave: () => recovery.bury(self.id),
     giveBack: recovery.giveBack,
-    onDisowned: options.onDisowned,
+    async onDisowned() {
+      // The task of a one-shot is everybody's by now; this process has nothing more to do.
+      if (!shared) {
+        options.onDisowned()
+        return false
+      }
+      await warm.clear()
+      self.renew()
+      return true
+    },
     run: runParts(ground, { settler, leftovers, codePaths, telemetry: tellAll(listeners), gateway }),
   })
   const admission = createAdmission({
@@ -85,7 +112,9 @@ export async function startWork(
     clock,
     log,
     limits: config.limits,
-    worker: self,
+    get worker() {
+      return self.id
+    },
     shared,
   })
   // Programs that wait for a next turn are agents too.

@@ -148,7 +148,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
           hide: (secrets) => {
             for (const { name, value } of secrets) reveals.push(proving.redactor.add(name, value))
           },
-          isOurs: () => true,
+          isOurs: async () => true,
           onDiskLimit: (message) => {
             full = message
             stop.abort()

@@ -116,6 +116,8 @@ export interface Walled {
   isAlone(): boolean
   /** Stops what lives inside. Left out where nobody can tell that all of it is stopped. */
   readonly freezer?: Freezer | undefined
+  /** Stops the agent in the middle of its turn, as far as `child.stop` would reach it. Left out where the freezer does that. */
+  readonly pauser?: Pauser | undefined
   /** What holds each limit of this run. */
   readonly held?: Readonly<Record<'processes' | 'openFiles' | 'memory' | 'file', LimitHolder>>
   /** Tells, once and before the end is seen, that all inside is ended because it took more than a limit. */
@@ -124,12 +126,20 @@ export interface Walled {
   readonly door?: { readonly server: Server; readonly url: string } | undefined
 }
 
-/** Stops everything inside a sandbox between two turns, so that nobody there writes or runs anything. */
-export interface Freezer {
-  /** True when nothing inside runs any more. False: that could not be done, and some of it may be stopped; end it. */
+/** What stops this program for a while. One that cannot be stopped has to be ended. */
+export const pauserOf = ({ freezer, pauser }: Walled): Pauser => freezer ?? pauser ?? unstoppable
+const unstoppable: Pauser = { freeze: async () => false, thaw: async () => undefined }
+
+/** Stops all processes of an agent, and lets them go on. */
+export interface Pauser {
+  /** True when nothing of it runs any more. False: that could not be done, and some of it may be stopped; end it. */
   freeze(): Promise<boolean>
   /** Lets all go on; resolves when what was due meanwhile has been done, or after a moment. */
   thaw(): Promise<void>
+}
+
+/** Stops everything inside a sandbox between two turns, so that nobody there writes or runs anything. */
+export interface Freezer extends Pauser {
   /** Does what was mounted and masked at the start still lie where it was laid? */
   isCovered(): boolean
 }

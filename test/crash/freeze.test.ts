@@ -55,8 +55,8 @@ async function replaced({ home, task, view, run }: Frozen, expect: ExpectStatic)
   const before = await storedOf(home, run)
 
   home.killDaemon('SIGCONT')
-  await until('the worker that was stopped has ended', 20_000, () => home.pid !== pid)
-  await home.settled()
+  await until('the worker that was stopped has registered again', 20_000, () => home.log().includes('takes runs again'))
+  expect(home.pid).toBe(pid)
   expect(processesOf([run])).toEqual([])
   expect(home.log()).toContain('"reason":"disowned"')
 

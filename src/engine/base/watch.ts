@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Pauser } from '../../sandbox/port.ts'
 
 /** Why a run is ended by us and not by its agent. The first reason stands, but a lost lease outranks all: then nothing may be written. */
 export type StopReason =
@@ -11,6 +12,8 @@ export type StopReason =
   | { readonly kind: 'tripped'; readonly message: string }
   | { readonly kind: 'over_budget'; readonly message: string }
 
+const endSeenWithinMs = 100
+
 /** The timers of one run, and the one place that knows whether and why it was told to stop. */
 export class Watch {
   reason: StopReason | undefined
@@ -20,6 +23,9 @@ export class Watch {
   readonly #cancels: (() => void)[] = []
   #lastEvent: number
   #end: (() => void) | undefined
+  #held: PromiseWithResolvers<void> | undefined
+  /** With what is still to be done to each: what was stopped a moment ago may have to go on. */
+  readonly #paused = new Map<Pauser, Promise<void>>()
 
   constructor(clock: Clock, limits: { totalMs: number | null; idleMs: number | null }) {
     this.#clock = clock
@@ -50,6 +56,44 @@ export class Watch {
     this.#end = undefined
   }
 
+  /** What runs for this run stands still while the run is held. Ends with the returned function, which may be called twice. */
+  accompany(pauser: Pauser): () => void {
+    if (!this.#paused.has(pauser)) this.#paused.set(pauser, Promise.resolve())
+    if (this.#held) this.#pause(pauser)
+    return () => void this.#paused.delete(pauser)
+  }
+
+  get isHeld(): boolean {
+    return this.#held !== undefined
+  }
+
+  /** Nobody can say whether the run is still ours: all that runs for it stands still until somebody can. */
+  hold(): void {
+    if (this.#held || isLoss(this.reason)) return
+    this.#held = Promise.withResolvers()
+    for (const pauser of this.#paused.keys()) this.#pause(pauser)
+  }
+
+  /** The run is still ours. The time in which the agent stood still was not its silence. */
+  letGo(): void {
+    const held = this.#held
+    if (!held) return
+    this.#held = undefined
+    this.#lastEvent = this.#clock.monotonic()
+    for (const [pauser, done] of this.#paused)
+      this.#paused.set(
+        pauser,
+        done.then(() => pauser.thaw()).catch(() => undefined),
+      )
+    held.resolve()
+  }
+
+  /** To be awaited before anything is done that only the run's owner may do: resolves when it is known whether that is still us. */
+  async untilConfirmed(): Promise<void> {
+    await this.#held?.promise
+    await Promise.all(this.#paused.values())
+  }
+
   /** The agent said something; silence is counted in events, not bytes. */
   sawEvent(): void {
     this.#lastEvent = this.#clock.monotonic()
@@ -61,11 +105,14 @@ export class Watch {
     if (this.reason && !harder) return
     this.reason = reason
     this.#controller.abort()
+    if (isLoss(reason)) this.#held?.resolve()
     this.#end?.()
   }
 
   /** How long the agent may tidy up. */
   graceMs(configured: number): number {
+    // One that stands still tidies up nothing.
+    if (this.#held) return 0
     switch (this.reason?.kind) {
       case 'cancelled':
         return this.reason.now ? 0 : configured
@@ -86,9 +133,21 @@ export class Watch {
     this.#end = undefined
   }
 
+  #pause(pauser: Pauser): void {
+    const pause = async () => {
+      if (await pauser.freeze().catch(() => false)) return
+      // One that has just ended could not be stopped either, and its end is about to be seen.
+      await new Promise((seen) => setTimeout(seen, endSeenWithinMs))
+      // Others may start the task at any moment, so this one must not run.
+      if (this.#held && this.#paused.has(pauser)) this.stop({ kind: 'lease_lost' })
+    }
+    this.#paused.set(pauser, this.#paused.get(pauser)!.then(pause))
+  }
+
   #watchSilence(): void {
     const idleMs = this.#idleMs
     if (idleMs === null) return
+    if (this.#held) this.#lastEvent = this.#clock.monotonic()
     const left = this.#lastEvent + idleMs - this.#clock.monotonic()
     if (left <= 0)
       this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
@@ -101,5 +160,7 @@ export class Watch {
     this.#cancels.push(this.#clock.after(step, () => (ms > step ? this.#after(ms - step, fn) : fn())))
   }
 }
+
+const isLoss = (reason: StopReason | undefined) => reason?.kind === 'lease_lost'
 
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

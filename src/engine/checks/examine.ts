@@ -6,8 +6,7 @@ import type { TakenRun } from '../../store/runs.ts'
 import { hasSubtasksToHear } from '../../store/subtasks.ts'
 import { launchingSandbox, RunFailure } from '../base/failure.ts'
 import { type ChecksSaid, isToRepeat } from '../base/retry.ts'
-import type { TurnResult } from '../base/run-context.ts'
-import { isLost, type RunContext } from '../base/run-context.ts'
+import { isLost, type RunContext, type TurnResult } from '../base/run-context.ts'
 import type { RunServices } from '../base/run-services.ts'
 import type { Settled } from '../workspace/settle-guard.ts'
 import { type ProveParts, proveWork, type Site } from './prove.ts'
@@ -45,7 +44,10 @@ export async function examine(
         signal: voice.watch.signal,
         emit: voice.recordEvent,
         hide: voice.hide,
-        isOurs: () => !isLost(voice.watch),
+        async isOurs() {
+          await voice.watch.untilConfirmed()
+          return !isLost(voice.watch)
+        },
         onDiskLimit: (message) => voice.watch.stop({ kind: 'limit', category: 'disk_limit', message }),
       }),
     )

@@ -50,7 +50,7 @@ export interface Proving {
   readonly emit: (event: NewEvent) => unknown
   readonly hide: (secrets: readonly Secret[]) => void
   /** False as soon as somebody else has the task: then the tree is theirs to put in order. */
-  readonly isOurs: () => boolean
+  readonly isOurs: () => Promise<boolean>
   readonly onDiskLimit: (message: string) => void
 }
 
@@ -114,7 +114,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     // What the checks themselves planted is out of the tree, which is therefore another one.
     return settled.quarantined.length > 0 ? { ...boundTo(await hashTree(), result), settled } : { ...result, settled }
   } catch (error) {
-    await (proving.isOurs() ? guard.settle() : guard.release())
+    await ((await proving.isOurs()) ? guard.settle() : guard.release())
     throw error
   } finally {
     stopWatchingDisk?.()

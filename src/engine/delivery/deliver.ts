@@ -63,7 +63,7 @@ export function createDelivery(options: {
   lastRound: boolean
   chance?: () => number
 }): Delivery {
-  const { db, journal, bus, clock, log, worker, sender, listeners, recalls, chance = Math.random } = options
+  const { db, journal, bus, clock, log, sender, listeners, recalls, chance = Math.random } = options
   const targets = (): readonly Notification[] => [...options.targets(), ...(listeners ? [listenersTarget] : [])]
   let stopped = true
   let unhear = () => {}
@@ -127,7 +127,7 @@ export function createDelivery(options: {
     for (let ran = isCutShort ? undefined : sent.ran; ; ) {
       try {
         await journal.transact('outbox.settle', async (tx, record) => {
-          if (!(await settleOutbox(tx, row.id, worker, tried))) return
+          if (!(await settleOutbox(tx, row.id, options.worker, tried))) return
           if (sent.isGone && target.way.kind === 'push') await removePush(tx, target.way.subscription)
           const note = noteOf(target, row, sent, tried)
           if (note !== undefined)
@@ -169,10 +169,10 @@ export function createDelivery(options: {
     const now = new Date(clock.now())
     const latest = new Date(clock.now() + longestBackoffMs)
     if (mayHoldStrays.has(target.name) && !isDraining) {
-      await releaseStrays(db, line, { worker, sending: [...sending.keys()], now })
+      await releaseStrays(db, line, { worker: options.worker, sending: [...sending.keys()], now })
       mayHoldStrays.delete(target.name)
     }
-    const rows = await claimOutbox(db, line, { worker, now, latest, limit }).catch((error: unknown) => {
+    const rows = await claimOutbox(db, line, { worker: options.worker, now, latest, limit }).catch((error: unknown) => {
       // The answer may be what was lost, and not the claim.
       mayHoldStrays.add(target.name)
       throw error

@@ -39,7 +39,7 @@ export function createAdmission(options: {
   shared: boolean
   chance?: () => number
 }): Admission {
-  const { db, journal, dispatch, bus, clock, log, limits, worker, shared, chance = Math.random } = options
+  const { db, journal, dispatch, bus, clock, log, limits, shared, chance = Math.random } = options
   let running: Promise<number> | undefined
   let wanted = false
   let stopped = true
@@ -49,9 +49,10 @@ export function createAdmission(options: {
   /** The round before admitted something, so this one may well do so too and need not look first. */
   let isBusy = false
 
-  const taker = { worker, shared }
+  // Asked anew each time: a worker that was declared dead is another one afterwards.
+  const taker = () => ({ worker: options.worker, shared })
   const wakeParked = () =>
-    journal.transact('task.wake', (tx, record) => wakeDue({ tx, record, at: new Date(clock.now()) }, taker, chance))
+    journal.transact('task.wake', (tx, record) => wakeDue({ tx, record, at: new Date(clock.now()) }, taker(), chance))
   const putOff = () => journal.transact('task.put_off', (tx, record) => putOffCooling({ tx, record, at: new Date(clock.now()) }))
 
   /** What is wrong with tasks that wait must not keep the others from running. */
@@ -69,7 +70,7 @@ export function createAdmission(options: {
   const round = async (): Promise<number> => {
     await heedClock()
     if (!isBusy) {
-      const around = await lookAround(db, { ...taker, running: limits.running, now: new Date(clock.now()) })
+      const around = await lookAround(db, { ...taker(), running: limits.running, now: new Date(clock.now()) })
       isFull = around.isFull
       if (around.hasCooling || around.hasServing) await quietly(putOff)
       if (around.hasDue) await quietly(wakeParked)
@@ -81,7 +82,7 @@ export function createAdmission(options: {
       const now = new Date(clock.now())
       const [, candidates] = await atOnce(tx, (one) => [
         lockAdmission(one),
-        findCandidates(one, { running: limits.running, perAgent: limits.perAgent, shared, worker, now }),
+        findCandidates(one, { running: limits.running, perAgent: limits.perAgent, ...taker(), now }),
       ])
       const apart = firstOfEach(candidates)
       const within = oneProbeEach(withinSlots(apart))
@@ -90,7 +91,7 @@ export function createAdmission(options: {
       const fitting = within.map((task) => admission(task, clock.now()))
       if (fitting.length === 0) return []
       const [chosen] = await atOnce(tx, (one) => [
-        admitTasks(one, fitting, { worker, at: now }),
+        admitTasks(one, fitting, { worker: options.worker, at: now }),
         dispatch.enqueue(
           one,
           fitting.map(({ run }) => run),
@@ -138,7 +139,7 @@ export function createAdmission(options: {
   }
   /** When the next parked task wakes, if that is soon. */
   const planTick = async () => {
-    const wake = await nextWake(db, new Date(clock.now()), taker).catch(() => undefined)
+    const wake = await nextWake(db, new Date(clock.now()), taker()).catch(() => undefined)
     if (stopped) return
     const untilWake = wake ? wake.getTime() - clock.now() + 1 : lookEveryMs
     cancelTimer?.()

@@ -14,7 +14,7 @@ import type { Dispatch } from './dispatch.ts'
 
 /**
  * Finds workers that have died and gives their runs back. Death is proved at once on the same boot, and elsewhere by a beat counter that has not moved for 15 s
- * of our own monotonic time; no wall clock is asked. Doing it twice, or in two processes, changes nothing.
+ * of our own monotonic time, in which the database has answered us; no wall clock is asked. Doing it twice, or in two processes, changes nothing.
  */
 export interface Recovery {
   /** Looks once; answers how many runs were given back. */
@@ -29,6 +29,8 @@ export interface Recovery {
 
 export const deadAfterMs = 15_000
 const lookEveryMs = 2_000
+/** More than this between two answers was an outage, or our own sleep: a worker could not beat either, or we could not see it. */
+const mostBetweenLooksMs = 2 * lookEveryMs
 
 export function createRecovery(options: {
   db: Db
@@ -41,20 +43,22 @@ export function createRecovery(options: {
   /** What the dead have left on this machine is nobody's any more. */
   onBuried?: () => Promise<void>
 }): Recovery {
-  const { db, settler, dispatch, bus, clock, log, self, onBuried } = options
-  const seen = new Map<string, { beat: number; at: number }>()
+  const { db, settler, dispatch, bus, clock, log, onBuried } = options
+  const seen = new Map<string, { beat: number; silentMs: number }>()
+  let answeredAt: number | undefined
   let cancelTimer: (() => void) | undefined
   let looking: Promise<number> | undefined
   let stopped = true
 
-  const isDead = (worker: WorkerRow): boolean => {
+  const isDead = (worker: WorkerRow, passedMs: number): boolean => {
     if (isAlive({ bootId: worker.boot_id, pid: worker.pid, startTime: Number(worker.start_time) }) === false) return true
     const last = seen.get(worker.id)
     if (!last || last.beat !== worker.beat) {
-      seen.set(worker.id, { beat: worker.beat, at: clock.monotonic() })
+      seen.set(worker.id, { beat: worker.beat, silentMs: 0 })
       return false
     }
-    return clock.monotonic() - last.at > deadAfterMs
+    last.silentMs += passedMs
+    return last.silentMs > deadAfterMs
   }
 
   const settleLost = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
@@ -105,7 +109,11 @@ export function createRecovery(options: {
   }
 
   const lookOnce = async (): Promise<number> => {
-    const dead = (await livingWorkers(db)).filter((worker) => worker.id !== self && isDead(worker))
+    const living = await livingWorkers(db)
+    const now = clock.monotonic()
+    const passedMs = Math.min(now - (answeredAt ?? now), mostBetweenLooksMs)
+    answeredAt = now
+    const dead = living.filter((worker) => worker.id !== options.self && isDead(worker, passedMs))
     let count = await eachOf(dead, ({ id }) => bury(id))
     await bookOrphans(db, new Date(clock.now()))
     const orphaned = await orphanedWorkers(db)

@@ -47,8 +47,8 @@ export function createWorker(options: {
   leave: () => Promise<unknown>
   /** Ends one run of this worker as lost, so that its task may run again. */
   giveBack: (run: OpenRun, why: string) => Promise<unknown>
-  /** Called when others have declared this process dead: it must not go on as if nothing had happened. */
-  onDisowned: () => void
+  /** Called when all runs have ended after others have declared this worker dead. True: `identity` has a new id, under which it registers again. */
+  onDisowned: () => Promise<boolean>
 }): Worker {
   const { identity, slots, database, dispatch, journal, bus, clock, log } = options
   const live = new Map<string, LiveRun>()
@@ -67,18 +67,19 @@ export function createWorker(options: {
   }
 
   const beatOnce = async () => {
+    if (isDisowned) return startAnew()
     const sentAt = clock.monotonic()
     await fp('heartbeat.before')
     const held = await beat(database.db, identity.id)
     await fp('heartbeat.after')
     if (held === undefined) {
-      log.error('this worker was declared dead by others; it stops its runs', { reason: 'disowned' })
-      for (const run of live.values()) run.stop({ kind: 'lease_lost' })
-      options.onDisowned()
+      isDisowned = true
+      startAnew()
       return
     }
     // Counted from before the question was sent: the answer may have been on its way while we slept.
     confirmedAt = sentAt
+    if (isConfirmed()) letGo()
     if (held.runs.some((id) => !live.has(id))) {
       mayHoldStrays = true
       takeQuietly()
@@ -89,12 +90,54 @@ export function createWorker(options: {
     // The word of a cancel may not have reached us.
     for (const task of held.cancelled) await checkCancel(task)
   }
+  const isConfirmed = () => clock.monotonic() - confirmedAt <= giveUpAfterMs
+  const holdAll = () => {
+    if (isHolding || live.size === 0) return
+    isHolding = true
+    log.warn('no confirmed beat for too long; agents stand still until the database answers', {
+      runs: live.size,
+      reason: 'self_fence',
+    })
+    for (const run of live.values()) run.hold()
+  }
+  const letGo = () => {
+    if (!isHolding) return
+    isHolding = false
+    log.info('the database has confirmed the leases; agents go on', { runs: live.size })
+    for (const run of live.values()) run.letGo()
+  }
+  let isHolding = false
+
+  /** Others have declared this worker dead and taken its runs. What of them lives here ends, and then it is a new worker. */
+  const startAnew = () => {
+    starting ??= (async () => {
+      log.error('others have declared this worker dead; it ends its agents and registers again', { reason: 'disowned' })
+      // A lease that is being taken under the old id is given back by whoever looks.
+      await taking?.catch(() => undefined)
+      for (const run of live.values()) run.stop({ kind: 'lease_lost' })
+      await Promise.all([...live.values()].map((run) => run.done))
+      if (stopped || !(await options.onDisowned())) return
+      await registerWorker(database.db, identity, new Date(clock.now()))
+      confirmedAt = clock.monotonic()
+      isDisowned = isHolding = mayHoldStrays = false
+      log.info('this worker takes runs again', { worker: identity.id })
+      takeQuietly()
+    })()
+      .catch((error: unknown) => log.warn('this worker will register later', { error: String(error) }))
+      .finally(() => {
+        starting = undefined
+      })
+  }
+  let starting: Promise<void> | undefined
+  let isDisowned = false
+
   /** When each lease was taken: an answer older than the lease cannot speak of it. */
   const leased = new Map<string, number>()
 
   const beating = () => {
     beatOnce().then(
-      () => later(beatEveryMs, beating),
+      // An answer that was long on its way says too little about now.
+      () => later(isDisowned || isConfirmed() ? beatEveryMs : beatAgainMs, beating),
       (error: unknown) => {
         log.warn('a beat was missed', { error: String(error) })
         // Waiting the whole time again would leave nothing of the time after which we must give up.
@@ -111,10 +154,7 @@ export function createWorker(options: {
       // Asleep once more while we asked: the answer is about the time before.
     }
     lookedAt = clock.monotonic()
-    if (clock.monotonic() - confirmedAt > giveUpAfterMs && live.size > 0) {
-      log.error('no confirmed beat for too long; this worker stops its runs', { runs: live.size, reason: 'self_fence' })
-      for (const run of live.values()) run.stop({ kind: 'lease_lost' })
-    }
+    if (!isConfirmed()) holdAll()
     later(1_000, () => void selfFencing())
   }
 
@@ -139,6 +179,7 @@ export function createWorker(options: {
   let mayWait = false
 
   const takeOnce = async () => {
+    if (isDisowned) return
     if (mayHoldStrays) await giveStraysBack()
     const free = slots() - live.size
     mayWait = free <= 0
@@ -160,7 +201,7 @@ export function createWorker(options: {
       if (mayWait && leases.length < runs.length) takeAgain = true
       return found.filter(({ run }) => leases.includes(run.id))
     })
-    if (taken.length > 0) await start(taken)
+    if (taken.length > 0 && !isDisowned) await start(taken)
     mayHoldStrays = false
   }
 
@@ -169,6 +210,7 @@ export function createWorker(options: {
     for (const taken of all) {
       const run = startRun(taken, options.run)
       live.set(run.id, run)
+      if (isHolding) run.hold()
       leased.set(run.id, clock.monotonic())
       void run.done.then(() => {
         live.delete(run.id)
@@ -252,9 +294,10 @@ export function createWorker(options: {
       for (const unsubscribe of unsubscribes) unsubscribe()
       clearTimeout(takeWhatWaits)
       await taking?.catch(() => undefined)
+      await starting
       await fp('shutdown.drain')
       for (const run of live.values()) run.stop({ kind: 'interrupted' })
-      const keepBeating = setInterval(() => void beat(database.db, identity.id).catch(() => undefined), beatEveryMs)
+      const keepBeating = setInterval(() => void beatOnce().catch(() => undefined), beatEveryMs)
       await Promise.all([...live.values()].map((run) => run.done))
       clearInterval(keepBeating)
       for (const cancel of cancels) cancel()

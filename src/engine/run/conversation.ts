@@ -9,8 +9,7 @@ import type { Walls } from '../../sandbox/port.ts'
 import { areChangesOpen, openRunsBefore } from '../../store/changes.ts'
 import type { TakenRun } from '../../store/runs.ts'
 import { failingAs } from '../base/failure.ts'
-import type { TurnResult } from '../base/run-context.ts'
-import { isLost, type RunContext } from '../base/run-context.ts'
+import { isLost, type RunContext, type TurnResult } from '../base/run-context.ts'
 import { type Examined, endedWell, examine, repeats } from '../checks/examine.ts'
 import { artifactFolder, keepArtifacts, openArtifacts } from '../files/artifacts.ts'
 import { layAttachments } from '../files/lay-attachments.ts'
@@ -26,6 +25,7 @@ import { sessionGitConfig } from '../workspace/git.ts'
 import { type Guard, guardWorkspace } from '../workspace/guard.ts'
 import { assertNoHome } from '../workspace/homes.ts'
 import { type PreparedWorkspace, prepareWorkspace } from '../workspace/workspace.ts'
+import { heldSandbox } from './held-sandbox.ts'
 import { makeDirectories, refuseOpenWalls } from './prepare.ts'
 import type { RunParts } from './run.ts'
 import { haveTurn } from './turn.ts'
@@ -42,7 +42,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
   const { run, task } = given
   const adapter = parts.adapterNamed(task.agent_config.adapter, task.agent_config.options)
   const profile = rightsOf(task.agent_config)
-  const { sandbox, health } = await parts.wallsFor(profile)
+  const { sandbox: launching, health } = await parts.wallsFor(profile)
+  const sandbox = heldSandbox(launching, voice.watch)
   const { enforced } = health
   refuseOpenWalls(given, { adapter, profile, health })
   if (enforced) await failingAs('sandbox_error', () => parts.selfTests.assertHolds(profile))
@@ -200,6 +201,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
   } finally {
     await recording?.end()
     await replayed?.end()
+    await voice.watch.untilConfirmed()
     // Whoever has the task now takes the copy over and brings it back.
     if (isLost(voice.watch)) await (ordering ?? release(guard, voice))
     else {
@@ -215,6 +217,7 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
       const { settled } = result ?? {}
       const plantedByChecks = settled && (await settleGuard(async () => settled, voice))
       // Checks may take long: somebody else may have the task by now, and the copy with it.
+      await voice.watch.untilConfirmed()
       const notBack = isLost(voice.watch) ? undefined : await changes.finish(isLast(taken, result, voice))
       left = sentences(planted, plantedByChecks, notBack)
     }
@@ -238,6 +241,7 @@ async function leaveUnused(workspace: PreparedWorkspace, guard: Guard | undefine
     await release(guard, voice)
     await dropGits(guard, voice)
   }
+  await voice.watch.untilConfirmed()
   // Whoever has the task now takes a copy over.
   if (isLost(voice.watch)) return
   await workspace

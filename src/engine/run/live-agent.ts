@@ -1,7 +1,7 @@
 import type { Conversation, Turn, Verdict } from '../../agents/port.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import { type Secret, secretsIn } from '../../domain/base/secret-names.ts'
-import type { Walled } from '../../sandbox/port.ts'
+import { pauserOf, type Walled } from '../../sandbox/port.ts'
 import type { Exit, KillUnit } from '../../sandbox/process/child.ts'
 import type { OpenAccess } from '../auth/agent-access.ts'
 import type { StopReason, Watch } from '../base/watch.ts'
@@ -93,7 +93,7 @@ export function createLiveAgent(parts: {
 
   const endOnce = (wantedMs: number): Promise<Exit> => {
     // What is frozen can only be killed: it answers nothing, and was let go of when its turn ended.
-    const graceMs = isFrozen ? 0 : wantedMs
+    const graceMs = isFrozen || watching?.isHeld ? 0 : wantedMs
     // A harder end cuts short the grace of one that is under way.
     if (ending && graceMs === 0) void child.stop({ graceMs }).catch(() => undefined)
     ending ??= end(graceMs)
@@ -141,12 +141,17 @@ export function createLiveAgent(parts: {
       }
       // One that does not die is reported by `end`, which whoever owns the agent calls next.
       watching = watch
+      const leave = watch.accompany(pauserOf(walled))
+      void child.exited.then(leave)
       watch.begin(() => void stop().catch(() => undefined))
       let verdict: Verdict
       try {
         verdict = await conversation.turn(turn)
       } finally {
         done.resolve()
+        await watch.untilConfirmed()
+        // Between two turns it is frozen by others, and for another reason.
+        leave()
         watching = undefined
         watch.finish()
         await door?.bind(undefined)

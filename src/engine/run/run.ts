@@ -36,6 +36,9 @@ export interface LiveRun {
   readonly id: string
   readonly taskId: string
   stop(reason: StopReason): void
+  /** Nobody can say whether the run is still ours: its agent stands still, and nothing is brought out of the workspace, until `letGo` or a stop. */
+  hold(): void
+  letGo(): void
   /** Resolves when the run is settled and nothing of it lives. Never rejects. */
   readonly done: Promise<void>
 }
@@ -80,7 +83,14 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
       watch.close()
       for (const reveal of reveals) reveal()
     })
-  return { id: run.id, taskId: task.id, stop: (reason) => watch.stop(reason), done }
+  return {
+    id: run.id,
+    taskId: task.id,
+    stop: (reason) => watch.stop(reason),
+    hold: () => watch.hold(),
+    letGo: () => watch.letGo(),
+    done,
+  }
 }
 
 async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log, hide: RunContext['hide']): Promise<void> {

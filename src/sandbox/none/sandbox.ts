@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
-import { type Clock, systemClock } from '../../base/clock.ts'
+import { type Clock, sleep, systemClock } from '../../base/clock.ts'
 import { freshEnvironment } from '../environment.ts'
 import { nameDoor, openDoor } from '../open-door.ts'
-import type { Command, Sandbox, Walled, Walls } from '../port.ts'
+import type { Command, Pauser, Sandbox, Walled, Walls } from '../port.ts'
 import { findProgram, realPath } from '../process/program.ts'
 import { start } from '../process/spawn.ts'
-import { endKillUnit, signal, stopper } from '../process/tree.ts'
+import { endKillUnit, processesOf, signal, stopper } from '../process/tree.ts'
+
+const pausedWithinMs = 2_000
 
 /** No walls: the agent is held together by a process group only, and reads and writes whatever the user of Pawl may. */
 export function createNone(options: { readonly clock?: Clock } = {}): Sandbox {
@@ -50,6 +52,24 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
     clock,
   )
   const { pid, stdin, stdout, stderr, exited } = started
+  const pauser: Pauser = {
+    async freeze() {
+      const deadline = clock.monotonic() + pausedWithinMs
+      for (let before = ''; clock.monotonic() < deadline; await sleep(clock, 5)) {
+        if (running) signal(-started.pid, 'SIGSTOP')
+        const all = await processesOf(walls.unit)
+        for (const one of all) signal(one, 'SIGSTOP')
+        // What was not stopped yet may have started others.
+        if (all.join() === before) return true
+        before = all.join()
+      }
+      return false
+    },
+    async thaw() {
+      if (running) signal(-started.pid, 'SIGCONT')
+      for (const one of await processesOf(walls.unit)) signal(one, 'SIGCONT')
+    },
+  }
   // What has left the process group looks like any other process of this user.
-  return { child: { pid, stdin, stdout, stderr, exited, stop }, door, isAlone: () => false }
+  return { child: { pid, stdin, stdout, stderr, exited, stop }, door, pauser, isAlone: () => false }
 }
