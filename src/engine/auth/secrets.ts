@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { faultOfSecret, SecretName, SecretScope, type SecretView } from '../../domain/auth/secret.ts'
+import type { Secret } from '../../domain/base/secret-names.ts'
 import { invalid, notFound } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { makeKey, readKeyFile } from '../../secrets/key-file.ts'
