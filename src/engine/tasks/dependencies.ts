@@ -3,11 +3,11 @@ import { rankOf } from '../../domain/task/task.ts'
 import type { Tx } from '../../store/database.ts'
 import { dependenciesOf, lockRelated, lockWaiting, openDependencies } from '../../store/task-relations.ts'
 import { findTask, setReason } from '../../store/tasks.ts'
-import { type Moved, type Moving, move } from './move.ts'
+import type { Move, Moved, Moving } from './moving.ts'
 import { nameOf } from './relate.ts'
 
 /** A task has ended: those that waited for it are queued once they wait for nothing else, or fail with it, and with them those that wait for them. */
-export async function releaseDependents(moving: Moving, ended: Moved): Promise<void> {
+export async function releaseDependents(moving: Moving, ended: Moved, move: Move): Promise<void> {
   const { tx, at } = moving
   const waiting = await lockWaiting(tx, ended.id)
   if (waiting.length === 0) return

@@ -1,23 +1,12 @@
 import type { NewEvent } from '../../domain/event/event.ts'
 import type { Totals } from '../../domain/money/totals.ts'
 import { isEnded, type MoveName } from '../../domain/task/task.ts'
-import type { Tx } from '../../store/database.ts'
 import { totalsOfTask } from '../../store/ledger.ts'
-import { closeQuestions } from '../../store/questions.ts'
-import { type MoveChanges, type Moved, moveTask } from '../../store/tasks.ts'
-import type { Recorded } from '../journal/journal.ts'
-import { releaseDependents } from './dependencies.ts'
-import { settleTick } from './settle-tick.ts'
-import { tellParent } from './subtasks/tell-parent.ts'
+import { type MoveChanges, moveTask } from '../../store/tasks.ts'
+import { consequences } from './consequences.ts'
+import type { Moved, Moving } from './moving.ts'
 
-/** A transaction of the journal in which tasks are moved. */
-export interface Moving {
-  readonly tx: Tx
-  readonly record: (entry: Recorded) => void
-  readonly at: Date
-}
-
-export type { Moved }
+export type { Moved, Moving }
 
 /**
  * Moves a task that exists, says so in its journal, and does what follows from it for others, all in one transaction. Undefined if somebody else was first:
@@ -37,13 +26,10 @@ export async function move(
   return moved
 }
 
-/** What the end of a task means for others. Locks go from a task to those that wait for it, never the other way. */
+/** Does what the end of a task means for others. */
 export async function afterMove(moving: Moving, moved: Moved): Promise<void> {
   if (!isEnded(moved.state)) return
-  if (moved.is_asking) await dropQuestions(moving, moved.id)
-  if (moved.has_dependents) await releaseDependents(moving, moved)
-  if (moved.parent_id !== null) await tellParent(moving, moved.parent_id, moved.id)
-  if (moved.schedule_id !== null) await settleTick(moving.tx, moved.id, moving.at)
+  for (const { when, apply } of consequences) if (when(moved)) await apply(moving, moved, move)
 }
 
 const closes = (state: Moved['state']) => isEnded(state) || state === 'review'
@@ -65,10 +51,4 @@ export function withTotals(event: NewEvent, totals: Totals | undefined): NewEven
     default:
       return event
   }
-}
-
-/** What a task still asks needs no answer any more. */
-export async function dropQuestions({ tx, record }: Moving, task: string): Promise<void> {
-  for (const questionId of await closeQuestions(tx, task))
-    record({ task, event: { type: 'question.closed', data: { questionId, state: 'cancelled' } } })
 }

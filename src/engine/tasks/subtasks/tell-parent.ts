@@ -3,14 +3,14 @@ import type { Tx } from '../../../store/database.ts'
 import { takeUntold } from '../../../store/subtasks.ts'
 import type { Continuation, SubtaskResult } from '../../../store/tables.ts'
 import { findTask, type LockedTask, lockTask } from '../../../store/tasks.ts'
-import { type Moving, move } from '../move.ts'
+import type { Move, Moving } from '../moving.ts'
 import { resultsOf, titleOf } from './results.ts'
 
 /**
  * A subtask has ended: if it was the last one, its parent goes on with what they brought, or is looked at by a person. The parent is locked before its subtasks are
  * counted: of two that end at the same moment the later one sees both, so exactly one of them moves the parent. A task that has no subtasks never comes here.
  */
-export async function tellParent(moving: Moving, parentId: string, subtaskId: string): Promise<void> {
+export async function tellParent(moving: Moving, parentId: string, subtaskId: string, move: Move): Promise<void> {
   const { tx, record } = moving
   const parent = await lockTask(tx, parentId)
   const ended = await findTask(tx, subtaskId)
