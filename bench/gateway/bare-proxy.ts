@@ -1,7 +1,7 @@
 import { Agent, createServer, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { endWith } from '../../src/gateway/one-write.ts'
+import { endWith } from '../../src/gateway/base/one-write.ts'
 
 /** The least that can stand between a client and a provider in Node: it hands on, and reads, checks, counts and stores nothing. Prints where it listens. */
 const upstream = new URL(process.argv[2] ?? '')

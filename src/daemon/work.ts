@@ -14,7 +14,7 @@ import { createSettler } from '../engine/run/settle.ts'
 import { createPictureShelf } from '../engine/workspace/changes/snapshot-cache.ts'
 import { sweepStores } from '../engine/workspace/changes/store-folder.ts'
 import { sweepGuards } from '../engine/workspace/settle-guard.ts'
-import type { Gateway } from '../gateway/gateway.ts'
+import type { Gateway } from '../gateway/serving/gateway.ts'
 import { sweepRemovedRuns } from '../operations/tasks/delete-task.ts'
 import { processIdentity } from '../sandbox/process/identity.ts'
 import { openAmong } from '../store/changes.ts'
@@ -68,7 +68,7 @@ export async function startWork(
   let opened: Promise<Gateway> | undefined
   // Where no agent asks for its model through it, it is not loaded.
   const gateway = () => {
-    opened ??= import('../gateway/gateway.ts').then(({ createGateway }) => createGateway({ clock }))
+    opened ??= import('../gateway/serving/gateway.ts').then(({ createGateway }) => createGateway({ clock }))
     return opened
   }
   started.add(async () => (await opened)?.close())

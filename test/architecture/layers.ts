@@ -28,6 +28,7 @@ export const layers: Record<string, Layers> = {
     'notification',
     'auth',
   ],
+  gateway: ['wires', 'base', 'recordings', 'money', 'client', 'provider', 'serving'],
   sandbox: ['process', 'files', 'egress', '.', ['bubblewrap', 'none'], 'index.ts'],
   daemon: ['machine', 'doctor', '.'],
   engine: [

@@ -17,7 +17,7 @@ afterAll(() => home.remove())
 /** What only some daemons need, and those not at their start: each is loaded for the first who uses it. */
 const seldom = [
   /node_modules\/(@grpc|@a2a-js|@agentclientprotocol|@modelcontextprotocol|@bufbuild|protobufjs|jose|@clack)\//,
-  /src\/gateway\/(gateway|serve|wires\/index|provider\/list-request)\.ts$/,
+  /src\/gateway\/(serving\/gateway|serving\/serve|wires\/index|provider\/list-request)\.ts$/,
   /src\/gateway\/recordings\/(replay|recorder)\.ts$/,
   /src\/agents\/[^/]+\/(conversation|exec|acp|one-shot|run|probe)\.ts$/,
   /src\/engine\/(recordings|backups|draft|elaborate)\/verbs\.ts$/,

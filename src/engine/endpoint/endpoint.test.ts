@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../test/engine/until.ts'
 import { PawlError } from '../../domain/error.ts'
-import type { ModelDoor } from '../../gateway/gateway.ts'
+import type { ModelDoor } from '../../gateway/serving/gateway.ts'
 import { createToolServer } from '../../tools/serve.ts'
 import { type DoorOptions, type DoorVerbs, serveDoor } from './endpoint.ts'
 

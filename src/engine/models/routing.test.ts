@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { accountOf } from '../../domain/agent/account.ts'
 import { ResolvedAgent } from '../../domain/agent/agent-config.ts'
 import type { ModelTable } from '../../domain/agent/models.ts'
-import type { Provider } from '../../gateway/route.ts'
+import type { Provider } from '../../gateway/base/route.ts'
 import { createRouting, type RoutingParts } from './routing.ts'
 
 const table: ModelTable = {

@@ -10,8 +10,8 @@ import {
   type WireName,
   withoutMode,
 } from '../../domain/agent/models.ts'
+import type { Provider, Route, Routing } from '../../gateway/base/route.ts'
 import { isFree, wireOf } from '../../gateway/provider/kinds.ts'
-import type { Provider, Route, Routing } from '../../gateway/route.ts'
 
 export interface RoutingParts {
   /** What the settings list. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { modelPrices } from '../../agents/shared/model-prices.ts'
 import { createPrices, price } from '../../domain/money/prices.ts'
-import type { Route } from '../../gateway/route.ts'
+import type { Route } from '../../gateway/base/route.ts'
 import { createRoutePrices } from './route-prices.ts'
 
 const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000, cacheReadTokens: 0, cacheWriteTokens: 0 }

@@ -1,5 +1,5 @@
 import type { Cost, Prices } from '../../domain/money/prices.ts'
-import type { Route } from '../../gateway/route.ts'
+import type { Route } from '../../gateway/base/route.ts'
 
 /** What calls of one route cost, and can cost. */
 export interface RoutePrices {

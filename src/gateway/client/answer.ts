@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { named } from '../headers.ts'
-import { endWith } from '../one-write.ts'
+import { named } from '../base/headers.ts'
+import { endWith } from '../base/one-write.ts'
 import type { CallRecorder } from '../recordings/recording.ts'
 import { type Gone, GoneSignal } from './gone.ts'
 

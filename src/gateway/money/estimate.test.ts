@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Route } from '../route.ts'
+import type { Route } from '../base/route.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import { inputTokens, worstCase } from './estimate.ts'
 import { guessTokens } from './token-guess.ts'

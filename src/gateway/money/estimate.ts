@@ -1,6 +1,6 @@
 import { fieldsOf, isObject } from '../../domain/base/object.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../base/route.ts'
 import { asText } from '../wires/fields.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { RequestHead } from '../wires/wire.ts'

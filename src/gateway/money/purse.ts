@@ -1,5 +1,5 @@
 import { PawlError } from '../../domain/error.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../base/route.ts'
 import type { ModelUsage, RefusalKind } from '../wires/model-event.ts'
 
 /** One run's money. Nothing leaves for a provider before its worst price is reserved; what is reserved outlives this process. */

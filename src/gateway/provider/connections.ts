@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
-import { headerIn, type RawHeaders } from '../headers.ts'
+import { headerIn, type RawHeaders } from '../base/headers.ts'
 import type { Exchange } from './exchange.ts'
 
 export interface Endpoint {

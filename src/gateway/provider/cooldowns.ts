@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../base/route.ts'
 import type { Refusal, RefusalKind } from '../wires/model-event.ts'
 
 /** Which accounts are at a limit, and until when, as their providers have said. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { RawHeaders } from '../headers.ts'
+import type { RawHeaders } from '../base/headers.ts'
 import { type AnswerHearer, AnswerParser } from './answer-parser.ts'
 import type { Reader, Source } from './source.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ask, provider, route, routingOf, startProvider, startStage } from '../../../test/gateway/stage.ts'
-import type { Provider } from '../route.ts'
+import type { Provider } from '../base/route.ts'
 import type { JsonObject } from '../wires/model-request.ts'
 import type { WireName } from '../wires/wire.ts'
 

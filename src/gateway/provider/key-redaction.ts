@@ -1,5 +1,5 @@
 import { type ByteRedactor, createRedactor } from '../../redact/redactor.ts'
-import { type RawHeaders, withoutConnection } from '../headers.ts'
+import { type RawHeaders, withoutConnection } from '../base/headers.ts'
 import type { Reader, Source } from './source.ts'
 
 /** A provider's body without the key by which we asked, in any of the forms it is usually written in. Only bytes that may be the beginning of the key wait for the next ones. */

@@ -1,5 +1,5 @@
-import { headerIn, named } from '../headers.ts'
-import type { Provider } from '../route.ts'
+import { headerIn, named } from '../base/headers.ts'
+import type { Provider } from '../base/route.ts'
 import type { Refusal } from '../wires/model-event.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ProviderAnswer } from './exchange.ts'

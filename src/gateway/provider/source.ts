@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { unavailable } from '../../domain/error.ts'
-import { headerIn, type RawHeaders } from '../headers.ts'
+import { headerIn, type RawHeaders } from '../base/headers.ts'
 
 /** The bytes of a body, as they come. */
 export interface Source {

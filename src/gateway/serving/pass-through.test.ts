@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ask, provider, providerKey, route, routingOf, startProvider, startStage, token } from '../../../test/gateway/stage.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../base/route.ts'
 import type { WireName } from '../wires/wire.ts'
 
 const closers: (() => Promise<unknown>)[] = []

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ClientAnswer } from '../client/answer.ts'
+import { refuse } from '../client/refusals.ts'
+import { addressed, drain, hasToken } from '../client/request.ts'
+import type { Refusal } from '../wires/model-event.ts'
 import type { AttemptParts } from './attempt.ts'
-import { ClientAnswer } from './client/answer.ts'
-import { refuse } from './client/refusals.ts'
-import { addressed, drain, hasToken } from './client/request.ts'
 import type { GatewayRun, ModelDoor } from './gateway.ts'
 import { createServing } from './serve.ts'
-import type { Refusal } from './wires/model-event.ts'
 
 /** One run's way to its models, until it is closed. */
 export function openModelDoor(parts: AttemptParts, run: GatewayRun): ModelDoor {

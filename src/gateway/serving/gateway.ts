@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../base/clock.ts'
-import type { Log } from '../base/log.ts'
-import type { TraceContext } from '../domain/base/trace-context.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { TraceContext } from '../../domain/base/trace-context.ts'
+import { defaultLimits, type GatewayLimits } from '../base/limits.ts'
+import type { Routing } from '../base/route.ts'
+import type { CallFacts, Purse } from '../money/purse.ts'
+import { createCooldowns } from '../provider/cooldowns.ts'
+import { createUpstream } from '../provider/upstream.ts'
+import type { Recorder, Replay } from '../recordings/recording.ts'
 import { openModelDoor } from './model-door.ts'
-import type { CallFacts, Purse } from './money/purse.ts'
-import { defaultLimits, type GatewayLimits } from './options.ts'
-import { createCooldowns } from './provider/cooldowns.ts'
-import { createUpstream } from './provider/upstream.ts'
-import type { Recorder, Replay } from './recordings/recording.ts'
-import type { Routing } from './route.ts'
 
 /** One door to the models. Knows nothing of tasks: a run brings its routes, its money and whoever wants to hear. */
 export interface Gateway {

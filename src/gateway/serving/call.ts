@@ -1,9 +1,9 @@
-import type { ClientAnswer } from './client/answer.ts'
+import type { RawHeaders } from '../base/headers.ts'
+import type { ClientAnswer } from '../client/answer.ts'
+import type { ForeignSeals } from '../provider/foreign-seals.ts'
+import type { JsonObject } from '../wires/model-request.ts'
+import type { Asked, RequestHead, Wire } from '../wires/wire.ts'
 import type { GatewayRun } from './gateway.ts'
-import type { RawHeaders } from './headers.ts'
-import type { ForeignSeals } from './provider/foreign-seals.ts'
-import type { JsonObject } from './wires/model-request.ts'
-import type { Asked, RequestHead, Wire } from './wires/wire.ts'
 
 /** One request of a client, read and understood. */
 export interface Call {

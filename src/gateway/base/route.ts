@@ -1,4 +1,4 @@
-import type { WireName } from './wires/wire.ts'
+import type { WireName } from '../wires/wire.ts'
 
 /** Where a model is served. */
 export interface Provider {

@@ -1,4 +1,4 @@
-import type { TraceContext } from '../domain/base/trace-context.ts'
+import type { TraceContext } from '../../domain/base/trace-context.ts'
 
 /** Names and values in turn, as they go on the wire. */
 export type RawHeaders = readonly string[]

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ask, provider, route, routingOf, startProvider, startStage } from '../../test/gateway/stage.ts'
+import { ask, provider, route, routingOf, startProvider, startStage } from '../../../test/gateway/stage.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Call } from '../call.ts'
+import type { Route } from '../base/route.ts'
+import type { CallFacts } from '../money/purse.ts'
 import type { Delivery } from '../provider/delivery.ts'
-import type { Route } from '../route.ts'
-import type { CallFacts } from './purse.ts'
+import type { Call } from './call.ts'
 
 /** What becomes known of one try. */
 export interface AttemptFacts {

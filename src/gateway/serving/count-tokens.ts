@@ -1,10 +1,10 @@
-import type { AttemptParts } from '../attempt.ts'
-import type { Call } from '../call.ts'
-import type { Route } from '../route.ts'
-import { returning } from './key-redaction.ts'
+import type { Route } from '../base/route.ts'
+import { returning } from '../provider/key-redaction.ts'
+import { UpstreamFailure } from '../provider/upstream.ts'
+import { collect } from '../provider/whole-answer.ts'
+import type { AttemptParts } from './attempt.ts'
+import type { Call } from './call.ts'
 import { outgoingTo } from './outgoing.ts'
-import { UpstreamFailure } from './upstream.ts'
-import { collect } from './whole-answer.ts'
 
 /** Lets a provider count that can. It costs nothing, so nothing is reserved. False if the provider did not do it. */
 export async function passCount({ upstream, clock, limits }: AttemptParts, call: Call, route: Route): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ask, provider, route, routingOf, startProvider, startStage, token } from '../../test/gateway/stage.ts'
-import { PawlError } from '../domain/error.ts'
+import { ask, provider, route, routingOf, startProvider, startStage, token } from '../../../test/gateway/stage.ts'
+import { PawlError } from '../../domain/error.ts'
+import type { RecordedAsk } from '../recordings/recording.ts'
+import type { WireName } from '../wires/wire.ts'
 import type { GatewayRun } from './gateway.ts'
-import type { RecordedAsk } from './recordings/recording.ts'
-import type { WireName } from './wires/wire.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
