@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
     'sandbox/port',
     'sandbox/process',
     'bounded',
-    'tools/bridge',
+    'tools/mcp/bridge',
     'sandbox/egress/address-class',
     'sandbox/files/remove-tree',
     'sandbox/files/directory-handle',
@@ -238,7 +238,7 @@ describe('the architecture', () => {
     const readers = [
       'config/config.ts',
       'sandbox/bubblewrap/init.ts',
-      'tools/bridge.ts',
+      'tools/mcp/bridge.ts',
       'agents/ollama/program/main.ts',
       'agents/a2a/program/main.ts',
       'agents/acp/attendant-source.ts',

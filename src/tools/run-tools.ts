@@ -5,13 +5,13 @@ import type { Profile } from '../domain/profile/profile.ts'
 import type { Fetcher } from '../sandbox/egress/fetch.ts'
 import type { Walls } from '../sandbox/port.ts'
 import type { Child } from '../sandbox/process/child.ts'
+import type { Tool } from './base/tool.ts'
 import { pathRulesOf } from './files/path-rules.ts'
-import { createRunInside } from './run-inside.ts'
-import { createSkillTools } from './skill.ts'
 import { createSshTools, type SshToolsOptions } from './ssh/ssh-tools.ts'
-import { createStrictTools } from './strict.ts'
-import type { Permit } from './strict-parts.ts'
-import type { Tool } from './tool.ts'
+import { createRunInside } from './strict/run-inside.ts'
+import { createSkillTools } from './strict/skill.ts'
+import { createStrictTools } from './strict/strict.ts'
+import type { Permit } from './strict/strict-parts.ts'
 
 export interface RunToolsOptions {
   readonly profile: Profile

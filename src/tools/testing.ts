@@ -2,9 +2,9 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } fro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PawlError } from '../domain/error.ts'
-import { createStrictTools, type StrictOptions } from './strict.ts'
-import type { Permit } from './strict-parts.ts'
-import type { ToolVerbs } from './tool.ts'
+import type { ToolVerbs } from './base/tool.ts'
+import { createStrictTools, type StrictOptions } from './strict/strict.ts'
+import type { Permit } from './strict/strict-parts.ts'
 
 /** A workspace that the agent knows as /workspace, a read-only folder /docs, and a world outside that holds a secret. */
 export interface ToolWorld {

@@ -239,8 +239,8 @@ export const agentCore = {
     means: 'Path rules stand before any tool does, or the run does not start; files get the right owner.',
     shown: [
       "src/engine/endpoint/endpoint.test.ts > is nobody's if the tools of the run cannot be made, and says why",
-      'src/tools/strict.test.ts > is nothing where a root is missing',
-      'src/tools/strict.test.ts > what is written belongs to that user, folders too',
+      'src/tools/strict/strict.test.ts > is nothing where a root is missing',
+      'src/tools/strict/strict.test.ts > what is written belongs to that user, folders too',
     ],
   },
   'S2-31': {
@@ -248,7 +248,7 @@ export const agentCore = {
     shown: [
       'test/engine/task-mounts.test.ts > what the agent says of a place inside is shown as the place that the user knows',
       'src/domain/profile/shown-paths.test.ts > %s is shown as %s',
-      'src/tools/strict.test.ts > answers with what a command printed and how it ended, in paths that the user knows',
+      'src/tools/strict/strict.test.ts > answers with what a command printed and how it ended, in paths that the user knows',
     ],
   },
 

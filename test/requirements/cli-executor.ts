@@ -188,7 +188,7 @@ export const cliExecutor = {
   'S0-27': {
     means: "Programs that speak MCP get our one server, `pawl`, at the run's door.",
     shown: [
-      'src/tools/serve.test.ts > greets a client of %s as pawl, without a session',
+      'src/tools/mcp/serve.test.ts > greets a client of %s as pawl, without a session',
       'test/contracts/real-program.ts > asks through our tool, is blocked, and hears the answer in its next run',
     ],
   },

@@ -155,7 +155,7 @@ export const rulings = {
   },
   'C-21': {
     means: 'Our MCP server is called `pawl`.',
-    shown: ['src/tools/serve.test.ts > greets a client of %s as pawl, without a session'],
+    shown: ['src/tools/mcp/serve.test.ts > greets a client of %s as pawl, without a session'],
   },
   'C-22': {
     means: 'codex and ollama are driven as the real programs are, not as first written down.',

@@ -1,5 +1,5 @@
 import { asObject, type Fields } from '../../domain/base/object.ts'
-import { bridgeSource } from '../../tools/bridge.ts'
+import { bridgeSource } from '../../tools/mcp/bridge.ts'
 import type { LaunchSpec } from '../port.ts'
 import { doorServers } from '../shared/door-servers.ts'
 import { list, text } from '../shared/fields.ts'

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../../test/engine/until.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { ModelDoor } from '../../gateway/serving/gateway.ts'
-import { createToolServer } from '../../tools/serve.ts'
+import { createToolServer } from '../../tools/mcp/serve.ts'
 import { type DoorOptions, type DoorVerbs, serveDoor } from './endpoint.ts'
 
 const closers: (() => Promise<unknown>)[] = []

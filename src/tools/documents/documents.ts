@@ -1,5 +1,5 @@
 import { PawlError } from '../../domain/error.ts'
-import { isBinary } from '../answer-text.ts'
+import { isBinary } from '../base/answer-text.ts'
 import { textOfMarkup } from './markup.ts'
 import { type Archive, openArchive } from './zip.ts'
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { SshAccess } from '../../domain/profile/profile.ts'
-import type { Permit } from '../strict-parts.ts'
+import type { Permit } from '../strict/strict-parts.ts'
 import { createSshTools, type SshAudit, type SshToolsOptions } from './ssh-tools.ts'
 import { type Sshd, startSshd } from './testing.ts'
 

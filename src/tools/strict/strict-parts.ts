@@ -1,6 +1,6 @@
-import { PawlError } from '../domain/error.ts'
-import type { Fetcher } from '../sandbox/egress/fetch.ts'
-import type { Files } from './files/files.ts'
+import { PawlError } from '../../domain/error.ts'
+import type { Fetcher } from '../../sandbox/egress/fetch.ts'
+import type { Files } from '../files/files.ts'
 
 /** What the tools of one run work with. */
 export interface StrictParts {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { PawlError } from '../domain/error.ts'
-import { longestAnswer, withoutMiddle } from './answer-text.ts'
+import { PawlError } from '../../domain/error.ts'
+import { longestAnswer, withoutMiddle } from '../base/answer-text.ts'
+import { reaching, tool } from '../base/tool.ts'
 import type { Ran, RunInside, StrictParts } from './strict-parts.ts'
-import { reaching, tool } from './tool.ts'
 
 const usualMs = 120_000
 const longestMs = 600_000

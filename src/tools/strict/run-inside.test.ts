@@ -2,8 +2,8 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBubblewrap } from '../sandbox/bubblewrap/sandbox.ts'
-import type { Walls } from '../sandbox/port.ts'
+import { createBubblewrap } from '../../sandbox/bubblewrap/sandbox.ts'
+import type { Walls } from '../../sandbox/port.ts'
 import { createRunInside } from './run-inside.ts'
 import { createStrictTools } from './strict.ts'
 

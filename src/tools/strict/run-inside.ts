@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../base/clock.ts'
-import type { Child } from '../sandbox/process/child.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Child } from '../../sandbox/process/child.ts'
 import type { RunInside } from './strict-parts.ts'
 
 const graceMs = 2_000

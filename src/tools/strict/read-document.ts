@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { PawlError, unavailable } from '../../domain/error.ts'
+import { reading, tool } from '../base/tool.ts'
+import { documentEndings, textOfDocument } from '../documents/documents.ts'
 import { readWhole } from '../files/content.ts'
 import type { Place } from '../files/files.ts'
-import { filePath } from '../files/read.ts'
-import type { RunInside, StrictParts } from '../strict-parts.ts'
-import { reading, tool } from '../tool.ts'
-import { documentEndings, textOfDocument } from './documents.ts'
+import { filePath } from './read.ts'
+import type { RunInside, StrictParts } from './strict-parts.ts'
 
 const mostBytes = 32 * 1024 * 1024
 const pageCharacters = 100_000

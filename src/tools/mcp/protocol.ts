@@ -10,12 +10,12 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import type { Log } from '../base/log.ts'
-import { version } from '../base/version.ts'
-import { isObjectOrArray } from '../domain/base/object.ts'
-import { messageOf, PawlError } from '../domain/error.ts'
+import type { Log } from '../../base/log.ts'
+import { version } from '../../base/version.ts'
+import { isObjectOrArray } from '../../domain/base/object.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
+import type { Tool, ToolVerbs } from '../base/tool.ts'
 import { subtaskTools } from './subtasks.ts'
-import type { Tool, ToolVerbs } from './tool.ts'
 import { tools as always, toolNamed } from './tools.ts'
 
 /** What goes back over HTTP; the body is JSON or empty. */

@@ -1,10 +1,10 @@
 import { StringDecoder } from 'node:string_decoder'
 import { z } from 'zod'
 import { PawlError } from '../../domain/error.ts'
-import { isBinary } from '../answer-text.ts'
-import type { StrictParts } from '../strict-parts.ts'
-import { reading, tool } from '../tool.ts'
-import { withFile } from './content.ts'
+import { isBinary } from '../base/answer-text.ts'
+import { reading, tool } from '../base/tool.ts'
+import { withFile } from '../files/content.ts'
+import type { StrictParts } from './strict-parts.ts'
 
 const mostLines = 2_000
 const longestLine = 2_000

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Fetcher } from '../sandbox/egress/fetch.ts'
-import { textOfMarkup } from './documents/markup.ts'
+import type { Fetcher } from '../../sandbox/egress/fetch.ts'
+import { reaching, tool } from '../base/tool.ts'
+import { textOfMarkup } from '../documents/markup.ts'
 import type { StrictParts } from './strict-parts.ts'
-import { reaching, tool } from './tool.ts'
 
 const pageCharacters = 50_000
 

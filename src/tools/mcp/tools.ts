@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { didYouMean } from '../domain/base/nearest.ts'
-import { PawlError } from '../domain/error.ts'
-import { QuestionAsked } from '../domain/question/question.ts'
-import { type Tool, tool } from './tool.ts'
+import { didYouMean } from '../../domain/base/nearest.ts'
+import { PawlError } from '../../domain/error.ts'
+import { QuestionAsked } from '../../domain/question/question.ts'
+import { type Tool, tool } from '../base/tool.ts'
 
 /** What every run is offered. */
 export const tools: readonly Tool[] = [

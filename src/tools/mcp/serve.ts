@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Log, silentLog } from '../base/log.ts'
-import type { ToolExchange } from '../domain/agent/tool-exchange.ts'
-import { messageOf } from '../domain/error.ts'
+import { type Log, silentLog } from '../../base/log.ts'
+import type { ToolExchange } from '../../domain/agent/tool-exchange.ts'
+import { messageOf } from '../../domain/error.ts'
+import type { Tool, ToolVerbs } from '../base/tool.ts'
 import type { Answer, Protocol } from './protocol.ts'
-import type { Tool, ToolVerbs } from './tool.ts'
 
 export interface ToolServer {
   /** Answers one HTTP request whose sender is already known to be the agent. Never rejects. */

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { version } from '../base/version.ts'
-import { conflict } from '../domain/error.ts'
+import { version } from '../../base/version.ts'
+import { conflict } from '../../domain/error.ts'
+import { reading, type ToolVerbs, tool } from '../base/tool.ts'
 import { createToolServer, type ToolServer } from './serve.ts'
-import { reading, type ToolVerbs, tool } from './tool.ts'
 
 const servers: Server[] = []
 afterEach(async () => {

@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { createFetcher } from '../sandbox/egress/fetch.ts'
-import { decide, readRules } from '../sandbox/egress/host-rule.ts'
-import { createNone } from '../sandbox/none/sandbox.ts'
-import { pathRulesOf } from './files/path-rules.ts'
+import { createFetcher } from '../../sandbox/egress/fetch.ts'
+import { decide, readRules } from '../../sandbox/egress/host-rule.ts'
+import { createNone } from '../../sandbox/none/sandbox.ts'
+import { pathRulesOf } from '../files/path-rules.ts'
+import { createToolWorld, type ToolWorld } from '../testing.ts'
 import { createRunInside } from './run-inside.ts'
 import { createStrictTools, type StrictOptions } from './strict.ts'
-import { createToolWorld, type ToolWorld } from './testing.ts'
 
 const worlds: ToolWorld[] = []
 afterEach(async () => {

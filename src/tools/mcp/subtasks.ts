@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { fenced, named } from '../domain/base/fenced.ts'
-import type { SubtaskVerbs, SubtaskView } from '../domain/task/subtask.ts'
-import { SubtaskAsked } from '../domain/task/subtask.ts'
-import { reading, type Tool, tool } from './tool.ts'
+import { fenced, named } from '../../domain/base/fenced.ts'
+import type { SubtaskVerbs, SubtaskView } from '../../domain/task/subtask.ts'
+import { SubtaskAsked } from '../../domain/task/subtask.ts'
+import { reading, type Tool, tool } from '../base/tool.ts'
 
 /** What a run is offered whose task may be split. */
 export const subtaskTools = (verbs: SubtaskVerbs): Tool[] => [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { tool } from '../base/tool.ts'
 import type { StrictParts } from './strict-parts.ts'
-import { tool } from './tool.ts'
 
 const Option = z.strictObject({ label: z.string().min(1).max(200), description: z.string().max(800).optional() })
 const Question = z.strictObject({

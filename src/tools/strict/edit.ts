@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { conflict, invalid, notFound, PawlError } from '../../domain/error.ts'
-import { isBinary } from '../answer-text.ts'
-import type { StrictParts } from '../strict-parts.ts'
-import { changing, tool } from '../tool.ts'
-import { readWhole, writeWhole } from './content.ts'
-import type { Place } from './files.ts'
+import { isBinary } from '../base/answer-text.ts'
+import { changing, tool } from '../base/tool.ts'
+import { readWhole, writeWhole } from '../files/content.ts'
+import type { Place } from '../files/files.ts'
 import { filePath } from './read.ts'
+import type { StrictParts } from './strict-parts.ts'
 
 const mostBytes = 10 * 1024 * 1024
 

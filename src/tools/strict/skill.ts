@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ScriptSkill } from '../domain/agent/skill.ts'
-import { longestAnswer } from './answer-text.ts'
+import type { ScriptSkill } from '../../domain/agent/skill.ts'
+import { longestAnswer } from '../base/answer-text.ts'
+import { reaching, type Tool, tool } from '../base/tool.ts'
 import { ranText } from './bash.ts'
 import { gateBy, type Permit, type RunInside } from './strict-parts.ts'
-import { reaching, type Tool, tool } from './tool.ts'
 
 const timeoutMs = 600_000
 

@@ -2,13 +2,12 @@ import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
 import { createFileFilter } from '../../bounded/file-pattern.ts'
 import { notFound } from '../../domain/error.ts'
-import { asManyAsFit } from '../answer-text.ts'
-
-import type { StrictParts } from '../strict-parts.ts'
-import { reading, tool } from '../tool.ts'
-import type { Files, Place } from './files.ts'
+import { asManyAsFit } from '../base/answer-text.ts'
+import { reading, tool } from '../base/tool.ts'
+import type { Files, Place } from '../files/files.ts'
+import { type Entry, entriesOf, type WalkLimits, walk } from '../files/walk.ts'
 import { filePath } from './read.ts'
-import { type Entry, entriesOf, type WalkLimits, walk } from './walk.ts'
+import type { StrictParts } from './strict-parts.ts'
 
 const mostEntries = 1_000
 const mostLooked = 200_000

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PawlError } from '../domain/error.ts'
-import type { QuestionAsked } from '../domain/question/question.ts'
-import type { SubtaskVerbs } from '../domain/task/subtask.ts'
+import { PawlError } from '../../domain/error.ts'
+import type { QuestionAsked } from '../../domain/question/question.ts'
+import type { SubtaskVerbs } from '../../domain/task/subtask.ts'
 import { refusalOf } from './refusal.ts'
 
 /** What the engine does for the tools of the run that calls them. A resolved promise means: it is stored. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { didYouMean, nearest } from '../domain/base/nearest.ts'
+import { didYouMean, nearest } from '../../domain/base/nearest.ts'
 
 /** Why a tool does not take what a model gave it, in sentences from which the model can put it right. */
 export function refusalOf(
