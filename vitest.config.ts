@@ -32,7 +32,13 @@ export default defineConfig({
       // Of their own, because only they need the programs: a run of other tests downloads nothing.
       {
         extends: true,
-        test: { name: 'real-agents', include: realAgents, testTimeout: 90_000, globalSetup: 'test/real-agents/global-setup.ts' },
+        test: {
+          ...shared,
+          name: 'real-agents',
+          include: realAgents,
+          testTimeout: 90_000,
+          globalSetup: 'test/real-agents/global-setup.ts',
+        },
       },
     ],
   },
