@@ -1,4 +1,4 @@
-import { pause } from '../client/follow.ts'
+import { pause } from '../client/transport/follow.ts'
 import { clientSettings } from '../config/config.ts'
 import { PawlError, unavailable } from '../domain/error.ts'
 import type { Runtime } from '../operations/runtime.ts'

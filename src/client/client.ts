@@ -16,8 +16,8 @@ import { type ScheduleCalls, scheduleCalls } from './calls/schedules.ts'
 import { type SessionCalls, sessionCalls } from './calls/sessions.ts'
 import { type TaskCalls, taskCalls } from './calls/tasks.ts'
 import { type WorkspaceCalls, workspaceCalls } from './calls/workspaces.ts'
-import type { Transport } from './transport.ts'
-import { type ClientOptions, createWire } from './wire.ts'
+import type { Transport } from './transport/transport.ts'
+import { type ClientOptions, createWire } from './transport/wire.ts'
 
 /** The verbs of a daemon, over HTTP. Each rejects with the `PawlError` the daemon refused with, or `unavailable` if none answers. */
 export interface Client
@@ -71,4 +71,4 @@ export function createClientOver(transport: Transport, options: ClientOptions = 
 export type { ListAudit } from './calls/entrance.ts'
 export type { ListSessions } from './calls/sessions.ts'
 export type { ListTasks, NarrowTasks } from './calls/tasks.ts'
-export type { ClientOptions } from './wire.ts'
+export type { ClientOptions } from './transport/wire.ts'

@@ -1,5 +1,5 @@
 import { type Client, createClientOver } from './client.ts'
-import { createNodeTransport } from './node-transport.ts'
+import { createNodeTransport } from './transport/node-transport.ts'
 
 /**
  * A client of one daemon. `signal` ends everything it does; `name` is written into the journal as the one who asked; with `certificate`, a daemon that speaks TLS must
@@ -16,6 +16,6 @@ export function createClient(options: {
 }
 
 export { type Client, createClientOver, type ListSessions, type ListTasks } from './client.ts'
-export type { FollowOptions } from './follow.ts'
-export { type SseMessage, SseParser } from './sse-parser.ts'
-export type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from './transport.ts'
+export type { FollowOptions } from './transport/follow.ts'
+export { type SseMessage, SseParser } from './transport/sse-parser.ts'
+export type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from './transport/transport.ts'

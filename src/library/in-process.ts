@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts'
 import { version } from '../base/version.ts'
 import { type Client, createClientOver } from '../client/client.ts'
-import type { Transport, WireRequest } from '../client/transport.ts'
+import type { Transport, WireRequest } from '../client/transport/transport.ts'
 import type { Daemon } from '../daemon/daemon.ts'
 import { localUser, type Principal } from '../domain/auth/role.ts'
 import { createHttpSurface } from '../surfaces/http/server.ts'

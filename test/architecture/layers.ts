@@ -30,6 +30,7 @@ export const layers: Record<string, Layers> = {
   ],
   gateway: ['wires', 'base', 'recordings', 'money', 'client', 'provider', 'serving'],
   sandbox: ['process', 'files', 'egress', '.', ['bubblewrap', 'none'], 'index.ts'],
+  client: ['transport', 'calls', '.'],
   daemon: ['machine', 'doctor', '.'],
   engine: [
     'base',

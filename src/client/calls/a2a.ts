@@ -1,4 +1,4 @@
-import type { Wire } from '../wire.ts'
+import type { Wire } from '../transport/wire.ts'
 
 /** What of an agent's card is read here; a card has more. */
 export interface CardView {

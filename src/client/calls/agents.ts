@@ -1,7 +1,7 @@
 import type { SkillView, SubagentView } from '../../domain/agent/skill.ts'
 import type { CallToExplain, DecisionView, ProfileSummary, ProfileView } from '../../domain/profile/view.ts'
 import type { AgentView, Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Who works, and under which rights. */
 export interface AgentCalls {

@@ -2,8 +2,8 @@ import { joined, linesOf } from '../../domain/base/lines-of.ts'
 import type { BackupUnderWay, BackupView, NewBackup } from '../../domain/view/backup.ts'
 import type { Imported } from '../../domain/view/transfer.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { problemError } from '../problem.ts'
-import { api, query, type Wire } from '../wire.ts'
+import { problemError } from '../transport/problem.ts'
+import { api, query, type Wire } from '../transport/wire.ts'
 
 /** Everything, to be kept elsewhere. */
 export interface BackupCalls {

@@ -1,7 +1,7 @@
 import type { DoctorView } from '../../domain/view/doctor.ts'
 import type { SettingsChange, SettingsChanged, SettingsView } from '../../domain/view/settings.ts'
 import type { HaltView, HealthView } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** The daemon itself, its settings and its machine. */
 export interface DaemonCalls {

@@ -1,7 +1,7 @@
 import type { FolderView, TaskFileRead, TaskFileText, TemplateView } from '../../domain/draft/draft.ts'
 import type { NewElaboration } from '../../domain/draft/proposal.ts'
 import type { NewTask, Page, TaskView } from '../../domain/view/view.ts'
-import { api, taskPath, uniqueKey, type Wire } from '../wire.ts'
+import { api, taskPath, uniqueKey, type Wire } from '../transport/wire.ts'
 
 /** What helps to write a task. */
 export interface DraftCalls {

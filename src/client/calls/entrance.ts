@@ -2,7 +2,7 @@ import type { AuditVerdict, AuditView } from '../../domain/auth/audit.ts'
 import type { SecretView } from '../../domain/auth/secret.ts'
 import type { MadeToken, Me, NewToken, NewUser, SignInCode, TokenView, UserChanges, UserView } from '../../domain/auth/token.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Who may come in, what only they may know, and what they did. */
 export interface EntranceCalls {

@@ -1,7 +1,7 @@
 import type { Event } from '../../domain/event/event.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { type FollowFeedOptions, type FollowOptions, followEvents, followFeed } from '../follow.ts'
-import { api, taskPath, type Wire } from '../wire.ts'
+import { type FollowFeedOptions, type FollowOptions, followEvents, followFeed } from '../transport/follow.ts'
+import { api, taskPath, type Wire } from '../transport/wire.ts'
 
 /** What happened, and what happens. */
 export interface EventCalls {

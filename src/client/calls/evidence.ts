@@ -1,7 +1,7 @@
 import type { CheckOutput, ProofView, VerifyView } from '../../domain/task/check.ts'
 import type { TaskChangesView } from '../../domain/view/changes.ts'
 import type { RunLogPart } from '../../domain/view/run-log.ts'
-import { query, taskPath, type Wire } from '../wire.ts'
+import { query, taskPath, type Wire } from '../transport/wire.ts'
 
 /** What shows that the work of a task is done, and what it did. */
 export interface EvidenceCalls {

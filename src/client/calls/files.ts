@@ -1,7 +1,7 @@
 import type { ArtifactView, UploadView } from '../../domain/files/view.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { problemError } from '../problem.ts'
-import { api, query, taskPath, type Wire } from '../wire.ts'
+import { problemError } from '../transport/problem.ts'
+import { api, query, taskPath, type Wire } from '../transport/wire.ts'
 
 /** Files that go in with a task and those that come out of it. */
 export interface FileCalls {

@@ -1,6 +1,6 @@
 import type { McpServerView } from '../../domain/agent/mcp-server.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** The user's servers of tools, and how they are. */
 export interface McpServerCalls {

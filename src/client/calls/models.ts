@@ -3,7 +3,7 @@ import type { LimitView } from '../../domain/view/limit.ts'
 import type { ModelView } from '../../domain/view/model.ts'
 import type { ModelFiguresQuery, ModelFiguresView } from '../../domain/view/model-metrics.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Models, their limits, and what was spent on them. */
 export interface ModelCalls {

@@ -1,7 +1,7 @@
 import type { NotificationFilter, NotificationTest, NotificationView } from '../../domain/notification/notification.ts'
 import type { NewPush, PushState, PushView } from '../../domain/notification/push.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Who is told outside of the page. */
 export interface NotificationCalls {

@@ -1,6 +1,6 @@
 import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { Page, QuestionView } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** What only somebody else can decide. */
 export interface QuestionCalls {

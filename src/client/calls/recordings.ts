@@ -1,6 +1,6 @@
 import type { NewFork, NewReplay, RecordingSummary, RecordingView, ReplayReport } from '../../domain/view/recording.ts'
 import type { Page, TaskView } from '../../domain/view/view.ts'
-import { api, taskPath, type Wire } from '../wire.ts'
+import { api, taskPath, type Wire } from '../transport/wire.ts'
 
 /** Recorded runs, and those that repeat them. */
 export interface RecordingCalls {

@@ -1,7 +1,7 @@
 import type { WhenRead, WhenText } from '../../domain/draft/draft.ts'
 import type { NewSchedule, ScheduleChanges, ScheduleSummary, ScheduleView } from '../../domain/schedule/schedule.ts'
 import type { Page } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Tasks that come again; each of these takes the id of a schedule or its name. */
 export interface ScheduleCalls {

@@ -7,7 +7,7 @@ import type {
   SessionSummary,
   SessionView,
 } from '../../domain/view/view.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Conversations with agents. */
 export interface SessionCalls {

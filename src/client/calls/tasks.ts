@@ -3,7 +3,7 @@ import type { Column, TaskSort } from '../../domain/task/column.ts'
 import type { TaskState } from '../../domain/task/task.ts'
 import type { BulkResult, BulkWork } from '../../domain/view/bulk.ts'
 import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../../domain/view/view.ts'
-import { api, taskPath, uniqueKey, type Wire } from '../wire.ts'
+import { api, taskPath, uniqueKey, type Wire } from '../transport/wire.ts'
 
 /** Tasks: made, found, changed and decided about. */
 export interface TaskCalls {

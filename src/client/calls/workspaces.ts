@@ -1,6 +1,6 @@
 import type { Page } from '../../domain/view/view.ts'
 import type { KeptWorkspaceView, QuarantineView } from '../../domain/view/workspace.ts'
-import { api, type Wire } from '../wire.ts'
+import { api, type Wire } from '../transport/wire.ts'
 
 /** Workspaces that are kept, and what was planted in them. */
 export interface WorkspaceCalls {

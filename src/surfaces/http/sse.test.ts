@@ -5,7 +5,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { fakeEntrance } from '../../../test/fake-entrance.ts'
 import { bearer, exchange, type Listening, listening, request, token } from '../../../test/http-peer.ts'
 import { silentLog } from '../../base/log.ts'
-import { SseParser } from '../../client/sse-parser.ts'
+import { SseParser } from '../../client/transport/sse-parser.ts'
 import type { NewEvent } from '../../domain/event/event.ts'
 import { EventStreams } from './sse.ts'
 

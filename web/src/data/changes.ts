@@ -1,4 +1,4 @@
-import { pause } from '../../../src/client/follow.ts'
+import { pause } from '../../../src/client/transport/follow.ts'
 import { PawlError } from '../../../src/domain/error.ts'
 import { pawl } from './pawl.ts'
 import { whileSeen } from './seen.ts'

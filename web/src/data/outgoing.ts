@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { pause } from '../../../src/client/follow.ts'
+import { pause } from '../../../src/client/transport/follow.ts'
 import { messageOf, PawlError } from '../../../src/domain/error.ts'
 import type { NewTask, TaskView } from '../../../src/domain/view/view.ts'
 import { pawl } from './pawl.ts'

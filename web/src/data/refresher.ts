@@ -1,4 +1,4 @@
-import { pause } from '../../../src/client/follow.ts'
+import { pause } from '../../../src/client/transport/follow.ts'
 
 /** What comes within this is answered by one refresh. */
 const gatherMs = 150

@@ -1,4 +1,4 @@
-import type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from '../../../src/client/transport.ts'
+import type { Transport, WireAnswer, WireBytes, WireRequest, WireStream } from '../../../src/client/transport/transport.ts'
 import { unavailable } from '../../../src/domain/error.ts'
 
 /** A stream gives a sign every fifteen seconds; one that is silent for longer than this has lost its other end without a word. */

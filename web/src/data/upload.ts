@@ -1,4 +1,4 @@
-import { problemError } from '../../../src/client/problem.ts'
+import { problemError } from '../../../src/client/transport/problem.ts'
 import { unavailable } from '../../../src/domain/error.ts'
 import type { UploadView } from '../../../src/domain/files/view.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { pause } from '../../../src/client/follow.ts'
+import { pause } from '../../../src/client/transport/follow.ts'
 import { messageOf, PawlError } from '../../../src/domain/error.ts'
 import type { Event } from '../../../src/domain/event/event.ts'
 import { tellGrowing } from './partial.ts'

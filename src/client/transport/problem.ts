@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, PawlError } from '../domain/error.ts'
+import { type ErrorCode, errorCodes, PawlError } from '../../domain/error.ts'
 
 /** A daemon's refusal as the error it was on the other side. What is no refusal of a daemon names its status. */
 export function problemError(status: number, body: string): PawlError {

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { messageOf, unavailable } from '../domain/error.ts'
+import { messageOf, unavailable } from '../../domain/error.ts'
 import type { Transport, WireRequest } from './transport.ts'
 
 // An `import` of node:http reads all its exports, one of which loads the whole fetch implementation: 60 ms of the CLI's start.
