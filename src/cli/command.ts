@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
 import type { Cli, Globals } from './cli.ts'
-import type { CommandModule } from './commands/index.ts'
+import type { CommandModule } from './command-table.ts'
 
 /** Parses the arguments of one command and carries it out; answers the exit code. */
 export async function runCommand(module: CommandModule, argv: string[], cli: Cli, name: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid, type PawlError } from '../domain/error.ts'
-import type { Commands } from './commands/index.ts'
+import type { Commands } from './command-table.ts'
 
 export function mainHelp(commands: Commands): string {
   const groups = [...new Set(Object.values(commands).map((entry) => entry.group ?? ''))]

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { describedCommand } from '../command.ts'
+import type { Commands } from '../command-table.ts'
 import { groupHelp, mainHelp, unknownCommand } from '../help.ts'
-import { type Commands, commands } from './index.ts'
+import { commands } from './index.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander'
 import type { Cli } from '../cli.ts'
-import { type CommandEntry, type Commands, commands } from '../commands/index.ts'
+import type { CommandEntry, Commands } from '../command-table.ts'
+import { commands } from '../commands/index.ts'
 import { liveWords, type Source, sourceOf } from './live-words.ts'
 
 /** A word that may stand here, and what it is. */
