@@ -1,5 +1,6 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hostPath, inPlace } from '../src/domain/base/path.ts'
 import { chooseSandbox } from '../src/sandbox/index.ts'
 import type { Command } from '../src/sandbox/port.ts'
 import type { Place } from './place.ts'
@@ -22,9 +23,9 @@ export async function createWalledSpawn(place: Place): Promise<(command: Omit<Co
       { ...command, env: { PATH: process.env.PATH ?? '' } },
       {
         unit: sandbox.killUnit(`bench-${process.pid}-${count++}`, 1),
-        workspace: { source: workspace, path: workspace },
-        home,
-        hidden: [hidden],
+        workspace: inPlace(workspace),
+        home: hostPath(home),
+        hidden: [hostPath(hidden)],
         user: health.enforced ? user : undefined,
         network: 'host',
         door: true,

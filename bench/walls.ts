@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hostPath, sandboxPath } from '../src/domain/base/path.ts'
 import { chooseSandbox } from '../src/sandbox/index.ts'
 import type { Walls } from '../src/sandbox/port.ts'
 import { type Benchmark, type Figure, interleave, median, ms, timed } from './figure.ts'
@@ -31,8 +32,14 @@ export const benchmark: Benchmark = {
       const walled = (changes: Partial<Walls>) => async () => {
         const walls: Walls = {
           unit: sandbox.killUnit(`bench-walls-${process.pid}-${count++}`, 1),
-          workspace: { source: workspace, path: workspace },
-          ...{ home, hidden: [hidden], user: health.enforced ? user : undefined, network: 'none', door: true },
+          workspace: { source: hostPath(workspace), path: sandboxPath(workspace) },
+          ...{
+            home: hostPath(home),
+            hidden: [hostPath(hidden)],
+            user: health.enforced ? user : undefined,
+            network: 'none',
+            door: true,
+          },
           limits: { processes: 512, openFiles: 4_096, memoryBytes: 4 * 1024 ** 3, fileBytes: 1024 ** 3 },
           ...changes,
         }

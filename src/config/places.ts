@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir, open, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { hostPath, relativeTo } from '../domain/base/path.ts'
 import { PawlError } from '../domain/error.ts'
 
 /** The project's settings file: the nearest `pawl.yaml` from `cwd` upward, not beyond the git root. */
@@ -75,8 +76,8 @@ export function absolute(path: string, folder: string, userHome: string | undefi
 
 /** A file as a person in `cwd` would write it. */
 export function shortName(file: string, cwd: string): string {
-  const seen = relative(cwd, file)
-  return seen === '' || seen.startsWith('..') || isAbsolute(seen) ? file : seen
+  const seen = relativeTo(hostPath(cwd), hostPath(resolve(file)))
+  return seen === undefined || seen === '.' ? file : seen
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { hostPath, isInside } from '../domain/base/path.ts'
 import type { ProfileMount } from '../domain/profile/profile.ts'
 import type { ProfileSettings } from '../domain/profile/resolve.ts'
 import { absolute } from './places.ts'
@@ -61,13 +62,14 @@ export function profileSettings(entry: ProfileEntry): ProfileSettings {
 }
 
 /** Places whose contents are the machine itself; no mount may stand for them or lie in them. */
-const system = ['/proc', '/sys', '/dev']
+const system = ['/proc', '/sys', '/dev'].map(hostPath)
 
 /** Why this may not be mounted, or undefined: the end of a sentence. */
 export function mountFault({ source = '', path = '' }: WrittenMount): string | undefined {
   for (const place of [source, path]) {
-    if (place === '/') return 'cannot be the whole machine; name what the agent needs'
-    const found = system.find((folder) => place === folder || place.startsWith(`${folder}/`))
+    if (place === '') continue
+    if (hostPath(place) === '/') return 'cannot be the whole machine; name what the agent needs'
+    const found = system.find((folder) => isInside(folder, hostPath(place)))
     if (found !== undefined) return `cannot lie in ${found}`
   }
   return undefined

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { createGate } from '../base/gate.ts'
+import { hostPath } from '../domain/base/path.ts'
 import { conflict, invalid, messageOf, notFound } from '../domain/error.ts'
 import type { NewEvent } from '../domain/event/event.ts'
 import { newId } from '../domain/id.ts'
@@ -135,7 +136,7 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
         signal,
         confine: site.enforced ? site.sandbox.confine : undefined,
       })
-      const workspace = { ...site.workspace, source: copy.path, guardFile: copy.guardFile }
+      const workspace = { ...site.workspace, source: hostPath(copy.path), guardFile: copy.guardFile }
       const { ran, passed } = await proveWork(
         proving,
         { ...site, workspace },

@@ -1,9 +1,9 @@
 import { access, readdir, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Standing } from '../domain/auth/role.ts'
+import { hostPath, isInside } from '../domain/base/path.ts'
 import type { FolderView } from '../domain/draft/draft.ts'
 import { invalid, messageOf } from '../domain/error.ts'
-import { isWithin } from '../domain/profile/mounts.ts'
 import { assertMayWorkIn, mayAll } from '../engine/auth/may-ask.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { openDirectory } from '../sandbox/files/directory-handle.ts'
@@ -31,10 +31,13 @@ export async function listFolders(
       () => true,
       () => false,
     )
+  // Our own may lie behind a link of its user's.
+  const homes = [parts.home, await realpath(parts.home).catch(() => parts.home)].map(hostPath)
+  const isOurs = (folder: string) => homes.some((home) => isInside(home, hostPath(folder)))
   if (path === undefined) {
     const worked = await translateDbErrors(() => recentWorkspaces(parts.db, 20))
     const recent: string[] = []
-    for (const folder of worked) if (!isWithin(folder, parts.home) && (await may(folder))) recent.push(folder)
+    for (const folder of worked) if (!isOurs(folder) && (await may(folder))) recent.push(folder)
     const roots = mayAll(standing) ? [parts.userHome, ...parts.sharedWorkspaces] : parts.sharedWorkspaces
     const items = await Promise.all([...new Set(roots)].map((root) => itemOf(root, root)))
     return { path: null, parent: null, recent, items, isCut: false }
@@ -48,7 +51,7 @@ export async function listFolders(
     throw invalid(`The folder ${path} cannot be looked into: ${messageOf(error)}.`)
   })
   const found = entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !isWithin(join(folder, entry.name), parts.home))
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !isOurs(join(folder, entry.name)))
     .map(({ name }) => name)
     .sort((one, other) => one.localeCompare(other))
   const above = dirname(folder)

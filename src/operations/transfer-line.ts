@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isObject } from '../domain/base/object.ts'
-import { isInside } from '../domain/base/path-inside.ts'
+import { isPlainBelow } from '../domain/base/path.ts'
 import { invalid } from '../domain/error.ts'
 import { FileName } from '../domain/files/file-name.ts'
 import { QuestionId, RunId, ScheduleId, SessionId, TaskId } from '../domain/id.ts'
@@ -38,6 +38,6 @@ const ids: Readonly<Record<string, readonly [string, z.ZodType][]>> = {
 }
 
 const SessionFile = z.object({
-  path: z.string().refine(isInside),
+  path: z.string().refine(isPlainBelow),
   chunks: z.array(z.object({ start: z.int().min(0), length: z.int().min(0), bytes: z.string().regex(/^[A-Za-z0-9+/=\n]*$/) })),
 })

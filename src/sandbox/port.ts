@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import type { HostPath, SandboxPath } from '../domain/base/path.ts'
 import { PawlError } from '../domain/error.ts'
 import type { Child, KillUnit } from './process/child.ts'
 
@@ -59,13 +60,13 @@ export interface SandboxHealth {
 export interface Walls {
   readonly unit: KillUnit
   /** Where the command starts; writable. Its files lie at `source` and are seen at `path`. */
-  readonly workspace: { readonly source: string; readonly path: string; readonly mark?: Marked }
+  readonly workspace: { readonly source: HostPath; readonly path: SandboxPath; readonly mark?: Marked }
   /** The session's own home; writable; HOME inside. */
-  readonly home: string
+  readonly home: HostPath
   /** Paths that are hidden wherever they would be seen, in a workspace or a mount: our own home and store first of all. */
-  readonly hidden: readonly string[]
+  readonly hidden: readonly HostPath[]
   /** Real paths that are hidden in the same way, unless a mount names that very one or something in it. */
-  readonly covered?: readonly string[] | undefined
+  readonly covered?: readonly HostPath[] | undefined
   /** The unprivileged user to become when Pawl itself is root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
   /** `none`: nothing but the walls' own loopback, with the door if there is one. */
@@ -75,8 +76,8 @@ export interface Walls {
   readonly limits: WallLimits
   /** More of the machine: what lies at `source` is seen at `path`. A path asked for twice is laid once, writable if anybody asked for that; a source that is missing is refused. */
   readonly mounts?: readonly {
-    readonly source: string
-    readonly path: string
+    readonly source: HostPath
+    readonly path: SandboxPath
     readonly mode: 'ro' | 'rw'
     readonly mark?: Marked
   }[]
@@ -94,10 +95,10 @@ export const markOf = ({ dev, ino }: { readonly dev: number; readonly ino: numbe
 
 /** What may not be seen, or not be changed, although it lies in a writable directory. Paths are as seen inside, exist, and lead over no link; others are refused. */
 export type Mask =
-  | { readonly kind: 'nothing'; readonly path: string }
-  | { readonly kind: 'readonly'; readonly path: string }
+  | { readonly kind: 'nothing'; readonly path: SandboxPath }
+  | { readonly kind: 'readonly'; readonly path: SandboxPath }
   /** Shows another file or directory, read-only unless it says otherwise. */
-  | { readonly kind: 'instead'; readonly path: string; readonly source: string; readonly writable?: true }
+  | { readonly kind: 'instead'; readonly path: SandboxPath; readonly source: HostPath; readonly writable?: true }
 
 export interface WallLimits {
   readonly processes: number

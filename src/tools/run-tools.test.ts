@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { inPlace } from '../domain/base/path.ts'
 import { builtinProfiles } from '../domain/profile/builtin.ts'
 import type { Profile } from '../domain/profile/profile.ts'
 import { createPermissions } from '../engine/rights/permissions.ts'
@@ -32,7 +33,7 @@ describe('what a profile offers', () => {
     })
     const tools = await createRunTools({
       profile,
-      walls: { workspace: { source: base, path: base } },
+      walls: { workspace: inPlace(base) },
       permit,
       approve: permit,
       launch: async () => Promise.reject(new Error('nothing is started here')),

@@ -1,6 +1,7 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { hostPath, sandboxPath } from '../domain/base/path.ts'
 import { PawlError } from '../domain/error.ts'
 import type { ToolVerbs } from './base/tool.ts'
 import { createStrictTools, type StrictOptions } from './strict/strict.ts'
@@ -43,8 +44,8 @@ export async function createToolWorld(options: Partial<StrictOptions> = {}): Pro
   }
   const tools = await createStrictTools({
     roots: [
-      { source: workspace, path: '/workspace', mode: 'rw' },
-      { source: docs, path: '/docs', mode: 'ro' },
+      { source: hostPath(workspace), path: sandboxPath('/workspace'), mode: 'rw' },
+      { source: hostPath(docs), path: sandboxPath('/docs'), mode: 'ro' },
     ],
     permit,
     ...options,

@@ -18,6 +18,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hostPath, inPlace } from '../../src/domain/base/path.ts'
 import type { Command, Sandbox, Walls } from '../../src/sandbox/port.ts'
 import type { Exit } from '../../src/sandbox/process/child.ts'
 import { endKillUnit, processesOf } from '../../src/sandbox/process/tree.ts'
@@ -59,9 +60,9 @@ export function sandboxContract(
       writeFileSync(join(base, 'store/secret.txt'), 'the secret')
       walls = {
         unit: sandbox.killUnit(token, 7),
-        workspace: { source: workspace, path: workspace },
-        home,
-        hidden: [join(base, 'store'), join(base, 'missing')],
+        workspace: inPlace(workspace),
+        home: hostPath(home),
+        hidden: [hostPath(join(base, 'store')), hostPath(join(base, 'missing'))],
         user,
         network: 'none',
         door: false,
@@ -268,9 +269,7 @@ export function sandboxContract(
       writeFileSync(join(walls.workspace.path, 'plain.txt'), 'no program')
       await expect(launch({ file: './plain.txt', args: [], env: {} })).rejects.toThrow(/may not be executed/)
       const nowhere = join(base, 'nowhere')
-      await expect(launch(shell('true'), { workspace: { source: nowhere, path: nowhere } })).rejects.toThrow(
-        /workspace .*nowhere" does not exist/,
-      )
+      await expect(launch(shell('true'), { workspace: inPlace(nowhere) })).rejects.toThrow(/workspace .*nowhere" does not exist/)
       expect(await processesOf(walls.unit)).toEqual([])
     })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { hostPath, sandboxPath } from '../../src/domain/base/path.ts'
 import type { Walls } from '../../src/sandbox/port.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -61,8 +62,8 @@ export function createWalledWorld(starter: Starter): WalledWorld {
   const supervisor = join(copy?.folder ?? project, 'test/contracts/sandbox-supervisor.ts')
   const walls: Walls = {
     unit: { kind: 'pid_namespace', marker: `pawl-world-${process.pid}-${++worlds}.1`, enforced: true },
-    workspace: { source: place('project'), path: join(folder, 'project') },
-    home: place('home'),
+    workspace: { source: hostPath(place('project')), path: sandboxPath(join(folder, 'project')) },
+    home: hostPath(place('home')),
     hidden: [],
     user: drops ? agent : undefined,
     network: 'none',

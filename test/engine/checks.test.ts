@@ -214,8 +214,18 @@ describe('an agent that cheats', () => {
     const { events, task } = await finish(script, ['ls; ls -a ~; test ! -e ~/.bashrc'])
     expect(endsOf(events)).toMatchObject([{ passed: true }])
     expect(await outputOf(task.runs[0]!.id)).not.toContain('fake')
-    const path = ['.', '', 'bin', join(folder, 'node_modules/.bin'), folder, '/usr/bin', `${folder}-beside/bin`]
+    const path = [
+      '.',
+      '',
+      'bin',
+      join(folder, 'node_modules/.bin'),
+      folder,
+      '/usr/bin',
+      `${folder}-beside/bin`,
+      `/usr/..${folder}/bin`,
+    ]
     expect(outsideOf([folder], path)).toEqual(['/usr/bin', `${folder}-beside/bin`])
+    expect(outsideOf(['/'], path)).toEqual([])
   })
 
   it('plants nothing by way of a check', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { agentCodePaths } from '../../src/agents/index.ts'
 import { oneLine, plain } from '../../src/cli/plain.ts'
+import { hostPath, sandboxPath } from '../../src/domain/base/path.ts'
 import { newId } from '../../src/domain/id.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { commonCodePaths } from '../../src/domain/workspace/code-paths.ts'
@@ -94,7 +95,7 @@ it('thousands of planted files do not keep a run from ending', async () => {
   const guard = await guardWorkspace({
     run: newId('run', Date.now()),
     home,
-    workspace: { source: root, path: root, guardFile: undefined },
+    workspace: { source: hostPath(root), path: sandboxPath(root), guardFile: undefined },
     paths: [...commonCodePaths, ...agentCodePaths],
     profile: builtinProfiles.guarded,
     enforced: true,

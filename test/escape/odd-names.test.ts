@@ -1,6 +1,7 @@
 import { lchownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { inPlace } from '../../src/domain/base/path.ts'
 import { user, type WalledPlace, walledPlace } from './walled-door.ts'
 
 let place: WalledPlace
@@ -29,7 +30,7 @@ it.each(names)('a workspace called %j is a workspace like any other', async (nam
   const workspace = join(place.base, name)
   mkdirSync(workspace)
   if (user) lchownSync(workspace, user.uid, user.gid)
-  const walls = { workspace: { source: workspace, path: workspace } }
+  const walls = { workspace: inPlace(workspace) }
   const program =
     'require("fs").writeFileSync("made", "x"); console.log(JSON.stringify([process.cwd(), require("fs").readdirSync(".."), require("fs").readdirSync(".")]))'
   const { out } = await place.run({ file: process.execPath, args: ['-e', program], walls })

@@ -1,4 +1,5 @@
 /** Plants what would run code later, behind the guard of a run, and looks at what is left in the workspace after it. Prints what came of it as JSON. */
+
 import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import {
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { agentCodePaths } from '../../src/agents/index.ts'
+import { hostPath, inPlace, sandboxPath } from '../../src/domain/base/path.ts'
 import { newId } from '../../src/domain/id.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { commonCodePaths } from '../../src/domain/workspace/code-paths.ts'
@@ -119,7 +121,7 @@ async function behindGuard(root: string, home: string): Promise<Pick<Planting, '
   const guard = await guardWorkspace({
     run,
     home,
-    workspace: { source: root, path: root, guardFile: undefined },
+    workspace: { source: hostPath(root), path: sandboxPath(root), guardFile: undefined },
     paths: [...commonCodePaths, ...agentCodePaths],
     profile: builtinProfiles.guarded,
     enforced: true,
@@ -130,9 +132,9 @@ async function behindGuard(root: string, home: string): Promise<Pick<Planting, '
     { file: 'sh', args: ['-c', script], env: { GIT_CONFIG_GLOBAL: '/dev/null' } },
     {
       unit: sandbox.killUnit(run, 1),
-      workspace: { source: root, path: root },
-      home: join(home, 'sessions/own'),
-      hidden: [home],
+      workspace: inPlace(root),
+      home: hostPath(join(home, 'sessions/own')),
+      hidden: [hostPath(home)],
       user,
       network: 'none',
       door: false,

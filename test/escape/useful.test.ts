@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentCodePaths } from '../../src/agents/index.ts'
+import { hostPath, sandboxPath } from '../../src/domain/base/path.ts'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import { commonCodePaths } from '../../src/domain/workspace/code-paths.ts'
 import { type Guard, guardWorkspace } from '../../src/engine/workspace/guard.ts'
@@ -58,14 +59,14 @@ async function work(
   guard = await guardWorkspace({
     run: 'run_1',
     home,
-    workspace: { source: place.workspace, path: place.workspace, guardFile: undefined },
+    workspace: { source: hostPath(place.workspace), path: sandboxPath(place.workspace), guardFile: undefined },
     paths: [...commonCodePaths, ...agentCodePaths],
     profile: builtinProfiles.guarded,
     enforced: true,
     user,
     records: join(place.base, 'records'),
   })
-  const walls = { masks: guard.masks, mounts: guard.mounts, hidden: [home] }
+  const walls = { masks: guard.masks, mounts: guard.mounts, hidden: [hostPath(home)] }
   const result = await place.run(
     { file: 'sh', args: ['-ec', script], env: { ...identity, ...proxyEnvironment(), ...env }, walls },
     wayOut,

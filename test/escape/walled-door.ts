@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { hostPath, inPlace } from '../../src/domain/base/path.ts'
 import { type Door, serveDoor } from '../../src/engine/endpoint/endpoint.ts'
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
 import { readRules } from '../../src/sandbox/egress/host-rule.ts'
@@ -44,8 +45,8 @@ export function walledPlace(): WalledPlace {
   const workspace = folder('project')
   const walls: Walls = {
     unit: sandbox.killUnit(`walled-${randomUUID()}`, 1),
-    workspace: { source: workspace, path: workspace },
-    home: folder('home'),
+    workspace: inPlace(workspace),
+    home: hostPath(folder('home')),
     hidden: [],
     user,
     network: 'none',

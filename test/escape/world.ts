@@ -6,6 +6,7 @@ import { chmodSync, copyFileSync, lchownSync, mkdirSync, mkdtempSync, readdirSyn
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
+import { hostPath, inPlace } from '../../src/domain/base/path.ts'
 import type { Identity } from '../../src/sandbox/bubblewrap/mounts.ts'
 import type { Sandbox, Walls } from '../../src/sandbox/port.ts'
 
@@ -106,9 +107,9 @@ export async function createWorld(sandbox: Sandbox, user: Identity | undefined):
     },
     walls: {
       unit: sandbox.killUnit(`escape-${randomUUID()}`, 1),
-      workspace: { source: workspace, path: workspace },
-      home,
-      hidden: [store, person],
+      workspace: inPlace(workspace),
+      home: hostPath(home),
+      hidden: [hostPath(store), hostPath(person)],
       user,
       network: 'none',
       door: false,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hostPath, inPlace } from '../../src/domain/base/path.ts'
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
 import { type InstalledAgents, installedAgents } from './install.ts'
 import manifest from './package.json' with { type: 'json' }
@@ -53,8 +54,8 @@ describe('the real agent programs', () => {
         { file, args: ['--version'], env: {} },
         {
           unit: bubblewrap.killUnit(`pawl-real-agents-${process.pid}`, 1),
-          workspace: { source: workspace, path: workspace },
-          home,
+          workspace: inPlace(workspace),
+          home: hostPath(home),
           hidden: [],
           user,
           network: 'none',

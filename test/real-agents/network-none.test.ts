@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adapterNamed } from '../../src/agents/index.ts'
 import type { Command, LaunchSpec } from '../../src/agents/port.ts'
+import { hostPath, inPlace } from '../../src/domain/base/path.ts'
 import { serveDoor } from '../../src/engine/endpoint/endpoint.ts'
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/sandbox.ts'
 import { proxyEnvironment } from '../../src/sandbox/egress/environment.ts'
@@ -67,8 +68,8 @@ async function turnInside(program: Program, scenario: string, model = models.bas
   const command = { ...plain, env: { PATH: '/usr/bin:/bin', ...proxyEnvironment(), ...keyVariable, ...plain.env } }
   const walled = await bubblewrap.launch(command, {
     unit: bubblewrap.killUnit(`pawl-none-${process.pid}-${key}`, 1),
-    workspace: { source: workspace, path: workspace },
-    home,
+    workspace: inPlace(workspace),
+    home: hostPath(home),
     hidden: [],
     user,
     network: 'none',

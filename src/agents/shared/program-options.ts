@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { wireNames } from '../../domain/agent/models.ts'
-import { isInside } from '../../domain/base/path-inside.ts'
+import { isPlainBelow } from '../../domain/base/path.ts'
 
 export const Argument = z.string().refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL character')
 export const Flag = Argument.regex(/^-/, 'a flag begins with a dash, like --model or -m')
@@ -12,7 +12,7 @@ export const Variable = z
     'must be the name of a variable, like OPENAI_API_KEY, that does not begin with PAWL_',
   )
 export const homePath = (example: string) =>
-  z.string().refine(isInside, `must be a path inside the home of the session, like ${example}`)
+  z.string().refine(isPlainBelow, `must be a path inside the home of the session, like ${example}`)
 
 /** What a program is called by; `example` is a list of its words. */
 export const commandLine = (example: string) =>

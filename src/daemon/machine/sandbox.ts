@@ -2,6 +2,7 @@ import { release } from 'node:os'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { version } from '../../base/version.ts'
+import { hostPath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { wallsOf } from '../../engine/rights/walls.ts'
@@ -49,7 +50,7 @@ export function createMachineWalls({ home, clock, believesEarlier = false }: Mac
       clock,
       remembered: createRememberedTests({ home, ground, believed: believesEarlier }),
       walls: (profile, place) => ({
-        ...wallsOf(profile, { ...place, hidden: [home], user, enforced: health.enforced, mounts: [], masks: [] }),
+        ...wallsOf(profile, { ...place, hidden: [hostPath(home)], user, enforced: health.enforced, mounts: [], masks: [] }),
         door: true,
       }),
     })

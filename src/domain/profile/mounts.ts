@@ -11,6 +11,3 @@ export function mountLines(mounts: readonly ProfileMount[], { enforced }: { enfo
     return `- ${place} (${mount.mode === 'rw' ? 'may be written' : readOnly}${kept}): ${mount.name}${mount.description ? `, ${mount.description}` : ''}`
   })
 }
-
-export const isWithin = (path: string, folder: string) =>
-  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../base/canonical-json.ts'
 import { type Fields, fieldsOf, isObjectOrArray } from '../base/object.ts'
+import { relativeTo, sandboxPath } from '../base/path.ts'
 import { isSmall, mostParts } from '../base/small.ts'
 import type { RulePart } from './rule.ts'
 import { shellParts } from './shell.ts'
@@ -93,20 +94,11 @@ function addressOf(given: unknown): string | undefined {
 
 /** `./x` for what lies in the workspace, the whole path for anything else; without dots that lead elsewhere. */
 export function seenFrom(path: string, { workspace }: CallPlace): string {
-  const inside = workspace === undefined ? undefined : withoutDots(workspace)
-  const whole = path.startsWith('/') ? withoutDots(path) : inside === undefined ? undefined : withoutDots(`${inside}/${path}`)
-  if (whole === undefined) return relative(path)
-  if (inside !== undefined && (whole === inside || whole.startsWith(`${inside}/`))) return `.${whole.slice(inside.length)}`
-  return whole
-}
-
-function withoutDots(path: string): string {
-  const names: string[] = []
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop()
-    else if (name !== '' && name !== '.') names.push(name)
-  }
-  return `/${names.join('/')}`
+  if (workspace === undefined) return path.startsWith('/') ? sandboxPath(path) : relative(path)
+  const top = sandboxPath(workspace.startsWith('/') ? workspace : `/${workspace}`)
+  const whole = sandboxPath(path.startsWith('/') ? path : `${top}/${path}`)
+  const below = relativeTo(top, whole)
+  return below === undefined ? whole : below === '.' ? '.' : `./${below}`
 }
 
 /** Nobody has said where the workspace is: what leads out of it stays visible as such. */

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
-import { sep } from 'node:path'
 import type { Standing } from '../../domain/auth/role.ts'
+import { hostPath, isInside } from '../../domain/base/path.ts'
 import { denied } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { widerIn } from '../../domain/profile/width.ts'
@@ -52,11 +52,8 @@ export function assertMayRaise(standing: Standing | undefined, raised: readonly 
 /** Folders of this machine are the admins' to name, and everybody's in and below those that the settings share. Says the same of a folder that is not there. */
 export async function assertMayWorkIn(standing: Standing | undefined, path: string, shared: readonly string[]): Promise<void> {
   if (mayAll(standing)) return
-  const [wanted, ...folders] = await Promise.all([path, ...shared].map((each) => realpath(each).catch(() => undefined)))
-  const isShared = folders.some(
-    (folder) => folder !== undefined && `${wanted}${sep}`.startsWith(folder === sep ? sep : `${folder}${sep}`),
-  )
-  if (wanted === undefined || !isShared)
+  const [wanted, ...folders] = await Promise.all([path, ...shared].map((each) => realpath(each).then(hostPath, () => undefined)))
+  if (wanted === undefined || !folders.some((folder) => folder !== undefined && isInside(folder, wanted)))
     throw denied(
       `A token of ${nameOf(standing)} may not have an agent work in ${path}: it is none of the folders that server.workspaces of the daemon's settings names, nor below one. Leave the workspace out for a folder of the task's own.`,
     )

@@ -1,5 +1,6 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { hostPath, isInside } from '../../domain/base/path.ts'
 import type { Secret } from '../../domain/base/secret-names.ts'
 import type { NewEvent } from '../../domain/event/event.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -80,8 +81,8 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     const walls = wallsOf(profile, {
       unit: site.unit,
       workspace: { source: workspace.source, path: workspace.path },
-      home,
-      hidden: [parts.home],
+      home: hostPath(home),
+      hidden: [hostPath(parts.home)],
       covered: [...site.mounts.covered, ...guard.covered],
       user,
       enforced,
@@ -157,4 +158,4 @@ async function environmentOf(
 
 /** A program that the agent has put into its workspace is not found by its name alone. */
 export const outsideOf = (folders: readonly string[], path: readonly string[]) =>
-  path.filter((one) => isAbsolute(one) && !folders.some((folder) => `${one}/`.startsWith(`${folder}/`)))
+  path.filter((one) => isAbsolute(one) && !folders.some((folder) => isInside(hostPath(folder), hostPath(one))))

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hostPath, inPlace, isInside, sandboxPath } from '../../domain/base/path.ts'
 import { PawlError, unavailable } from '../../domain/error.ts'
-import { isWithin } from '../../domain/profile/mounts.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
@@ -30,7 +30,7 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
   const last = runs.at(-1)
   if (!last || !(await isFolder(folder)))
     throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)
-  if (!isWithin(folder, home) && (await leadsElsewhere(folder)) !== undefined)
+  if (!isInside(hostPath(home), hostPath(folder)) && (await leadsElsewhere(folder)) !== undefined)
     throw unavailable(`The work of task ${task.id} is not there any more: ${folder} is a link by now, or lies behind one.`)
   assertNoHome(folder, { allowHome: task.spec.allowHome, called: 'workspace' })
   const profile = rightsOf(task.agent_config)
@@ -49,7 +49,11 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
     enforced: health.enforced,
     user,
     unit: sandbox.killUnit(`${last.id}-again`, last.fence),
-    workspace: { source: folder, path: isClone ? task.workspace : folder, mode: isClone ? 'clone' : 'direct' },
+    workspace: {
+      source: hostPath(folder),
+      path: sandboxPath(isClone ? task.workspace : folder),
+      mode: isClone ? 'clone' : 'direct',
+    },
     mounts: ready,
     home: join(home, 'sessions', task.session_id),
     records: join(home, 'runs', last.id, 'again'),
@@ -68,8 +72,8 @@ export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): P
   const ownHome = await mkdtemp(join(site.records, 'home-'))
   try {
     const { sandbox, unit, user, enforced } = site
-    const place = { unit, user, enforced, home: ownHome, hidden: [home], mounts: [], masks: [] }
-    const walls = wallsOf(site.profile, { ...place, workspace: { source: folder, path: folder } })
+    const place = { unit, user, enforced, home: hostPath(ownHome), hidden: [hostPath(home)], mounts: [], masks: [] }
+    const walls = wallsOf(site.profile, { ...place, workspace: inPlace(folder) })
     return await treeHash(folder, { home, git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
   } finally {
     await removeTree(ownHome)

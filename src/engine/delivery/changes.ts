@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { isWithin } from '../../domain/profile/mounts.ts'
+import { hostPath, isInside, sandboxPath } from '../../domain/base/path.ts'
 import { defaultProfile, resolveProfile, rightsOf } from '../../domain/profile/resolve.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Sandbox, SandboxHealth } from '../../sandbox/port.ts'
@@ -44,7 +44,7 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
     if (!task) return { workspace: '', why: 'The task was deleted.' }
     const clone = task.workspace_how?.mode === 'clone' ? cloneOf(join(parts.home, 'workspaces'), id) : undefined
     const workspace = clone?.path ?? task.workspace
-    if (!isWithin(workspace, parts.home) && (await leadsElsewhere(workspace)) !== undefined)
+    if (!isInside(hostPath(parts.home), hostPath(workspace)) && (await leadsElsewhere(workspace)) !== undefined)
       return { workspace, why: 'The workspace is a link by now, or lies behind one.' }
     const isRepository = await stat(join(workspace, '.git')).then(
       () => true,
@@ -63,9 +63,9 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
       if (user) await chown(scratch, user.uid, user.gid)
       const walls = wallsOf(resolveProfile(defaultProfile, {}), {
         unit: sandbox.killUnit(id, task.fence),
-        workspace: { source: workspace, path: task.workspace },
-        home: scratch,
-        hidden: [parts.home],
+        workspace: { source: hostPath(workspace), path: sandboxPath(task.workspace) },
+        home: hostPath(scratch),
+        hidden: [hostPath(parts.home)],
         user,
         enforced: health.enforced,
         mounts: [],

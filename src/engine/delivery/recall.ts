@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Adapter, Recalled } from '../../agents/port.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import type { Secret } from '../../domain/base/secret-names.ts'
 import { messageOf, unsupported } from '../../domain/error.ts'
 import type { Notification } from '../../domain/notification/notification.ts'
@@ -99,9 +100,9 @@ async function recallInside(
     if (user) for (const folder of [root, workspace, home]) await chown(folder, user.uid, user.gid)
     const walls = wallsOf(profile, {
       unit: sandbox.killUnit(row.id, row.attempts),
-      workspace: { source: workspace, path: workspace },
-      home,
-      hidden: [parts.home],
+      workspace: inPlace(workspace),
+      home: hostPath(home),
+      hidden: [hostPath(parts.home)],
       user,
       enforced: health.enforced,
       mounts: [],

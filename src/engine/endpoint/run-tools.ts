@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Permission, PermissionRequest } from '../../agents/port.ts'
 import type { McpServers } from '../../domain/agent/mcp-server.ts'
 import type { ScriptSkill } from '../../domain/agent/skill.ts'
+import { type HostPath, hostPath } from '../../domain/base/path.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { Walls } from '../../sandbox/port.ts'
 import type { Child } from '../../sandbox/process/child.ts'
@@ -50,4 +51,4 @@ export interface ServersOfRun {
 }
 
 /** HOME of what the tools start. The session home is the program's: its conversation, its settings and its login lie there. */
-export const toolHome = ({ records }: { readonly records: string }) => join(records, 'home')
+export const toolHome = ({ records }: { readonly records: string }): HostPath => hostPath(join(records, 'home'))

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { inPlace } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import { nameFault } from '../../domain/files/file-name.ts'
 import { fileTypeOf } from '../../domain/files/file-type.ts'
@@ -57,7 +58,7 @@ export async function openArtifacts({ run }: TakenRun, { home, user }: ArtifactP
     await root.close()
   }
   const folder = artifactFolder(home)
-  return [{ source: folder, path: folder, mode: 'rw' }]
+  return [{ ...inPlace(folder), mode: 'rw' }]
 }
 
 async function makeAnew(root: DirectoryHandle): Promise<void> {

@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { TurnImage } from '../../agents/port.ts'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { isImage } from '../../domain/files/file-type.ts'
 import type { Attachment } from '../../domain/files/view.ts'
 import type { Walls } from '../../sandbox/port.ts'
@@ -27,7 +28,7 @@ export interface LaidAttachments {
 }
 
 /** A place of the walls' own, the same on every machine: a conversation that goes on elsewhere finds the files where it was told. */
-const inside = '/run/pawl-attachments'
+const inside = sandboxPath('/run/pawl-attachments')
 /** Model providers take no larger ones; the file is there in any case. */
 const largestImage = 3_500_000
 
@@ -51,7 +52,7 @@ export async function layAttachments(
   return {
     folder: seen,
     own: own.length > 0 ? posix.join(seen, task.id) : undefined,
-    mounts: enforced ? [{ source: folder, path: inside, mode: 'ro' }] : [],
+    mounts: enforced ? [{ source: hostPath(folder), path: inside, mode: 'ro' }] : [],
     told: own.length > 0 ? [opening, ...own.map((file) => line(pathOf(file), file))].join('\n') : undefined,
     images: own
       .filter(({ type, size }) => isImage(type) && size <= largestImage)

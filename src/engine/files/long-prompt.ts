@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Adapter } from '../../agents/port.ts'
+import { inPlace } from '../../domain/base/path.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { maxInlineBytes } from '../../domain/task/task.ts'
 import { writeHomeFile } from '../../sandbox/files/home-files.ts'
@@ -40,6 +41,6 @@ export async function layPrompt(
     ].join('\n\n'),
     folder,
     // Our own tools see the workspace and what is mounted, the session home not.
-    mounts: profile.tools.native ? [] : [{ source: folder, path: folder, mode: 'ro' }],
+    mounts: profile.tools.native ? [] : [{ ...inPlace(folder), mode: 'ro' }],
   }
 }

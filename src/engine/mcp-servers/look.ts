@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { McpServer } from '../../domain/agent/mcp-server.ts'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { messageOf, PawlError, unsupported } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { Redactor } from '../../redact/redactor.ts'
@@ -75,9 +76,9 @@ export async function inPlace<T>(profile: Profile, parts: LookParts, work: (plac
       sandbox,
       walls: wallsOf(profile, {
         unit: unit(),
-        workspace: { source: workspace, path: workspace },
-        home,
-        hidden: [parts.home],
+        workspace: { source: hostPath(workspace), path: sandboxPath(workspace) },
+        home: hostPath(home),
+        hidden: [hostPath(parts.home)],
         covered,
         user,
         enforced: health.enforced,

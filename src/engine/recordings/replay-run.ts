@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { sandboxPath } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { ReplayOf } from '../../domain/task/spec.ts'
 import type { Replay } from '../../gateway/recordings/recording.ts'
@@ -54,7 +55,7 @@ export async function beginReplay(
   const taken = await withConversation()
   // Inside walls the copy is seen where the original was, so that all paths are the same.
   const worked = start.mode === 'copy' ? await asCopy(prepared) : prepared
-  const workspace = enforced ? { ...worked, path: start.workspace } : worked
+  const workspace = enforced ? { ...worked, path: sandboxPath(start.workspace) } : worked
   const replay = createReplay({
     recording,
     until: of.until,

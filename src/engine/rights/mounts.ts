@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, realpath, stat } from 'node:fs/promises'
-import { relative } from 'node:path'
-import { isWithin } from '../../domain/profile/mounts.ts'
+import { type HostPath, hostPath, isInside, relativeTo, sandboxPath } from '../../domain/base/path.ts'
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
@@ -22,9 +21,9 @@ export interface ReadyMounts {
   /** Optional ones that are not there, or cannot be shown: the run goes on without them, and says so. */
   readonly leftOut: readonly { readonly mount: ProfileMount; readonly why: string }[]
   /** Below the mounts: what lets somebody in somewhere, and no mount names. */
-  readonly covered: readonly string[]
+  readonly covered: readonly HostPath[]
   /** The sources of all of them, those in the workspace as well. */
-  readonly sources: readonly string[]
+  readonly sources: readonly HostPath[]
   /** What the reader of the run should know of what is covered. */
   readonly notes: readonly string[]
 }
@@ -32,6 +31,7 @@ export interface ReadyMounts {
 export interface MountPlace {
   /** Our own home and the like. */
   readonly ours: readonly string[]
+  /** The folder of the user that the task names, also where the run works on a copy of it. */
   readonly workspace?: string | undefined
   /** Whom the agent becomes, if not us. */
   readonly user?: AgentUser | undefined
@@ -50,12 +50,14 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
   const found: ReadyMounts['mounts'][number][] = []
   const there: ProfileMount[] = []
   const leftOut: ReadyMounts['leftOut'][number][] = []
-  const sources: string[] = []
+  const sources: HostPath[] = []
   if (mounts.length === 0) return { mounts: found, there, leftOut, covered: [], sources, notes: [] }
-  const hidden = await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))
+  const ours = (await Promise.all(place.ours.map((path) => realpath(path).catch(() => path)))).map(hostPath)
+  const workspace = place.workspace === undefined ? undefined : hostPath(place.workspace)
+  const isOfWorkspace = (source: HostPath) => workspace !== undefined && isInside(workspace, source)
   for (const mount of mounts) {
-    const source = await sourceOf(mount, place)
-    const fault = faultOf(mount, source, { ...place, ours: hidden })
+    const source = await sourceOf(mount, { user: place.user, workspace })
+    const fault = faultOf(mount, source, { enforced: place.enforced, ours, workspace })
     if (fault || source === undefined) {
       const { category, why } = fault ?? missing
       const sentence = `${described(mount, name)} ${why}`
@@ -66,15 +68,15 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
     there.push(mount)
     sources.push(source)
     // Part of the workspace is there already; seen a second time it would lie open, past what covers the first. What is covered there as a whole is meant to be seen.
-    if (isInside(source, place) && mount.path === mount.source && credentialsAbove(source) === undefined) continue
+    if (isOfWorkspace(source) && mount.path === mount.source && credentialsAbove(source) === undefined) continue
     const mark = isOfTask(mount) ? await placeAt(source) : undefined
     const laid = { source, mode: mount.mode, ...(mark === undefined ? {} : { mark }) }
-    found.push({ ...laid, path: mount.path })
-    if (mount.alias !== undefined && place.enforced) found.push({ ...laid, path: mount.alias })
+    found.push({ ...laid, path: sandboxPath(mount.path) })
+    if (mount.alias !== undefined && place.enforced) found.push({ ...laid, path: sandboxPath(mount.alias) })
   }
   const { paths: covered, notLookedThrough } = place.enforced
     ? await coverMounts(
-        sources.filter((source) => !isInside(source, place)),
+        sources.filter((source) => !isOfWorkspace(source)),
         place.codePaths,
       )
     : { paths: [], notLookedThrough: [] }
@@ -96,32 +98,38 @@ interface MountFault {
 
 const missing: MountFault = { category: 'workspace_error', why: 'does not exist; make it, or mark it "required: false"' }
 
-function faultOf(mount: ProfileMount, source: string | undefined, place: MountPlace): MountFault | undefined {
+interface RealPlace extends Pick<MountPlace, 'enforced'> {
+  readonly ours: readonly HostPath[]
+  readonly workspace: HostPath | undefined
+}
+
+function faultOf(mount: ProfileMount, source: HostPath | undefined, place: RealPlace): MountFault | undefined {
   if (source === undefined) return missing
   const wrong = (why: string): MountFault => ({ category: 'workspace_error', why })
   const { ours, workspace } = place
-  if (workspace !== undefined && isWithin(mount.source, workspace) && source !== mount.source)
+  if (workspace !== undefined && isInside(workspace, hostPath(mount.source)) && source !== hostPath(mount.source))
     return wrong('is a link, or lies behind one, in a workspace that agents can write; name the folder itself')
-  if (isOfTask(mount) && source !== mount.source)
+  if (isOfTask(mount) && source !== hostPath(mount.source))
     return wrong(
       'was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew',
     )
-  if (ours.some((path) => isWithin(path, source) || isWithin(source, path)))
+  if (ours.some((path) => isInside(source, path) || isInside(path, source)))
     return wrong("would show Pawl's own files to the agent; mount something else")
   if (!place.enforced && mount.path !== mount.source)
     return {
       category: 'sandbox_error',
       why: `cannot be shown at ${mount.path} without walls, and none hold here; mount it at its own path, or build walls ("pawl doctor")`,
     }
-  if (workspace === undefined || (isInside(source, place) && mount.path === mount.source)) return undefined
-  if (isWithin(workspace, source) || isWithin(source, workspace))
+  if (workspace === undefined || (isInside(workspace, source) && mount.path === mount.source)) return undefined
+  if (isInside(source, workspace) || isInside(workspace, source))
     return wrong(`would show the workspace ${workspace} a second time; mount something beside it`)
   return undefined
 }
 
-const isInside = (source: string, { workspace }: MountPlace) => workspace !== undefined && isWithin(source, workspace)
-
-async function sourceOf({ source, persistent }: ProfileMount, { user, workspace }: MountPlace): Promise<string | undefined> {
+async function sourceOf(
+  { source, persistent }: ProfileMount,
+  { user, workspace }: Pick<MountPlace, 'user'> & Pick<RealPlace, 'workspace'>,
+): Promise<HostPath | undefined> {
   // One that is there belongs to somebody; only what we made ourselves is given to the agent's user.
   const made = persistent ? await makeSource(source, workspace) : undefined
   if (made !== undefined && user) {
@@ -132,7 +140,7 @@ async function sourceOf({ source, persistent }: ProfileMount, { user, workspace 
     await folder.close()
   }
   try {
-    const real = await realpath(source)
+    const real = hostPath(await realpath(source))
     await stat(real)
     return real
   } catch (error) {
@@ -143,11 +151,12 @@ async function sourceOf({ source, persistent }: ProfileMount, { user, workspace 
 }
 
 /** The first folder that had to be made, if any. */
-async function makeSource(source: string, workspace: string | undefined): Promise<string | undefined> {
-  if (workspace === undefined || !isWithin(source, workspace)) return mkdir(source, { recursive: true })
+async function makeSource(source: string, workspace: HostPath | undefined): Promise<string | undefined> {
+  const below = workspace === undefined ? undefined : relativeTo(workspace, hostPath(source))
+  if (workspace === undefined || below === undefined) return mkdir(source, { recursive: true })
   if (lstatSync(source, { throwIfNoEntry: false })) return undefined
   // An agent may have put a link anywhere in there.
-  const folder = await makeFolders(workspace, relative(workspace, source)).catch(() => undefined)
+  const folder = await makeFolders(workspace, below).catch(() => undefined)
   await folder?.close()
   return folder && source
 }

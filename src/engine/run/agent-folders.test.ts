@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { readNamedFile, readRegular } from '../../sandbox/files/read-file.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
@@ -141,7 +142,7 @@ describe.runIf(process.platform === 'linux')('what Pawl reads in a folder that a
           enforced: true,
           user: undefined,
         },
-        workspace: { source, path: root, mark },
+        workspace: { source: hostPath(source), path: sandboxPath(root), mark },
         records: join(home, 'runs/run_1'),
       })
     await (await guard(root)).settle()

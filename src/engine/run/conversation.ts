@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Verdict } from '../../agents/port.ts'
+import { hostPath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import { mountLines } from '../../domain/profile/mounts.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
@@ -130,8 +131,8 @@ export async function converse(given: TakenRun, parts: RunParts, voice: RunConte
   const walls = wallsOf(profile, {
     unit: sandbox.killUnit(run.id, run.fence),
     workspace: { source: workspace.source, path: workspace.path, mark: workspace.mark },
-    home,
-    hidden: [parts.home],
+    home: hostPath(home),
+    hidden: [hostPath(parts.home)],
     covered: [...ready.covered, ...guard.covered],
     user,
     enforced,

@@ -2,9 +2,9 @@ import { chownSync, lstatSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agents/port.ts'
+import { hostPath, isInside } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import { toolAccess } from '../../domain/profile/access.ts'
-import { isWithin } from '../../domain/profile/mounts.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { mergeEnvironments } from '../../domain/profile/resolve.ts'
 import { proxyEnvironment } from '../../sandbox/egress/environment.ts'
@@ -149,7 +149,7 @@ function withMounts(prompt: string | undefined, lines: readonly string[]): strin
 
 /** Read anew for each run; the configured text stands in for a file that is gone. */
 export async function readSystemPrompt(file: string, instead: string | undefined, workspace: string): Promise<string> {
-  const read = isWithin(file, workspace) ? readThere(file) : readNamedFile(file)
+  const read = isInside(hostPath(workspace), hostPath(file)) ? readThere(file) : readNamedFile(file)
   return read.catch((error: unknown) => {
     if (instead !== undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return instead
     throw new RunFailure('bad_config', `The system prompt file ${file} cannot be read: ${messageOf(error)}.`)

@@ -1,6 +1,7 @@
 import type { Adapter, Verdict } from '../../agents/port.ts'
 import { fp } from '../../base/failpoint.ts'
 import type { Log } from '../../base/log.ts'
+import { sameInside } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { showPaths } from '../../domain/profile/shown-paths.ts'
@@ -313,4 +314,4 @@ const selfStopped = ({ message = 'the budget is used up' }: Verdict, task: strin
 
 /** A copy of a workspace is gone after its run, nothing may write while the work is checked, and only a namespace of processes is sure to die with us. */
 const mayStay = ({ task }: TakenRun, { workspace, walls }: Place) =>
-  task.spec.checks === undefined && workspace.source === workspace.path && walls.unit.enforced
+  task.spec.checks === undefined && sameInside(workspace.source) === workspace.path && walls.unit.enforced

@@ -6,6 +6,7 @@ import { HandClock } from '../../../test/engine/test-clock.ts'
 import { until } from '../../../test/engine/until.ts'
 import { systemClock } from '../../base/clock.ts'
 import { createLog } from '../../base/log.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { createNone } from '../../sandbox/none/sandbox.ts'
 import { createLiveAgent, type LiveAgent } from './live-agent.ts'
 import { recordChild } from './raw-log.ts'
@@ -35,8 +36,8 @@ describe('programs that wait', () => {
       { ...command, env: {} },
       {
         unit,
-        workspace: { source: folder, path: folder },
-        home: folder,
+        workspace: inPlace(folder),
+        home: hostPath(folder),
         hidden: [],
         network: 'host',
         door: false,

@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { builtinProfiles } from '../../domain/profile/builtin.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { createBubblewrap } from '../../sandbox/bubblewrap/sandbox.ts'
@@ -27,7 +28,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const wallsOf = (place: SelfTestPlace): Walls => ({
   ...place,
-  hidden: [home],
+  hidden: [hostPath(home)],
   user,
   network: 'none',
   door: true,
@@ -67,7 +68,7 @@ it('a shared network is a hole: its loopback and its sockets without a path', as
 })
 
 it('a mount of what must not be seen is a hole: read, and written if it is writable', async () => {
-  const mount = (mode: 'ro' | 'rw') => ({ mounts: [{ source: home, path: home, mode }] })
+  const mount = (mode: 'ro' | 'rw') => ({ mounts: [{ ...inPlace(home), mode }] })
   expect(await escaped({ hidden: [], ...mount('ro') })).toEqual(['read', 'unix socket'])
   expect(await escaped({ hidden: [], ...mount('rw') })).toEqual(['read', 'write', 'unix socket'])
 })

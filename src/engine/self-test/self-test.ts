@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { decide, readRules } from '../../sandbox/egress/host-rule.ts'
@@ -75,8 +76,8 @@ async function probe(bait: Bait, { sandbox, walls, profile, clock }: SelfTestOpt
   const variable = 'PAWL_SELF_TEST'
   const place = {
     unit: sandbox.killUnit(`self-test-${randomUUID()}`, 0),
-    workspace: { source: bait.workspace, path: bait.workspace },
-    home: bait.home,
+    workspace: inPlace(bait.workspace),
+    home: hostPath(bait.home),
   }
   const built = walls(place)
   const known = [

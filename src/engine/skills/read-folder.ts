@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { hostPath, isInside } from '../../domain/base/path.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { type DirectoryHandle, noFollow, openDirectory } from '../../sandbox/files/directory-handle.ts'
 
@@ -20,7 +21,7 @@ const mostBytes = 32 * 1024 * 1024
  */
 export async function readFolder(folder: string): Promise<FolderFile[]> {
   const files: FolderFile[] = []
-  const root = await realpath(folder).catch(refuseUnreadable('.'))
+  const root = hostPath(await realpath(folder).catch(refuseUnreadable('.')))
   let bytes = 0
   async function walk(directory: string, above: readonly string[]): Promise<void> {
     const shown = relative(folder, directory) || '.'
@@ -50,8 +51,8 @@ export async function readFolder(folder: string): Promise<FolderFile[]> {
   }
   async function inside(path: string): Promise<string> {
     const shown = relative(folder, path) || '.'
-    const real = await realpath(path).catch(refuseUnreadable(shown))
-    if (real !== root && !real.startsWith(`${root}/`)) throw invalid(`holds a link that leads out of it, ${shown}`)
+    const real = hostPath(await realpath(path).catch(refuseUnreadable(shown)))
+    if (!isInside(root, real)) throw invalid(`holds a link that leads out of it, ${shown}`)
     return real
   }
   await walk(folder, [])

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Adapter, LaunchSpec } from '../../agents/port.ts'
 import type { ScriptSkill } from '../../domain/agent/skill.ts'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { Walls } from '../../sandbox/port.ts'
 import { RunFailure } from '../base/failure.ts'
@@ -29,7 +30,7 @@ export interface SkillsWanted extends SkillPlace {
 }
 
 /** Where skills are seen inside: in a room that each walls have for themselves, so that no folder of anybody is needed for it. */
-const inside = '/run/pawl'
+const inside = sandboxPath('/run/pawl')
 
 /** Chooses by the profile. Fails the run only where the profile names what the program cannot be given; one bad skill is a note. */
 export async function skillsOfRun(wanted: SkillsWanted): Promise<RunSkills> {
@@ -75,7 +76,7 @@ export async function skillsOfRun(wanted: SkillsWanted): Promise<RunSkills> {
   }
   return {
     given,
-    mounts: shown && enforced ? [{ source: shown.folder, path: inside, mode: 'ro' }] : [],
+    mounts: shown && enforced ? [{ source: hostPath(shown.folder), path: inside, mode: 'ro' }] : [],
     scripts: offered.map(({ view, script }) => ({
       name: view.name,
       description: view.description,

@@ -1,5 +1,6 @@
 import { realpath, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isInside, workspacePath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { putEntry, sameBytes, setDirectoryMode } from './put-entry.ts'
@@ -92,7 +93,7 @@ export async function bringBack(
   /** Empties a directory of what was in it from the start; something else in its place comes only if nothing remains. */
   const clear = async (path: string) => {
     for (const [below, before] of [...base].toReversed())
-      if (below === path || below.startsWith(`${path}/`)) await remove(below, before)
+      if (isInside(workspacePath(path), workspacePath(below))) await remove(below, before)
   }
 
   const write = (path: string, entry: Entry) =>

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { lstat, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { hostPath, relativeTo } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
@@ -85,7 +86,8 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
     await neutralGit({ folder: '/', verb: 'clone', args, settings, signal, timeoutMs: 600_000 })
     await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
     // What of our own home is shown inside, the home of a session, needs the place.
-    if (plan.without.startsWith(`${original}/`)) await makePlace(target, relative(original, plan.without), original)
+    const ours = relativeTo(hostPath(original), hostPath(plan.without))
+    if (ours !== undefined && ours !== '.') await makePlace(target, ours, original)
     if (owner && process.getuid?.() === 0)
       await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', target], {
         ...(signal ? { signal } : {}),

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
+import { type HostPath, hostPath, isBelow, pathIn, relativeTo, workspacePath } from '../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { type Step, type TreeEntry, walkTree } from '../../sandbox/files/walk-tree.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -43,11 +44,11 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
     await runCp(file!, rest, plan.signal, count)
   }
   const unread = plan.unread?.length ? await foldersNamed(plan.unread, from, plan.signal) : []
-  const apart = [plan.without, ...unread]
-  const node = dirname(realpathSync(process.execPath))
+  const apart = [plan.without, ...unread].map(hostPath)
+  const node = hostPath(dirname(realpathSync(process.execPath)))
   const count = counter(plan)
 
-  const copyFolder = async (folder: string, target: string): Promise<void> => {
+  const copyFolder = async (folder: HostPath, target: string): Promise<void> => {
     const { mode, names } = await inFolder(folder, async (opened) => ({
       mode: (await opened.stat()).mode & 0o777,
       names: await readdir(opened.at('.')),
@@ -55,13 +56,13 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
     await mkdir(target, { mode })
     const whole: string[] = []
     for (const name of names) {
-      const path = join(folder, name)
+      const path = pathIn(folder, workspacePath(name))
       // What is shown of our home inside, the home of a session, needs the place.
-      if (path === plan.without) await mkdir(join(target, name), { mode: 0o755 })
+      if (path === hostPath(plan.without)) await mkdir(join(target, name), { mode: 0o755 })
       else if (unread.includes(path)) {
         // Our own Node may lie in there, and what is shown of it inside needs the place.
-        if (node.startsWith(`${path}/`)) await mkdir(join(target, relative(folder, node)), { recursive: true, mode: 0o755 })
-      } else if (apart.some((left) => left.startsWith(`${path}/`))) await copyFolder(path, join(target, name))
+        if (isBelow(path, node)) await mkdir(join(target, relativeTo(folder, node)!), { recursive: true, mode: 0o755 })
+      } else if (apart.some((left) => isBelow(path, left))) await copyFolder(path, join(target, name))
       else whole.push(path)
     }
     for (let at = 0; at < whole.length; at += argumentsAtOnce)
@@ -69,7 +70,7 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
   }
 
   if (from === plan.without) await mkdir(to, { mode: 0o755 })
-  else if (apart.some((left) => left.startsWith(`${from}/`))) await copyFolder(from, to)
+  else if (apart.some((left) => isBelow(hostPath(from), left))) await copyFolder(hostPath(from), to)
   else await cp(['--', from, to])
 }
 

@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
 import { copyTree } from './copy-tree.ts'
 import { git, guard, put, repository, testPaths } from './testing.ts'
@@ -174,7 +175,9 @@ describe('a workspace copy', () => {
   it('brings back nothing that a run which died has planted', async () => {
     const home = join(original, 'sub/home')
     const first = await make(1)
-    await guard(home, original, { workspace: { source: first.path, path: original, guardFile: first.guardFile } })
+    await guard(home, original, {
+      workspace: { source: hostPath(first.path), path: sandboxPath(original), guardFile: first.guardFile },
+    })
     await put(first.path, { 'sub/deep/.vscode/tasks.json': 'evil', 'work.txt': 'work', '.git/hooks/pre-commit': 'evil' })
     await make(2)
     expect(await text('work.txt')).toBe('work')
@@ -189,7 +192,11 @@ describe('a workspace copy', () => {
     const home = join(original, 'sub/home')
     const first = await make(1, undefined, { isGitPrivate: true })
     const guarded = (path: string, guardFile: string, run: string) =>
-      guard(home, original, { run, workspace: { source: path, path: original, guardFile, mode: 'copy' }, user: owner })
+      guard(home, original, {
+        run,
+        workspace: { source: hostPath(path), path: sandboxPath(original), guardFile, mode: 'copy' },
+        user: owner,
+      })
     const one = await guarded(first.path, first.guardFile, 'run_1')
     const own = one.masks.find(({ kind, path }) => kind === 'instead' && path === join(original, '.git'))
     expect(own).toMatchObject({ writable: true })

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type HostPath, hostPath, isBelow, isInside, pathIn, type Shown, workspacePath } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
-import { isWithin } from '../../domain/profile/mounts.ts'
 import { type CodePath, codePathMatcher } from '../../domain/workspace/code-paths.ts'
 import { looksLikePawlHome } from '../../domain/workspace/credential-paths.ts'
 import { foldName } from '../../domain/workspace/path-rules.ts'
@@ -15,7 +15,7 @@ import { knownHomes } from './homes.ts'
 /** What a run is not to see, because it lets somebody in somewhere. */
 export interface Cover {
   /** Real paths on the machine; what lies there is covered wherever it would be seen. */
-  readonly paths: readonly string[]
+  readonly paths: readonly HostPath[]
   /** Of a workspace: the same, relative to it. */
   readonly inWorkspace: readonly string[]
 }
@@ -25,16 +25,17 @@ const mostCovered = 500
 
 /** Plans what of a workspace is covered. `given` are the sources of mounts: what one of them names is meant to be seen. */
 export function coverWorkspace(
-  { source, path: seenAs }: { readonly source: string; readonly path: string },
+  { source, path: seenAs }: Shown,
   found: Pick<FoundAll, 'code'>,
-  given: readonly string[],
+  given: readonly HostPath[],
 ): Cover {
-  const isGiven = (path: string) => given.includes(join(seenAs, path)) || given.includes(join(source, path))
+  // The profile may name it by the user's own folder, of which this may be a copy.
+  const isGiven = (path: string) => [hostPath(seenAs), source].some((top) => given.includes(pathIn(top, workspacePath(path))))
   const inWorkspace = found.code.flatMap(({ is, path }) => (is === 'secret' && !isGiven(path) ? [path] : []))
   assertFew(seenAs, inWorkspace.length)
   const real = inWorkspace.map((path) => realPathIfAny(join(source, path)))
   // What a link leads to elsewhere is not seen there anyway. One that leads to the workspace itself hides nothing of it.
-  return { inWorkspace, paths: real.filter((path) => path?.startsWith(`${source}/`)) as string[] }
+  return { inWorkspace, paths: real.filter((path) => path !== undefined && isBelow(source, path)) as HostPath[] }
 }
 
 /** Mounts can be larger than anybody wants to wait for, and lie on slow disks. */
@@ -43,12 +44,12 @@ const deepest = 24
 
 /** Looks for credentials below the sources of mounts, nearest the top first, and names the mounts that were too large to be looked through. */
 export async function coverMounts(
-  sources: readonly string[],
+  sources: readonly HostPath[],
   codePaths: readonly CodePath[],
-): Promise<{ readonly paths: readonly string[]; readonly notLookedThrough: readonly string[] }> {
+): Promise<{ readonly paths: readonly HostPath[]; readonly notLookedThrough: readonly string[] }> {
   const { match } = codePathMatcher(codePaths)
   const homes = knownHomes()
-  const covered = new Set<string>()
+  const covered = new Set<HostPath>()
   const notLookedThrough: string[] = []
   const turn = takingTurns()
   const until = performance.now() + patienceMs
@@ -68,10 +69,10 @@ export async function coverMounts(
       }
       const homeAt = homes.isHome(path, mark) ? above.length : folder.homeAt
       for (const entry of entries) {
-        const below = join(path, entry.name)
+        const below = hostPath(join(path, entry.name))
         if (match(entry.name, above, homeAt)?.treatment === 'secret') {
           const real = realPathIfAny(below)
-          if (real !== undefined && real !== source && !isWithin(source, real) && !sources.includes(below)) covered.add(real)
+          if (real !== undefined && !isInside(real, source) && !sources.includes(below)) covered.add(real)
         } else if (entry.isDirectory() && entry.name !== 'node_modules')
           folders.push({ path: below, above: [...above, foldName(entry.name)], depth: depth + 1, homeAt })
       }
@@ -114,9 +115,9 @@ function assertFew(where: string, count: number): void {
     )
 }
 
-function realPathIfAny(path: string): string | undefined {
+function realPathIfAny(path: string): HostPath | undefined {
   try {
-    return realpathSync.native(path)
+    return hostPath(realpathSync.native(path))
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { workspacePathIfAny } from '../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { takingTurns } from '../base/turns.ts'
 import { type CapturedPart, capture, readRegular } from './capture.ts'
@@ -152,8 +153,8 @@ function earlierConfig({ parts }: Before): CleanGitConfig | undefined {
 
 /** Only the files of a submodule lie elsewhere, in a folder of the workspace that points back. Anywhere else a checkout would write over what is not the agent's. */
 async function isModuleAt(gitdir: string, worktree: string, { root, workspace }: Places): Promise<boolean> {
-  const tree = join(gitdir, worktree)
-  if (tree.startsWith('..')) return false
+  const tree = workspacePathIfAny(join(gitdir, worktree))
+  if (tree === undefined) return false
   const pointer = (await inFolder(root, join(tree, '.git'), readRegular))?.toString('utf8')
   const named = /^gitdir: ([^\n\0]+)\n?$/.exec(pointer ?? '')?.[1]
   return named !== undefined && resolve(workspace, tree, named) === join(workspace, gitdir)

@@ -3,6 +3,7 @@ import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
 import { isAlive } from '../../sandbox/process/identity.ts'
@@ -33,8 +34,8 @@ export type Before = z.infer<typeof Before>
 export const GuardRecord = z.object({
   run: z.string(),
   /** Where the files are, and what the user calls the place. */
-  root: z.string(),
-  workspace: z.string(),
+  root: z.string().transform(hostPath),
+  workspace: z.string().transform(sandboxPath),
   owner: z.object({ bootId: z.string(), pid: z.number(), startTime: z.number() }),
   /** False where no walls hold: then what was planted is told and stays where it is. */
   enforced: z.boolean(),

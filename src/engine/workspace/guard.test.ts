@@ -41,6 +41,20 @@ describe('while a run lasts', () => {
     expect(await names()).toEqual(['.agent', 'a.txt', 'b.txt', 'deep'])
   })
 
+  it('a folder of ours stays without reserved names, also where our home lies behind a link', async () => {
+    const [link, own] = [join(base, 'link'), join(home, 'workspaces/task_1')]
+    await mkdir(own, { recursive: true })
+    await symlink(home, link)
+    const reserved = async (ours: string) => {
+      const guarded = await guard(ours, own, { own: [] })
+      const names = await readdir(own)
+      await guarded.settle()
+      return names
+    }
+    expect(await reserved(home)).toEqual([])
+    expect(await reserved(link)).toEqual([])
+  })
+
   it('what other programs obey can be read and not changed', async () => {
     await put(root, { '.npmrc': 'registry=https://example.com', '.vscode/settings.json': '{}' })
     const guarded = await guard(home, root)
@@ -281,6 +295,19 @@ describe('when a run ends', () => {
       expect(git(at(name), 'rev-parse', '--show-toplevel').trim()).toBe(at(name))
       expect(git(at(name), 'status', '--porcelain')).not.toContain(' D')
     }
+  })
+
+  it('a repository that was made inside keeps the work tree that points back to it, also one whose name begins with dots', async () => {
+    const guarded = await guard(home, root)
+    for (const name of ['lib', '..lib']) {
+      await repository(at(name), { 'x.txt': 'x' })
+      await mkdir(at('gits'), { recursive: true })
+      await rename(at(`${name}/.git`), at(`gits/${name}`))
+      await put(root, { [`${name}/.git`]: `gitdir: ../gits/${name}\n` })
+      git(at(name), 'config', 'core.worktree', `../../${name}`)
+    }
+    expect(await guarded.settle()).toMatchObject({ quarantined: [] })
+    for (const name of ['lib', '..lib']) expect(git(at(name), 'config', 'core.worktree').trim()).toBe(`../../${name}`)
   })
 
   it('a repository with another name, and pointers to one that nobody looked at, are found', async () => {

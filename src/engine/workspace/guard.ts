@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { type HostPath, hostPath, isBelow, isInside, type WorkspacePath, workspacePath } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
@@ -26,7 +27,7 @@ import type { PreparedWorkspace } from './workspace.ts'
 export interface Guard {
   readonly masks: readonly Mask[]
   /** What of the workspace lets somebody in somewhere: covered wherever it would be seen. */
-  readonly covered: readonly string[]
+  readonly covered: readonly HostPath[]
   /** To be mounted before the masks are laid. */
   readonly mounts: NonNullable<Walls['mounts']>
   /** Beside the workspace and its home, what the agent writes to. */
@@ -60,7 +61,7 @@ export interface GuardOptions {
   readonly own?: readonly CodePath[] | undefined
   readonly profile: Pick<Profile, 'instructions' | 'trusted'>
   /** The sources of mounts: credentials that one of them names are meant to be seen. */
-  readonly given?: readonly string[] | undefined
+  readonly given?: readonly HostPath[] | undefined
   /** Do walls hold? */
   readonly enforced: boolean
   readonly user: AgentUser | undefined
@@ -70,7 +71,7 @@ export interface GuardOptions {
 
 export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const { run, home, paths, profile, enforced } = options
-  const root = realpathSync.native(options.workspace.source)
+  const root = hostPath(realpathSync.native(options.workspace.source))
   const { source, path, mark } = options.workspace
   // Whoever works around it may have put a link, or another folder, in its place since it was looked at.
   if (mark !== undefined && (root !== source || (await placeAt(root)) !== mark))
@@ -80,10 +81,10 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   const cover = enforced ? coverWorkspace(workspace, found, options.given ?? []) : nothingToCover
   const trusts = enforced && (await isTrusted(workspace, found, profile.trusted))
   const covers = enforced && !trusts
-  const isOurs = root.startsWith(`${home}/`)
+  const isOurs = isBelow(realHome(home), root)
   // Where nobody else works while the run lasts, what programs of others would obey is moved out in time; only the agent's own program must not see it appear.
   const reserved = isOurs ? (options.own ?? paths).filter(({ treatment }) => treatment === 'hidden') : paths
-  const covered = enforced ? gitsIn(found) : []
+  const covered: readonly WorkspacePath[] = enforced ? gitsIn(found) : []
   const outside = outsideOf(found, covered)
   const masked = covers
     ? await planMasks({ workspace, found: outside, settings: found, reserved, instructions: profile.instructions })
@@ -98,7 +99,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
           run,
           root,
           workspace: workspace.path,
-          original: isCopy ? workspace.path : root,
+          original: isCopy ? hostPath(workspace.path) : root,
           user: options.user,
           isShared: !isOurs || isCopy,
           isTrusted: trusts,
@@ -120,10 +121,10 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
     stubs: [
       ...plan.stubs,
       ...gits.stubs,
-      ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path) || covered.includes(path)),
+      ...others.flatMap((other) => other.stubs).filter((path) => plan.held.has(path) || covered.some((git) => git === path)),
     ],
     git: [...gits.made],
-    covered,
+    covered: [...covered],
     before: await picture(root, outside, plan.held),
     unseen: [...found.unseen],
     special: [...found.special],
@@ -163,8 +164,8 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
 }
 
 /** Without what lies in a git directory that is covered as a whole. */
-function outsideOf(found: FoundAll, covered: readonly string[]): FoundAll {
-  const isOutside = (path: string) => !covered.some((git) => path === git || path.startsWith(`${git}/`))
+function outsideOf(found: FoundAll, covered: readonly WorkspacePath[]): FoundAll {
+  const isOutside = (path: string) => !covered.some((git) => isInside(git, workspacePath(path)))
   return {
     ...found,
     code: found.code.filter(({ path }) => isOutside(path)),
@@ -227,7 +228,7 @@ async function written(masks: readonly PlannedMask[], folder: string): Promise<M
       shown.push(mask)
       continue
     }
-    const source = join(folder, `${shown.length}.${basename(mask.path)}`)
+    const source = hostPath(join(folder, `${shown.length}.${basename(mask.path)}`))
     await mkdir(folder, { recursive: true, mode: 0o755 })
     await writeFile(source, mask.text, { mode: 0o444 })
     shown.push({ kind: 'instead', path: mask.path, source })
@@ -269,3 +270,8 @@ function secretsNote(secrets: readonly string[], enforced: boolean): string[] {
 }
 
 const some = (paths: readonly string[]) => [...paths.slice(0, 10), ...(paths.length > 10 ? ['…'] : [])].join(', ')
+
+/** Ours may lie behind a link of its user's, and is not made before it is needed. */
+function realHome(home: string): HostPath {
+  return hostPath(existsSync(home) ? realpathSync.native(home) : home)
+}

@@ -1,15 +1,16 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { type HostPath, hostPath, inPlace, isBelow, parentOf, type Shown, sandboxPath } from '../../domain/base/path.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import type { Mask, Walls } from '../../sandbox/port.ts'
 import { readRegular } from './capture.ts'
 
 /** The repository that a worktree belongs to, which lies outside of the workspace. */
 export interface LinkedRepository {
-  readonly common: string
+  readonly common: HostPath
   /** What belongs to this worktree alone. */
-  readonly tree: string
+  readonly tree: HostPath
   readonly mounts: NonNullable<Walls['mounts']>
   readonly masks: readonly Mask[]
 }
@@ -18,19 +19,17 @@ export interface LinkedRepository {
  * Of such a repository nothing is seen inside but its objects: over the folder that belongs to the worktree lies a git directory of the agent's own. Git of ours, which works without
  * masks, sees all of it. A pointer counts only if the repository points back: anybody can write `gitdir: /somewhere`. `note` says why there is none.
  */
-export async function linkedRepository(workspace: {
-  readonly source: string
-  readonly path: string
-}): Promise<LinkedRepository | { readonly note: string } | undefined> {
+export async function linkedRepository(workspace: Shown): Promise<LinkedRepository | { readonly note: string } | undefined> {
   const pointer = await smallFile(join(workspace.source, '.git'))
   const named = /^gitdir: ([^\n\0]+)\n?$/.exec(pointer ?? '')?.[1]
   if (named === undefined) return undefined
   const without = {
     note: `The repository of ${workspace.path} lies elsewhere, so git does not work inside; --workspace-mode clone gives the agent one of its own.`,
   }
-  const tree = await realpath(resolve(workspace.path, named)).catch(() => undefined)
-  if (tree === undefined || tree.startsWith(`${workspace.path}/`)) return tree === undefined ? without : undefined
-  const common = dirname(dirname(tree))
+  // What it names is of the user's own folder, of which this may be a copy.
+  const tree = await realpath(resolve(workspace.path, named)).then(hostPath, () => undefined)
+  if (tree === undefined || isBelow(hostPath(workspace.path), tree)) return tree === undefined ? without : undefined
+  const common = parentOf(parentOf(tree))
   const back = (await smallFile(join(tree, 'gitdir')))?.trim()
   const isMutual = back !== undefined && (await isSame(back, join(workspace.path, '.git')))
   if (!isMutual || basename(dirname(tree)) !== 'worktrees' || (await smallFile(join(tree, 'commondir')))?.trim() !== '../..')
@@ -42,10 +41,10 @@ export async function linkedRepository(workspace: {
   return {
     common,
     tree,
-    mounts: [{ source: common, path: common, mode: 'ro' }],
+    mounts: [{ ...inPlace(common), mode: 'ro' }],
     masks: hidden
       .filter((path) => !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      .map((path) => ({ kind: 'nothing', path })),
+      .map((path) => ({ kind: 'nothing', path: sandboxPath(path) })),
   }
 }
 

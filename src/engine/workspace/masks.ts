@@ -1,5 +1,18 @@
 import { realpathSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import {
+  type HostPath,
+  hostPath,
+  isBelow,
+  isInside,
+  parentOf,
+  pathIn,
+  relativeTo,
+  type SandboxPath,
+  type Shown,
+  type WorkspacePath,
+  workspacePath,
+} from '../../domain/base/path.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import type { Mask } from '../../sandbox/port.ts'
@@ -23,10 +36,10 @@ export interface MaskPlan {
 /** `text` is what is shown instead; whoever applies the plan writes it to a file of ours. */
 export type PlannedMask =
   | Exclude<Mask, { kind: 'instead' }>
-  | { readonly kind: 'text'; readonly path: string; readonly text: string }
+  | { readonly kind: 'text'; readonly path: SandboxPath; readonly text: string }
 
 export interface MaskOptions {
-  readonly workspace: { readonly source: string; readonly path: string }
+  readonly workspace: Shown
   readonly found: FoundAll
   /** With the settings of git, which may name something in the workspace. */
   readonly settings: FoundAll
@@ -40,7 +53,7 @@ export interface MaskOptions {
 const mostMasks = 256
 
 export async function planMasks({ workspace, found, settings, reserved, instructions }: MaskOptions): Promise<MaskPlan> {
-  const seen = (path: string) => join(workspace.path, path)
+  const seen = (path: string) => pathIn(workspace.path, workspacePath(path))
   const masks: PlannedMask[] = []
   const held = new Set<string>()
   const unseen: string[] = []
@@ -84,10 +97,9 @@ export async function planMasks({ workspace, found, settings, reserved, instruct
   /** A link cannot be covered, but what it leads to can be held, if that lies in the workspace. Elsewhere the agent cannot write. */
   function maskBehind(code: FoundCode): PlannedMask | undefined {
     try {
-      const root = realpathSync(workspace.source)
-      const target = realpathSync(join(workspace.source, code.path))
-      if (!target.startsWith(`${root}/`)) return undefined
-      return { kind: 'readonly', path: join(workspace.path, target.slice(root.length)) }
+      const root = hostPath(realpathSync(workspace.source))
+      const target = relativeTo(root, hostPath(realpathSync(join(root, code.path))))
+      return target === undefined || target === '.' ? undefined : { kind: 'readonly', path: pathIn(workspace.path, target) }
     } catch {
       // It leads nowhere; what is put there comes out when the run ends.
       return undefined
@@ -96,27 +108,25 @@ export async function planMasks({ workspace, found, settings, reserved, instruct
 }
 
 /** What the settings of a repository in the workspace name there: hooks in a folder of the project, more settings, a filter. Git outside obeys it later. */
-async function namedByGit(root: string, found: FoundAll): Promise<string[]> {
-  const named = new Set<string>()
+async function namedByGit(root: HostPath, found: FoundAll): Promise<WorkspacePath[]> {
+  const named = new Set<WorkspacePath>()
   for (const { path } of found.code.filter(({ is, kind }) => is === 'git-config' && kind === 'file')) {
-    const gitdir = join(root, dirname(path))
+    const gitdir = pathIn(root, workspacePath(dirname(path)))
     const values = cleanGitConfig(await textOf(root, path)).values
     for (const word of values.flatMap((value) => value.split(/[\s"'!;|&()]+/)).filter((one) => one !== ''))
       for (const from of [gitdir, dirname(gitdir)]) {
         const target = realpathIfAny(resolve(from, word))
         // The project as a whole must stay writable, and what lies in the folder of git itself is covered with it.
-        if (target?.startsWith(`${root}/`) && !isAbove(target, gitdir) && !isAbove(gitdir, target))
-          named.add(relative(root, target))
+        if (target && isBelow(root, target) && !isInside(target, gitdir) && !isInside(gitdir, target))
+          named.add(relativeTo(root, target)!)
       }
   }
   return [...named].slice(0, 50)
 }
 
-const isAbove = (path: string, other: string) => other === path || other.startsWith(`${path}/`)
-
-function realpathIfAny(path: string): string | undefined {
+function realpathIfAny(path: string): HostPath | undefined {
   try {
-    return realpathSync(path)
+    return hostPath(realpathSync(path))
   } catch {
     // A word of a command, or a path that nobody can look at.
     return undefined
@@ -126,7 +136,7 @@ function realpathIfAny(path: string): string | undefined {
 /** Below what is covered there is nothing left to cover. */
 function outermost(masks: readonly PlannedMask[]): PlannedMask[] {
   const byPath = new Map(masks.toReversed().map((mask) => [mask.path, mask]))
-  const isCovered = (path: string): boolean => path !== dirname(path) && (byPath.has(dirname(path)) || isCovered(dirname(path)))
+  const isCovered = (path: SandboxPath): boolean => path !== '/' && (byPath.has(parentOf(path)) || isCovered(parentOf(path)))
   return [...byPath.values()].filter(({ path }) => !isCovered(path)).toReversed()
 }
 

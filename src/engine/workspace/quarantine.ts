@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
+import { isInside, workspacePath, workspacePathIfAny } from '../../domain/base/path.ts'
 import { messageOf, notFound } from '../../domain/error.ts'
 import { isAbsence, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { removeEntry } from '../../sandbox/files/remove-tree.ts'
@@ -102,7 +103,10 @@ export async function restoreFromQuarantine(home: string, run: string, path?: st
   const place = placeOf(home, run)
   const list = await readList(place.list)
   if (!list) throw notFound(`Nothing of the run ${run} is in quarantine; "pawl quarantine ls" shows what is.`)
-  const wanted = list.items.filter((item) => path === undefined || item.path === path || item.path.startsWith(`${path}/`))
+  const named = path === undefined ? undefined : workspacePathIfAny(path)
+  const wanted = list.items.filter(
+    (item) => path === undefined || (named !== undefined && isInside(named, workspacePath(item.path))),
+  )
   if (wanted.length === 0)
     throw notFound(`The run ${run} has nothing called ${path} in quarantine; "pawl quarantine ls" shows what it has.`)
   const restored = new Set<string>()

@@ -1,6 +1,6 @@
 import { constants, realpathSync } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
-import { isWithin } from '../../domain/profile/mounts.ts'
+import { hostPath, pathIn, relativeTo } from '../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { markOf } from '../../sandbox/port.ts'
 
@@ -34,7 +34,7 @@ export async function placeAt(stored: string): Promise<string | undefined> {
  * Opens the folder that a run works in; undefined if it is gone, or a link is on the way by now. What a task names is stored with links followed. The home of Pawl may
  * lie behind a link of its user's; below it everything is ours.
  */
-export const openWorkspace = async (source: string, home?: string): Promise<DirectoryHandle | undefined> =>
-  openDirectory(
-    home !== undefined && isWithin(source, home) ? `${realpathSync.native(home)}${source.slice(home.length)}` : source,
-  )
+export async function openWorkspace(source: string, home?: string): Promise<DirectoryHandle | undefined> {
+  const below = home === undefined ? undefined : relativeTo(hostPath(home), hostPath(source))
+  return openDirectory(below === undefined ? source : pathIn(hostPath(realpathSync.native(home!)), below))
+}

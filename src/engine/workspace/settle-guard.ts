@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { hostPath, isInside, workspacePath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
@@ -62,7 +63,8 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   const now = await findCode(root, { paths, without: home, seenAs: workspace, afterRun })
   // A stub that others need was not there before either.
   const stubs = new Set(others.flatMap((other) => other.stubs))
-  const isCovered = (path: string) => record.covered.some((git) => path === git || path.startsWith(`${git}/`))
+  const covered = record.covered.map(workspacePath)
+  const isCovered = (path: string) => covered.some((git) => isInside(git, workspacePath(path)))
   const code = []
   for (const one of now.code)
     if (!isCovered(one.path) && !(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
@@ -155,7 +157,7 @@ export async function sweepGuards(home: string, paths: readonly CodePath[]): Pro
 /** Settles what an earlier run left in a copy that now lies at `root`. */
 export async function settleLeft(place: GuardPlace, root: string): Promise<Settled> {
   const record = await readRecord(place.file)
-  return record ? settleRecord({ ...record, root }, place) : untouched
+  return record ? settleRecord({ ...record, root: hostPath(root) }, place) : untouched
 }
 
 const isEmpty = async (root: string, path: string) => {

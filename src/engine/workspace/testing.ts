@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { inPlace, sandboxPath } from '../../domain/base/path.ts'
 import { type CodePath, commonCodePaths } from '../../domain/workspace/code-paths.ts'
 import { pinnedBy } from '../../sandbox/bubblewrap/masks.ts'
 import { type Guard, type GuardOptions, guardWorkspace } from './guard.ts'
@@ -53,7 +54,7 @@ export const guard = (home: string, root: string, over: Partial<GuardOptions> = 
     run: 'run_1',
     session: 's_1',
     home,
-    workspace: { source: root, path: root },
+    workspace: inPlace(root),
     paths: testPaths,
     profile: { instructions: true, trusted: [] },
     enforced: true,
@@ -74,7 +75,7 @@ export async function inside(guarded: Guard, root: string, script: string): Prom
       : ['--ro-bind', empty, mask.path]
   })
   const mounts = guarded.mounts.flatMap(({ source, path, mode }) => [mode === 'ro' ? '--ro-bind' : '--bind', source, path])
-  const pinned = pinnedBy(guarded.masks, [root])
+  const pinned = pinnedBy(guarded.masks, [sandboxPath(root)])
     .toSorted()
     .flatMap((path) => ['--bind', path, path])
   const args = ['--dev-bind', '/', '/', ...mounts, ...pinned, ...over, '--chdir', root, '--', 'sh', '-c', script]

@@ -1,4 +1,5 @@
 import { access, constants, realpath, stat } from 'node:fs/promises'
+import { hostPath, inPlace, type Shown, sandboxPath } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { walkTree } from '../../sandbox/files/walk-tree.ts'
@@ -10,11 +11,7 @@ import { assertNoHome } from './homes.ts'
 import { leadsElsewhere, placeAt } from './same-place.ts'
 
 /** A workspace made ready for one run. */
-export interface PreparedWorkspace {
-  /** The path the agent sees. */
-  readonly path: string
-  /** Where its files really are while the run lasts. */
-  readonly source: string
+export interface PreparedWorkspace extends Shown {
   readonly mode: WorkspaceMode
   /** What the directory was when it was looked at, if the run works in it directly. */
   readonly mark?: string | undefined
@@ -68,12 +65,12 @@ export async function prepareWorkspace(
       'invalid',
       `The agent's user may not write everything in ${path}, so it cannot work there directly; leave --workspace-mode out, or name copy or clone.`,
     )
-  if (isDirect && (own || mode !== 'copy')) return { path, source: path, mode: 'direct', mark, finish: async () => undefined }
+  if (isDirect && (own || mode !== 'copy')) return { ...inPlace(path), mode: 'direct', mark, finish: async () => undefined }
   onCopy()
   const copy = await copyWorkspace({ ...plan, original: path, owner: user ?? ownUser() })
   return {
-    path,
-    source: copy.path,
+    path: sandboxPath(path),
+    source: hostPath(copy.path),
     mode: 'copy',
     guardFile: copy.guardFile,
     cost:
@@ -93,8 +90,8 @@ async function prepareClone(plan: ClonePlan, bringBackBranch: boolean): Promise<
   const startedAt = performance.now()
   const clone = await cloneWorkspace(plan)
   return {
-    path: plan.original,
-    source: clone.path,
+    path: sandboxPath(plan.original),
+    source: hostPath(clone.path),
     mode: 'clone',
     guardFile: clone.guardFile,
     cost: clone.isNew ? `Cloned in ${Math.round(performance.now() - startedAt)} ms.` : undefined,

@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import { type HostPath, hostPath, type SandboxPath, type Shown, sameInside, sandboxPath, seenAt } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import { freshEnvironment } from '../environment.ts'
 import { nameDoor, type OpenDoor } from '../open-door.ts'
@@ -56,12 +57,15 @@ export async function commandLine(
   tools: LaunchTools & { readonly door?: OpenDoor | undefined },
 ): Promise<CommandLine> {
   const user = agentIdentity(walls)
-  const workspace = { source: realPath(walls.workspace.source, 'workspace'), path: realPath(walls.workspace.path, 'workspace') }
+  const workspace = {
+    source: realPath(walls.workspace.source, 'workspace'),
+    path: sandboxPath(realPath(walls.workspace.path, 'workspace')),
+  }
   const home = realPath(walls.home, 'session home')
   const fresh = { args: command.args, env: freshEnvironment(command, { ...walls, home }) }
   const { args, env } = tools.door ? nameDoor(fresh, tools.door.url) : fresh
   const named = await findProgram(command.file, { path: env.PATH ?? '', folder: workspace.source })
-  const real = realpathSync(named)
+  const real = hostPath(realpathSync(named))
   if (!mayExecute(real, user)) {
     throw new PawlError(
       'unavailable',
@@ -69,12 +73,12 @@ export async function commandLine(
     )
   }
   const program = seenFrom(workspace, real)
-  const node = realpathSync(process.execPath)
-  const started = (command.programs ?? []).map((file) => realpathSync(file))
+  const node = sandboxPath(realpathSync(process.execPath))
+  const started = (command.programs ?? []).map((file) => hostPath(realpathSync(file)))
   const programs = [
     program,
     node,
-    ...[real, ...started].flatMap(interpretersOf),
+    ...[real, ...started].flatMap(interpretersOf).map(sameInside),
     ...started.map((file) => seenFrom(workspace, file)),
   ]
   const view = await viewFor({ walls, user, workspace, home, programs, searchPath: tools.searchPath, clock: tools.clock })
@@ -140,12 +144,11 @@ function wallOptions({ walls, view, folder, variables, hasNetwork }: WallOptions
   ]
 }
 
-/** A path below the workspace's files, as it is seen inside. */
-const seenFrom = (workspace: { source: string; path: string }, path: string) =>
-  path.startsWith(`${workspace.source}/`) ? workspace.path + path.slice(workspace.source.length) : path
+/** What lies in the workspace is seen there; all else that is shown, at its own path. */
+const seenFrom = (workspace: Shown, path: HostPath): SandboxPath => seenAt(workspace, path) ?? sameInside(path)
 
 /** The path and every one that it leads to as a link, each by the real path of its directory. */
-function linksTo(path: string): string[] {
-  const at = join(realpathSync(dirname(path)), basename(path))
+function linksTo(path: string): HostPath[] {
+  const at = hostPath(join(realpathSync(dirname(path)), basename(path)))
   return lstatSync(at).isSymbolicLink() ? [at, ...linksTo(resolve(dirname(at), readlinkSync(at)))] : [at]
 }

@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type HostPath, hostPath, isBelow, isInside, pathIn, relativeTo } from '../../domain/base/path.ts'
 import { findProgram } from '../process/program.ts'
 import { closedAncestor, type Identity } from './identity.ts'
 import { type MountTable, tableIn } from './mount-table.ts'
-import { isWithin } from './mounts.ts'
 
 /** Writable for root alone, so nobody can put a link in our way. Each run lays what it needs over the places in it, seen by that run only. */
 const stagingDirectory = '/run/pawl-walls'
@@ -11,7 +11,7 @@ const stagingDirectory = '/run/pawl-walls'
 /** The way from root to the user: the words that go before `bwrap`, and where that user finds what it could not reach. */
 export interface Drop {
   readonly words: readonly string[]
-  readonly sourceOf: (path: string) => string
+  readonly sourceOf: (path: HostPath) => string
   /** Must lie there while the words are followed; see `withTable`. */
   readonly table?: MountTable | undefined
 }
@@ -38,7 +38,7 @@ export const noDrop: Drop = { words: [], sourceOf: (path) => path }
  * Root follows links on the way to `paths`, so none of them lies where an agent could have put one; what is deeper in them is found by
  * the user, with the user's rights.
  */
-export async function dropTo(user: Identity, paths: readonly string[], searchPath: string): Promise<Drop> {
+export async function dropTo(user: Identity, paths: readonly HostPath[], searchPath: string): Promise<Drop> {
   const find = (name: string) => findOnce(name, searchPath)
   const setpriv = [
     await find('setpriv'),
@@ -51,7 +51,7 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
   ]
   const drop = [...setpriv, '--inh-caps=-all', '--bounding-set=-all', '--']
   const behind = paths.filter((path) => closedAncestor(path, user) !== undefined)
-  const closed = behind.filter((path) => !behind.some((other) => other !== path && isWithin(path, other)))
+  const closed = behind.filter((path) => !behind.some((other) => isBelow(other, path)))
   if (closed.length === 0) return { ...noDrop, words: drop }
   const places = closed.map((path, index) => placeFor(path, index))
   const stage = [await find('unshare'), '--mount', '--propagation', 'private', '--', '/bin/sh', '-c', stageScript, 'sh']
@@ -64,16 +64,16 @@ export async function dropTo(user: Identity, paths: readonly string[], searchPat
     words: [...stage, mount, table.path, ...drop],
     table,
     sourceOf(path) {
-      const index = closed.findIndex((root) => isWithin(path, root))
-      return index === -1 ? path : `${places[index]}${path.slice(closed[index]?.length)}`
+      const index = closed.findIndex((root) => isInside(root, path))
+      return index === -1 ? path : pathIn(places[index]!, relativeTo(closed[index]!, path)!)
     },
   }
 }
 
 /** Each is made once, empty, and stays. */
-function placeFor(path: string, index: number): string {
+function placeFor(path: string, index: number): HostPath {
   const isDirectory = statSync(path).isDirectory()
-  const place = join(stagingDirectory, `${isDirectory ? 'folder' : 'file'}-${index}`)
+  const place = hostPath(join(stagingDirectory, `${isDirectory ? 'folder' : 'file'}-${index}`))
   if (existsSync(place)) return place
   mkdirSync(stagingDirectory, { recursive: true })
   // The user goes through it, whatever the mask of this process takes away.

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { createWalledWorld, starters } from '../../../test/contracts/walled-world.ts'
 import { until } from '../../../test/engine/until.ts'
 import { systemClock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { agentUser } from '../process/agent-user.ts'
 import type { Child } from '../process/child.ts'
 import { childrenOf, isAlive, processIdentity } from '../process/identity.ts'
@@ -59,8 +60,8 @@ describe.each(Object.entries(ways))('a sandbox frozen by %s', (_, group) => {
       { file, args, env: {} },
       {
         unit,
-        workspace: { source: place, path: place },
-        home: place,
+        workspace: inPlace(place),
+        home: hostPath(place),
         hidden: [],
         user,
         network: 'none',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
 import { systemClock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import type { Walls } from '../port.ts'
 import { childrenOf } from '../process/identity.ts'
 import { createMemoryWatch } from './memory-watch.ts'
@@ -66,8 +67,8 @@ test('each limit names what holds it', async () => {
   const world = createWalledWorld(starters[0] ?? 'a plain user')
   const bubblewrap = createBubblewrap()
   const walls: Walls = {
-    ...{ unit: bubblewrap.killUnit(`held-${process.pid}`, 1), workspace: { source: world.workspace, path: world.workspace } },
-    ...{ home: world.home, hidden: [], network: 'none', door: false, limits },
+    ...{ unit: bubblewrap.killUnit(`held-${process.pid}`, 1), workspace: inPlace(world.workspace) },
+    ...{ home: hostPath(world.home), hidden: [], network: 'none', door: false, limits },
     user: process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined,
   }
   const held = async (some: Walls['limits']) => {
@@ -91,8 +92,8 @@ test('walls whose first process was stopped from inside, or whose agent stopped 
   const { child } = await bubblewrap.launch(
     { file: 'sh', args: ['-c', 'echo up; kill -STOP 1; kill -STOP -1; kill -STOP $$'], env: {} },
     {
-      ...{ unit: bubblewrap.killUnit(`hang-${process.pid}`, 1), workspace: { source: world.workspace, path: world.workspace } },
-      ...{ home: world.home, hidden: [], network: 'none', door: false, limits },
+      ...{ unit: bubblewrap.killUnit(`hang-${process.pid}`, 1), workspace: inPlace(world.workspace) },
+      ...{ home: hostPath(world.home), hidden: [], network: 'none', door: false, limits },
       user: process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined,
     },
   )

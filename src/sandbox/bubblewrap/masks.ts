@@ -1,14 +1,14 @@
 import { lstatSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { type HostPath, isInside, parentOf, type SandboxPath } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Mask } from '../port.ts'
 import type { Identity } from './identity.ts'
-import { closedBelow, enclosing, isBind, isWithin, linkOnTheWay, type Mount, outsideOf } from './mounts.ts'
+import { closedBelow, enclosing, isBind, linkOnTheWay, type Mount, outsideOf } from './mounts.ts'
 
 export interface Masking {
   readonly masks: readonly Mask[]
   /** Directories that are laid over themselves for the sake of a mask. */
-  readonly pinned: readonly string[]
+  readonly pinned: readonly SandboxPath[]
   readonly user: Identity
 }
 
@@ -40,7 +40,7 @@ export function layMasks(mounts: readonly Mount[], { masks, pinned, user }: Mask
       continue
     }
     const inIt = laid.filter(
-      ({ path, kind }) => path !== mask.path && isWithin(path, mask.path) && !(kind === 'writable' && pinned.includes(path)),
+      ({ path, kind }) => path !== mask.path && isInside(mask.path, path) && !(kind === 'writable' && pinned.includes(path)),
     )
     laid.push({ kind: 'readable', source: outside, path: mask.path }, ...inIt)
   }
@@ -51,20 +51,20 @@ export function layMasks(mounts: readonly Mount[], { masks, pinned, user }: Mask
  * The directories between a workspace or other writable place and what is masked in it: moved away, they would take the mask with them. What lies in something that is shown
  * instead is none of the workspace.
  */
-export function pinnedBy(masks: readonly Mask[], writable: readonly string[]): string[] {
+export function pinnedBy(masks: readonly Mask[], writable: readonly SandboxPath[]): SandboxPath[] {
   const instead = masks.filter(({ kind }) => kind === 'instead')
   const pinned = masks.flatMap(({ path }) => {
-    const place = writable.filter((root) => isWithin(path, root)).toSorted((a, b) => b.length - a.length)[0]
-    const between: string[] = []
+    const place = writable.filter((root) => isInside(root, path)).toSorted((a, b) => b.length - a.length)[0]
+    const between: SandboxPath[] = []
     if (place === undefined) return between
-    for (let dir = dirname(path); dir.length > place.length; dir = dirname(dir))
-      if (!instead.some((other) => isWithin(dir, other.path))) between.push(dir)
+    for (let dir = parentOf(path); dir.length > place.length; dir = parentOf(dir))
+      if (!instead.some((other) => isInside(other.path, dir))) between.push(dir)
     return between
   })
   return [...new Set(pinned)]
 }
 
-function refuseUnreal(mask: Mask, outside: string, from: string): void {
+function refuseUnreal(mask: Mask, outside: HostPath, from: HostPath): void {
   const link = linkOnTheWay(outside, from)
   if (link !== undefined) throw refused(mask, `"${link}" is a link; mask what it leads to, or move the link away`)
   if (!lstatSync(outside, { throwIfNoEntry: false }))

@@ -1,5 +1,21 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
+import {
+  type HostPath,
+  hostPath,
+  isInside,
+  liesAt,
+  parentOf,
+  pathIn,
+  relativeTo,
+  type SandboxPath,
+  type Shown,
+  sameInside,
+  sandboxPath,
+  seenAt,
+  stepsOf,
+  workspacePath,
+} from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Walls } from '../port.ts'
 import { type Identity, mayExecute } from './identity.ts'
@@ -10,25 +26,25 @@ export type { Identity } from './identity.ts'
 
 /** One thing that is seen inside: what lies at `source` outside is seen at `path`. What no mount shows is not there. */
 export type Mount =
-  | { readonly kind: 'writable' | 'readable'; readonly path: string; readonly source: string }
+  | { readonly kind: 'writable' | 'readable'; readonly path: SandboxPath; readonly source: HostPath }
   /** Nothing, and nothing can be put there; or a room of its own, gone at the end. */
-  | { readonly kind: 'empty' | 'emptyFile' | 'scratch'; readonly path: string }
-type Bind = Extract<Mount, { source: string }>
+  | { readonly kind: 'empty' | 'emptyFile' | 'scratch'; readonly path: SandboxPath }
+type Bind = Extract<Mount, { source: HostPath }>
 
 export interface MountRequest {
   readonly user: Identity
   readonly system: SystemView
-  readonly workspace: { readonly source: string; readonly path: string }
-  readonly home: string
+  readonly workspace: Shown
+  readonly home: HostPath
   readonly mounts: NonNullable<Walls['mounts']>
   /** Paths that must not be seen; those that do not exist are left out. */
-  readonly hidden: readonly string[]
+  readonly hidden: readonly HostPath[]
   /** The same, but a mount of that very path is laid over it. */
-  readonly covered?: readonly string[] | undefined
+  readonly covered?: readonly HostPath[] | undefined
   /** Programs that must be there, wherever they lie. */
-  readonly programs: readonly string[]
+  readonly programs: readonly SandboxPath[]
   /** Directories that cannot be moved away, because something in them is masked. As seen inside. */
-  readonly pinned: readonly string[]
+  readonly pinned: readonly SandboxPath[]
 }
 
 /**
@@ -38,60 +54,67 @@ export interface MountRequest {
  */
 export function planMounts(request: MountRequest): Mount[] {
   const { user, workspace, home, programs } = request
-  const hidden = request.hidden.filter(exists).map((path) => realpathSync(path))
+  const hidden = request.hidden.filter(exists).map((path) => hostPath(realpathSync(path)))
   const binds: Bind[] = [
-    ...request.system.folders.map((path): Bind => ({ kind: 'readable', source: path, path })),
+    ...request.system.folders.map((path): Bind => ({ kind: 'readable', source: path, path: sameInside(path) })),
     ...withoutRepetition([
-      { kind: 'writable', ...workspace },
-      { kind: 'writable', source: home, path: home },
+      { kind: 'writable', source: workspace.source, path: workspace.path },
+      { kind: 'writable', source: home, path: sameInside(home) },
       ...request.mounts.map((mount) => asked(mount, request.system, hidden)),
     ]),
   ]
   const nothing = [...hidden, ...(request.covered ?? []).filter(exists)]
-  const empty = [...new Set([...nothing, ...binds.flatMap((bind) => hiddenBelow(bind, nothing))])]
+  const empty = [...new Set([...nothing.map(sameInside), ...binds.flatMap((bind) => hiddenBelow(bind, nothing))])]
   const wanted: Mount[] = [
     ...scratchFolders().map((path): Mount => ({ kind: 'scratch', path })),
     ...empty.map((path): Mount => ({ kind: 'empty', path })),
     ...binds,
   ]
   const first = layOver(wanted, user)
-  const reserved = [workspace.source, workspace.path, home, ...hidden]
+  const reserved = [workspace.source, hostPath(workspace.path), home, ...hidden]
   const missing = programs
     .filter((file) => !isVisible(file, first, user) || !isThere(file, first))
-    .flatMap((file) => programRoots(file, { user, reserved, temporary: scratchFolders() }))
-    .map((path): Mount => ({ kind: 'readable', source: path, path }))
+    .flatMap((file) => programRoots(hostPath(file), { user, reserved, temporary: scratchFolders() }))
+    .map((path): Mount => ({ kind: 'readable', source: path, path: sameInside(path) }))
   const shown = missing.length === 0 ? first : layOver([...wanted, ...missing], user)
   const pins = request.pinned.flatMap((path): Mount[] => {
     const below = enclosing(path, shown)
     // Into a closed one nobody gets, so there is no mask in it either.
-    const isReached = below?.kind === 'writable' && below.path !== path && closedBelow(join(path, '-'), below, user) === undefined
+    const isReached =
+      below?.kind === 'writable' &&
+      below.path !== path &&
+      closedBelow(pathIn(path, workspacePath('-')), below, user) === undefined
     return isReached ? [{ kind: 'writable', source: outsideOf(path, below), path }] : []
   })
   return pins.length === 0 ? shown : layOver([...wanted, ...missing, ...pins], user)
 }
 
 /** Is this path, as it is seen inside, one that the user can get to? */
-export function isVisible(path: string, mounts: readonly Mount[], user: Identity): boolean {
+export function isVisible(path: SandboxPath, mounts: readonly Mount[], user: Identity): boolean {
   const below = enclosing(path, mounts)
   return below !== undefined && isBind(below) && closedBelow(path, below, user) === undefined
 }
 
 /** A workspace may be a copy without some of its folders. */
-function isThere(path: string, mounts: readonly Mount[]): boolean {
+function isThere(path: SandboxPath, mounts: readonly Mount[]): boolean {
   const below = enclosing(path, mounts)
   return below !== undefined && isBind(below) && exists(outsideOf(path, below))
 }
 
 /** What was laid last over this path or a directory above it. */
-export const enclosing = (path: string, mounts: readonly Mount[]) => mounts.findLast((mount) => isWithin(path, mount.path))
-export const isWithin = (path: string, parent: string) => path === parent || path.startsWith(parent === '/' ? '/' : `${parent}/`)
+export const enclosing = (path: SandboxPath, mounts: readonly Mount[]) => mounts.findLast((mount) => isInside(mount.path, path))
 export const isBind = (mount: Mount): mount is Bind => 'source' in mount
 
 /** Where something lies outside that inside is seen below that mount. */
-export const outsideOf = (path: string, below: Bind) => join(below.source, relative(below.path, path))
+export function outsideOf(path: SandboxPath, below: Bind): HostPath {
+  const outside = liesAt(below, path)
+  if (outside === undefined) throw new Error(`${path} is not below ${below.path}`)
+  return outside
+}
 
 /** Rooms that each walls have for themselves. */
-export const scratchFolders = () => [...new Set([exists('/tmp') ? realpathSync('/tmp') : '/tmp', '/var/tmp', '/run'])]
+export const scratchFolders = () =>
+  [...new Set([exists('/tmp') ? realpathSync('/tmp') : '/tmp', '/var/tmp', '/run'])].map(sandboxPath)
 
 function layOver(wanted: readonly Mount[], user: Identity): Mount[] {
   const mounts: Mount[] = []
@@ -124,34 +147,35 @@ function refuseMissing(mount: Bind, below: Bind): void {
 }
 
 /** The first link on the way from a directory to something in it. A mount would follow it, to somewhere else. */
-export function linkOnTheWay(path: string, from: string): string | undefined {
+export function linkOnTheWay(path: HostPath, from: HostPath): HostPath | undefined {
   let at = from
-  for (const step of relative(from, path).split('/').filter(Boolean)) {
-    at = join(at, step)
+  const below = relativeTo(from, path)
+  for (const step of below === undefined ? [] : stepsOf(below)) {
+    at = pathIn(at, workspacePath(step))
     if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) return at
   }
   return undefined
 }
 
 /** The first directory between a mount and something in it that the user may not enter. */
-export function closedBelow(path: string, below: Bind, user: Identity): string | undefined {
-  const onTheWay: string[] = []
-  for (let dir = dirname(path); dir.length > below.path.length; dir = dirname(dir)) onTheWay.unshift(dir)
+export function closedBelow(path: SandboxPath, below: Bind, user: Identity): SandboxPath | undefined {
+  const onTheWay: SandboxPath[] = []
+  for (let dir = parentOf(path); dir.length > below.path.length; dir = parentOf(dir)) onTheWay.unshift(dir)
   return onTheWay.find((dir) => {
     const outside = outsideOf(dir, below)
     return exists(outside) && !mayExecute(outside, user)
   })
 }
 
-function asked(mount: NonNullable<Walls['mounts']>[number], system: SystemView, hidden: readonly string[]): Bind {
+function asked(mount: NonNullable<Walls['mounts']>[number], system: SystemView, hidden: readonly HostPath[]): Bind {
   const { path } = mount
   const refuse = (why: string) => new PawlError('invalid', `The mount of "${mount.source}" at "${path}" is refused: ${why}`)
   if (!path.startsWith('/') || join(path, '.') !== path) throw refuse('the path is not absolute and plain.')
-  const taken = ['/proc', '/dev', '/sys', ...system.links.map((link) => link.path)]
-  if (path === '/' || system.folders.includes(path) || taken.some((own) => isWithin(path, own)))
+  const taken = ['/proc', '/dev', '/sys', ...system.links.map((link) => link.path)].map(sandboxPath)
+  if (path === '/' || system.folders.map(sameInside).includes(path) || taken.some((own) => isInside(own, path)))
     throw refuse('that place belongs to the walls; name another path.')
   if (!exists(mount.source)) throw refuse('there is nothing at the source; create it, or take the mount out of the profile.')
-  const source = realpathSync(mount.source)
+  const source = hostPath(realpathSync(mount.source))
   if (hidden.includes(source)) throw refuse('it is what Pawl itself keeps, which no agent may see.')
   return { kind: mount.mode === 'rw' ? 'writable' : 'readable', source, path }
 }
@@ -173,8 +197,8 @@ function withoutRepetition(binds: readonly Bind[]): Bind[] {
 }
 
 /** What is hidden stays so where its directory is shown under another path. */
-const hiddenBelow = ({ source, path }: Bind, hidden: readonly string[]) =>
-  source === path ? [] : hidden.filter((secret) => isWithin(secret, source)).map((secret) => join(path, relative(source, secret)))
+const hiddenBelow = (bind: Bind, hidden: readonly HostPath[]): SandboxPath[] =>
+  bind.path === sameInside(bind.source) ? [] : hidden.flatMap((secret) => seenAt(bind, secret) ?? [])
 
 const exists = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
 const depth = (path: string) => path.split('/').filter(Boolean).length

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { hostPath } from '../../domain/base/path.ts'
 import { interpretersOf, programRoots } from './programs.ts'
 
 const user = { uid: 54_321, gid: 54_321 }
@@ -17,7 +18,8 @@ const file = (path: string, content = '') => {
   writeFileSync(join(base, path), content)
   return join(base, path)
 }
-const roots = (path: string, reserved: readonly string[] = []) => programRoots(path, { user, reserved, temporary: [tmpdir()] })
+const roots = (path: string, reserved: readonly string[] = []) =>
+  programRoots(hostPath(path), { user, reserved: reserved.map(hostPath), temporary: [tmpdir()] })
 
 test('a program has its folder around it, a package all packages, a Python environment all of itself', () => {
   expect(roots(file('tools/agent'))).toEqual([join(base, 'tools')])

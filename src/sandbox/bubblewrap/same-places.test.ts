@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
+import { inPlace } from '../../domain/base/path.ts'
 import { markOf } from '../port.ts'
 
 describe.each(starters)('walls that %s built', (starter) => {
@@ -10,7 +11,7 @@ describe.each(starters)('walls that %s built', (starter) => {
     world = createWalledWorld(starter)
   })
   afterAll(() => world.remove())
-  const marked = (path: string) => ({ source: path, path, mark: markOf(statSync(path)) })
+  const marked = (path: string) => ({ ...inPlace(path), mark: markOf(statSync(path)) })
 
   test('stand around the workspace and the mounts that were looked at', async () => {
     const beside = world.place('beside')

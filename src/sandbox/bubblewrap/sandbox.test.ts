@@ -18,8 +18,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sandboxContract } from '../../../test/contracts/sandbox.ts'
-import type { Command } from '../port.ts'
-import { LaunchInterrupted, type Walled, type Walls } from '../port.ts'
+import { hostPath, inPlace, sandboxPath } from '../../domain/base/path.ts'
+import { type Command, LaunchInterrupted, type Walled, type Walls } from '../port.ts'
 import { childrenOf } from '../process/identity.ts'
 import { createBubblewrap } from './sandbox.ts'
 
@@ -40,8 +40,8 @@ beforeEach(() => {
   const workspace = ownPlace('project')
   walls = {
     unit: bubblewrap.killUnit(`pawl-bwrap-${process.pid}-${++runs}`, 1),
-    workspace: { source: workspace, path: workspace },
-    home: ownPlace('homes/one'),
+    workspace: inPlace(workspace),
+    home: hostPath(ownPlace('homes/one')),
     hidden: [],
     user,
     network: 'none',
@@ -69,7 +69,9 @@ test('a workspace that is a copy is seen at the path of the original', async () 
   const source = ownPlace('copies/one')
   writeFileSync(join(source, 'where.txt'), 'the copy')
   writeFileSync(join(walls.workspace.path, 'where.txt'), 'the original')
-  const out = await output(shell('pwd; cat where.txt; ls ..'), { workspace: { source, path: walls.workspace.path } })
+  const out = await output(shell('pwd; cat where.txt; ls ..'), {
+    workspace: { source: hostPath(source), path: walls.workspace.path },
+  })
   expect(out).toBe(`${walls.workspace.path}\nthe copyhomes\nproject\n`)
 })
 
@@ -85,7 +87,9 @@ test('a place below a closed directory may be called anything', async () => {
   ]) {
     const path = ownPlace(join('odd', name))
     writeFileSync(join(path, 'mine.txt'), name)
-    expect(await output(shell('cat mine.txt; touch made'), { workspace: { source: path, path } })).toBe(name)
+    expect(
+      await output(shell('cat mine.txt; touch made'), { workspace: { source: hostPath(path), path: sandboxPath(path) } }),
+    ).toBe(name)
     expect(readdirSync(path)).toEqual(['made', 'mine.txt'])
   }
 })
@@ -95,15 +99,15 @@ test('our store inside a workspace is hidden although the workspace is not, and 
   writeFileSync(join(base, 'project/.pawl/token'), 'secret')
   writeFileSync(join(base, 'project/seen.txt'), '')
   const out = await output(shell('find . | sort; touch .pawl/made "$HOME/made"; ls "$HOME"'), {
-    home,
-    hidden: [join(base, 'project/.pawl')],
+    home: hostPath(home),
+    hidden: [hostPath(join(base, 'project/.pawl'))],
   })
   expect(out).toBe('.\n./.pawl\n./.pawl/homes\n./.pawl/homes/one\n./seen.txt\nmade\n')
 })
 
 test('a hidden file is empty', async () => {
   writeFileSync(join(walls.workspace.path, 'key'), 'secret')
-  expect(await output(shell('cat key; ls'), { hidden: [join(walls.workspace.path, 'key')] })).toBe('key\n')
+  expect(await output(shell('cat key; ls'), { hidden: [hostPath(join(walls.workspace.path, 'key'))] })).toBe('key\n')
 })
 
 test('a program below a closed directory runs, by its link too, and what lies beside its directory stays closed', async () => {
@@ -211,7 +215,7 @@ test('a variable cannot smuggle an option into the walls', async () => {
 test('more masks than can be laid are refused before anything starts', async () => {
   const path = join(walls.workspace.path, 'file')
   writeFileSync(path, '')
-  const masks = Array.from({ length: 3_000 }, () => ({ kind: 'readonly', path }) as const)
+  const masks = Array.from({ length: 3_000 }, () => ({ kind: 'readonly', path: sandboxPath(path) }) as const)
   await expect(output(shell('true'), { masks })).rejects.toThrow(/3\d\d\d mounts and masks, more than bubblewrap can lay/)
 })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { removeTree } from '../files/remove-tree.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../port.ts'
@@ -140,8 +141,8 @@ async function tryWalls(sandbox: Sandbox, user: Identity | undefined, clock: Clo
     if (user) chownSync(directory, user.uid, user.gid)
     const walls: Walls = {
       unit: sandbox.killUnit(`probe-${randomUUID()}`, 0),
-      workspace: { source: directory, path: directory },
-      home: directory,
+      workspace: inPlace(directory),
+      home: hostPath(directory),
       hidden: [],
       user,
       network: 'none',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import type { Walls } from '../port.ts'
 import { agentUser } from '../process/agent-user.ts'
 import { createBubblewrap } from './sandbox.ts'
@@ -45,8 +46,8 @@ async function start(changes: Partial<Walls> = {}) {
   const place = join(base, 'one')
   const walls: Walls = {
     unit: sandbox.killUnit(`pawl-spare-${process.pid}-${++runs}`, 1),
-    workspace: { source: place, path: place },
-    home: place,
+    workspace: inPlace(place),
+    home: hostPath(place),
     hidden: [],
     user,
     network: 'none',

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../base/clock.ts'
+import { hostPath } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { OpenDoor } from '../open-door.ts'
 import { childrenOf } from '../process/identity.ts'
@@ -93,7 +94,7 @@ function leave(spare: SpareDoor): void {
  * bubblewrap that needs a second one.
  */
 async function openAhead(user: Identity, { bwrap, searchPath, clock }: SpareTools): Promise<SpareDoor> {
-  const node = realpathSync(process.execPath)
+  const node = hostPath(realpathSync(process.execPath))
   const nsenter = await findOnce('nsenter', searchPath)
   const drop = process.getuid?.() === 0 ? await dropTo(user, [node], searchPath) : noDrop
   const walls = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--die-with-parent', '--new-session']

@@ -2,13 +2,14 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { hostPath } from '../../domain/base/path.ts'
 import { privateSettings, systemView } from './system.ts'
 
 test('links of the machine stay links, and what is missing is left out', () => {
   const { folders, links } = systemView('none')
   expect(folders).toContain('/usr')
   expect(folders.filter((path) => !existsSync(path))).toEqual([])
-  expect(links.map(({ path }) => path).filter((path) => folders.includes(path))).toEqual([])
+  expect(links.map(({ path }) => path).filter((path) => folders.includes(hostPath(path)))).toEqual([])
   for (const path of ['/home', '/root', '/proc', '/sys', '/var', '/tmp', '/run']) expect(folders).not.toContain(path)
 })
 

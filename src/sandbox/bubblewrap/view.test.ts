@@ -3,6 +3,7 @@ import { chmodSync, chownSync, existsSync, readFileSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
+import { hostPath, inPlace, type SandboxPath, sandboxPath } from '../../domain/base/path.ts'
 
 describe.each(starters)('what an agent sees that %s started', (starter) => {
   let world: WalledWorld
@@ -106,9 +107,9 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     const note = world.file('note.txt', 'a note')
     const cache = world.place('cache')
     const mounts = [
-      { source: data, path: '/data/known', mode: 'ro' },
-      { source: note, path: '/srv/note.txt', mode: 'ro' },
-      { source: cache, path: cache, mode: 'rw' },
+      { source: hostPath(data), path: sandboxPath('/data/known'), mode: 'ro' },
+      { source: hostPath(note), path: sandboxPath('/srv/note.txt'), mode: 'ro' },
+      { ...inPlace(cache), mode: 'rw' },
     ] as const
     const script = `cat /data/known/known.txt /srv/note.txt; touch /data/known/x /srv/note.txt 2>/dev/null || echo; touch ${cache}/made; ls /data /srv`
     expect((await world.run(script, { mounts })).out).toBe('knowna note\n/data:\nknown\n\n/srv:\nnote.txt\n')
@@ -117,11 +118,11 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
 
   test('one path that is asked for twice is laid once, writable if anybody asked for that', async () => {
     const twice = world.place('twice')
-    const mount = (mode: 'ro' | 'rw') => ({ source: twice, path: '/twice', mode })
+    const mount = (mode: 'ro' | 'rw') => ({ source: hostPath(twice), path: sandboxPath('/twice'), mode })
     const script = 'grep -c " /twice " /proc/self/mountinfo; touch /twice/x 2>/dev/null && echo writable; rm -f /twice/x'
     expect(await lines(script, { mounts: [mount('rw'), mount('ro'), mount('ro')] })).toEqual(['1', 'writable'])
     expect(await lines(script, { mounts: [mount('ro'), mount('ro')] })).toEqual(['1'])
-    const { err } = await world.run('true', { mounts: [mount('ro'), { ...mount('ro'), source: world.place('other') }] })
+    const { err } = await world.run('true', { mounts: [mount('ro'), { ...mount('ro'), source: hostPath(world.place('other')) }] })
     expect(err).toMatch(/Both ".*twice" and ".*other" are to be seen at "\/twice"/)
   })
 
@@ -142,8 +143,9 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
   ])('a mount is refused for %s, and nothing is left of the try', async (_, mount, refusal) => {
     const before = tree()
     const { err, code } = await world.run('true', {
-      mounts: [{ ...mount(world), mode: 'ro' }],
-      hidden: [join(world.folder, 'store')],
+      // As it was written: a path that was made by `sandboxPath` never climbs.
+      mounts: [{ source: hostPath(mount(world).source), path: mount(world).path as SandboxPath, mode: 'ro' }],
+      hidden: [hostPath(join(world.folder, 'store'))],
     })
     expect([code, err]).toEqual([1, expect.stringMatching(refusal)])
     expect(tree()).toBe(before)
@@ -153,8 +155,8 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     world.file('people/diary.txt', 'dear')
     world.file('people/.pawl/token', 'secret')
     const changes = {
-      hidden: [join(world.folder, 'people/.pawl')],
-      mounts: [{ source: join(world.folder, 'people'), path: '/people', mode: 'ro' }] as const,
+      hidden: [hostPath(join(world.folder, 'people/.pawl'))],
+      mounts: [{ source: hostPath(join(world.folder, 'people')), path: sandboxPath('/people'), mode: 'ro' }] as const,
     }
     expect((await world.run('cat /people/diary.txt /people/.pawl/* 2>/dev/null', changes)).out).toBe('dear')
   })
@@ -166,12 +168,12 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     world.file('project/deep/er/.npmrc', 'token')
     world.file('project/free.txt', 'free')
     const instead = world.file('instead.txt', 'ours')
-    const at = (path: string) => join(world.workspace, path)
+    const at = (path: string) => sandboxPath(join(world.workspace, path))
     const masks = [
       { kind: 'readonly', path: at('.git/config') },
       { kind: 'nothing', path: at('.git/hooks') },
       { kind: 'nothing', path: at('.mcp.json') },
-      { kind: 'instead', path: at('deep/er/.npmrc'), source: instead },
+      { kind: 'instead', path: at('deep/er/.npmrc'), source: hostPath(instead) },
     ] as const
     const before = tree()
     const tries = [
@@ -190,9 +192,9 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     world.file('project/kept/.pawl/token', 'secret')
     const home = world.place('project/kept/.pawl/homes/one')
     const changes = {
-      home,
-      hidden: [join(world.workspace, 'kept/.pawl')],
-      masks: [{ kind: 'readonly', path: join(world.workspace, 'kept') }] as const,
+      home: hostPath(home),
+      hidden: [hostPath(join(world.workspace, 'kept/.pawl'))],
+      masks: [{ kind: 'readonly', path: sandboxPath(join(world.workspace, 'kept')) }] as const,
     }
     const script = 'cat kept/seen.txt kept/.pawl/token; touch kept/x || touch "$HOME/made" && ls kept/.pawl/homes/one'
     expect((await world.run(`{ ${script}; } 2>/dev/null`, changes)).out).toBe('seenmade\n')
@@ -202,7 +204,7 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     world.file('project/closed/deep/.npmrc', 'token')
     if (starter === 'root') for (const path of ['closed/deep', 'closed']) chownSync(join(world.workspace, path), 0, 0)
     chmodSync(join(world.workspace, 'closed'), starter === 'root' ? 0o700 : 0o000)
-    const masks = [{ kind: 'readonly', path: join(world.workspace, 'closed/deep/.npmrc') }] as const
+    const masks = [{ kind: 'readonly', path: sandboxPath(join(world.workspace, 'closed/deep/.npmrc')) }] as const
     const { out, err } = await world.run('cat closed/deep/.npmrc 2>/dev/null || echo closed', { masks })
     expect([out, err]).toEqual(['closed\n', ''])
     chmodSync(join(world.workspace, 'closed'), 0o700)
@@ -212,11 +214,13 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
     symlinkSync('/etc', join(world.workspace, 'link'))
     const before = tree()
     const mask = async (path: string) =>
-      (await world.run('true', { masks: [{ kind: 'nothing', path: join(world.workspace, path) }] })).err
+      (await world.run('true', { masks: [{ kind: 'nothing', path: sandboxPath(join(world.workspace, path)) }] })).err
     expect(await mask('.claude/settings.json')).toMatch(/no such path, and a place for it would stay/)
     expect(await mask('link/passwd')).toMatch(/"[^"]*link" is a link/)
     expect(await mask('link')).toMatch(/"[^"]*link" is a link/)
-    expect((await world.run('true', { masks: [{ kind: 'nothing', path: '/srv/x' }] })).err).toMatch(/nothing of the machine/)
+    expect((await world.run('true', { masks: [{ kind: 'nothing', path: sandboxPath('/srv/x') }] })).err).toMatch(
+      /nothing of the machine/,
+    )
     expect(tree()).toBe(before)
   })
 })

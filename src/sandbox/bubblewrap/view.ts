@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { type HostPath, hostPath, type SandboxPath, type Shown, sameInside } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Walls } from '../port.ts'
 import { realPath } from '../process/program.ts'
@@ -22,9 +23,9 @@ export interface View {
 export interface ViewRequest {
   readonly walls: Walls
   readonly user: Identity
-  readonly workspace: { readonly source: string; readonly path: string }
-  readonly home: string
-  readonly programs: readonly string[]
+  readonly workspace: Shown
+  readonly home: HostPath
+  readonly programs: readonly SandboxPath[]
   readonly searchPath: string
   readonly clock: Clock
 }
@@ -43,7 +44,7 @@ export async function viewFor(asked: ViewRequest): Promise<View> {
     hidden: [...walls.hidden, ...knownPrivateSettings(user, clock)],
     covered: walls.covered,
   }
-  const writable = [workspace.path, home, ...mounts.filter(({ mode }) => mode === 'rw').map(({ path }) => path)]
+  const writable = [workspace.path, sameInside(home), ...mounts.filter(({ mode }) => mode === 'rw').map(({ path }) => path)]
   const pinned = pinnedBy(masks, writable)
   const loose = planMounts({ ...request, pinned: [] })
   // Without pins first: it refuses what cannot be masked before anything is made of it.
@@ -67,10 +68,10 @@ export async function viewFor(asked: ViewRequest): Promise<View> {
 }
 
 const settingsLastMs = 60_000
-let settings: { readonly uid: number; readonly at: number; readonly paths: readonly string[] } | undefined
+let settings: { readonly uid: number; readonly at: number; readonly paths: readonly HostPath[] } | undefined
 
 /** Going through /etc takes longer than all the rest of the plan, and it hardly ever changes. */
-function knownPrivateSettings(user: Identity, clock: Clock): readonly string[] {
+function knownPrivateSettings(user: Identity, clock: Clock): readonly HostPath[] {
   const at = clock.monotonic()
   if (settings?.uid !== user.uid || at - settings.at > settingsLastMs)
     settings = { uid: user.uid, at, paths: privateSettings(user) }
@@ -105,7 +106,7 @@ const linkOptions = ({ links }: SystemView) => links.flatMap(({ path, target }) 
 
 interface Laying {
   readonly drop: Drop
-  readonly empty: string | undefined
+  readonly empty: HostPath | undefined
   readonly walls: Walls
 }
 
@@ -122,7 +123,7 @@ function laidOptions(mounts: readonly Mount[], { drop, empty, walls }: Laying): 
       case 'empty':
         return ['--perms', '0755', '--tmpfs', mount.path]
       case 'emptyFile':
-        return ['--ro-bind', sourceOf(empty ?? '/dev/null'), mount.path]
+        return ['--ro-bind', sourceOf(empty ?? hostPath('/dev/null')), mount.path]
     }
   }
   // Closed only when all that lies in them has its place. What another mount covers by now is out of reach, and so is its path.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { serveDoor } from '../../engine/endpoint/endpoint.ts'
 import { createBubblewrap } from '../bubblewrap/sandbox.ts'
 import { proxyEnvironment } from './environment.ts'
@@ -68,8 +69,8 @@ it('is the only way out of walls without a network, and leads to what the rules 
     { file: process.execPath, args: ['-e', program, `${canary.port}`, `${site.port}`], env: proxyEnvironment() },
     {
       unit: bubblewrap.killUnit(`pawl-egress-${process.pid}`, 1),
-      workspace: { source: workspace, path: workspace },
-      home: ownPlace('home'),
+      workspace: inPlace(workspace),
+      home: hostPath(ownPlace('home')),
       hidden: [],
       user,
       network: 'none',

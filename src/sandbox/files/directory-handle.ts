@@ -1,5 +1,5 @@
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { normalize } from 'node:path'
+import { hostPath } from '../../domain/base/path.ts'
 
 /** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
 export interface DirectoryHandle {
@@ -26,15 +26,13 @@ async function openAtOnce(path: string): Promise<DirectoryHandle | undefined> {
   let directory: DirectoryHandle | undefined
   try {
     directory = await enter(path)
-    if (readlinkSync(directory.at('').slice(0, -1)) === withoutEnd(normalize(path))) return directory
+    if (readlinkSync(directory.at('').slice(0, -1)) === hostPath(path)) return directory
   } catch {
     // To walk there tells why.
   }
   await directory?.close()
   return undefined
 }
-
-const withoutEnd = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
 
 /** From the root of the file system down, one real directory at a time. */
 async function walkTo(path: string): Promise<DirectoryHandle | undefined> {

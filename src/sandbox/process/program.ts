@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
+import { type HostPath, hostPath } from '../../domain/base/path.ts'
 import { PawlError } from '../../domain/error.ts'
 import { which } from './which.ts'
 
@@ -27,9 +28,9 @@ export async function findProgram(file: string, where: { readonly path: string; 
 }
 
 /** Where a path really leads. `what` it is called goes into the refusal. */
-export function realPath(path: string, what: string): string {
+export function realPath(path: string, what: string): HostPath {
   try {
-    return realpathSync(path)
+    return hostPath(realpathSync(path))
   } catch (error) {
     throw new PawlError('invalid', `The ${what} "${path}" does not exist or cannot be read; create it, or name another.`, {
       cause: error,

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
-import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { type HostPath, hostPath, isInside, parentOf } from '../../domain/base/path.ts'
 import { agentUser } from './agent-user.ts'
 
 const mostLinks = 40
@@ -12,8 +13,14 @@ const mostLinks = 40
 export async function isTrusted(path: string, write: readonly string[]): Promise<boolean> {
   try {
     const steps = await stepsTo(path)
-    const folders = await Promise.all(write.map((folder) => realpath(folder).catch(() => resolve(folder))))
-    if (steps.some((step) => folders.some((folder) => isWithin(folder, step.path)))) return false
+    const folders = await Promise.all(
+      write.map((folder) =>
+        realpath(folder)
+          .catch(() => resolve(folder))
+          .then(hostPath),
+      ),
+    )
+    if (steps.some((step) => folders.some((folder) => isInside(folder, step.path)))) return false
     return isKeptByItsOwner(steps.map(({ stats }) => stats))
   } catch {
     // Gone, a loop of links, or in a folder that we may not look into: nobody knows what it would be.
@@ -29,23 +36,23 @@ export async function trustedFolders(path: string, write: readonly string[]): Pr
 }
 
 interface Step {
-  readonly path: string
+  readonly path: HostPath
   readonly stats: Stats
 }
 
 /** Every folder, link and file that the system passes on its way to what the path means, each by its real path. */
 async function stepsTo(path: string): Promise<[Step, ...Step[]]> {
-  let at = '/'
+  let at = hostPath('/')
   let links = 0
   const steps: [Step, ...Step[]] = [{ path: at, stats: await lstat(at) }]
   const ahead = resolve(path).split('/')
   for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
     if (name === '' || name === './') continue
     if (name === '..') {
-      at = dirname(at)
+      at = parentOf(at)
       continue
     }
-    const next = join(at, name)
+    const next = hostPath(join(at, name))
     const stats = await lstat(next)
     steps.push({ path: next, stats })
     if (!stats.isSymbolicLink()) {
@@ -54,13 +61,11 @@ async function stepsTo(path: string): Promise<[Step, ...Step[]]> {
     }
     if (++links > mostLinks) throw new Error(`${path} is behind too many links.`)
     const target = await readlink(next)
-    if (isAbsolute(target)) at = '/'
+    if (isAbsolute(target)) at = hostPath('/')
     ahead.unshift(...target.split('/'))
   }
   return steps
 }
-
-const isWithin = (folder: string, path: string) => relative(folder, path).split('/')[0] !== '..'
 
 function isKeptByItsOwner(steps: readonly Stats[]): boolean {
   const own = process.getuid?.()

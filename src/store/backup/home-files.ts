@@ -2,6 +2,7 @@ import { closeSync, fstatSync, lstatSync, read, realpathSync, type Stats } from 
 import { lstat, mkdir, open, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { isPlainBelow } from '../../domain/base/path.ts'
 import { conflict, invalid, unavailable } from '../../domain/error.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { openRegular } from '../../sandbox/files/read-file.ts'
@@ -148,11 +149,7 @@ export async function refuseOtherFiles(
 
 /** A path in a backup is one that we have written; one that leads out of the home was not. */
 function assertInside(path: string): void {
-  if (
-    !known.has(path.split('/')[0]!) ||
-    path.includes('\0') ||
-    path.split('/').some((step) => step === '..' || step === '.' || step === '')
-  )
+  if (!known.has(path.split('/')[0]!) || !isPlainBelow(path))
     throw invalid(`The backup names a file "${path}", which none of this Pawl would; it was not made by Pawl, or by a newer one.`)
 }
 

@@ -1,16 +1,26 @@
 import type { Stats } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import {
+  hostPath,
+  isInside,
+  pathIn,
+  relativeTo,
+  type SandboxPath,
+  type Shown,
+  sameInside,
+  sandboxPath,
+  stepsOf,
+  workspacePath,
+} from '../../domain/base/path.ts'
 import { denied, invalid, unavailable } from '../../domain/error.ts'
 import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import type { Mask } from '../../sandbox/port.ts'
-import { compileRules, defaultPathRules, isWithin, type PathRules } from './path-rules.ts'
+import { compileRules, defaultPathRules, type PathRules } from './path-rules.ts'
 import { readPathText } from './path-text.ts'
 import { changedMeanwhile, noRight, readOnly, told } from './refusals.ts'
 
 /** A folder that a run may use: what lies at `source` is known to the agent and its user as `path`. */
-export interface Root {
-  readonly source: string
-  readonly path: string
+export interface Root extends Shown {
   readonly mode: 'ro' | 'rw'
 }
 
@@ -26,7 +36,7 @@ export interface FilesOptions {
 
 /** Where a path really leads: no part of it is a link. Opened again it is followed strictly, so that what was decided about it holds. */
 export interface Place {
-  readonly path: string
+  readonly path: SandboxPath
   readonly root: Root
   /** Below the root. */
   readonly names: readonly string[]
@@ -34,7 +44,7 @@ export interface Place {
 }
 
 export interface Files {
-  readonly workspace: string
+  readonly workspace: SandboxPath
   readonly roots: readonly Root[]
   readonly user: FilesOptions['user']
   /** Finds what a path of the agent means. Refuses what lies outside of the roots or is left alone. Links are followed as long as they stay inside. */
@@ -62,19 +72,21 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
   const roots = await Promise.all(options.roots.map(rootOf))
   const workspace = roots[0]!.path
   const deepestFirst = roots.toSorted((a, b) => b.path.length - a.path.length)
-  const bySource = roots.filter(({ source, path }) => source !== path).toSorted((a, b) => b.source.length - a.source.length)
-  const rootAt = (path: string) => deepestFirst.find((root) => isWithin(root.path, path))
-  const isHidden = (path: string) => masks.some((mask) => mask.kind !== 'readonly' && isWithin(mask.path, path))
+  const bySource = roots
+    .filter(({ source, path }) => sameInside(source) !== path)
+    .toSorted((a, b) => b.source.length - a.source.length)
+  const rootAt = (path: SandboxPath) => deepestFirst.find((root) => isInside(root.path, path))
+  const isHidden = (path: SandboxPath) => masks.some((mask) => mask.kind !== 'readonly' && isInside(mask.path, path))
 
   const may: Files['may'] = ({ uid, gid, mode }, right) =>
     !user || ((uid === user.uid ? mode >> 6 : gid === user.gid ? mode >> 3 : mode) & bits[right]) !== 0
 
-  const placeAt = (path: string, exists: boolean): Place | undefined => {
+  const placeAt = (path: SandboxPath, exists: boolean): Place | undefined => {
     const root = rootAt(path)
-    return root && { path, root, names: namesOf(path.slice(root.path.length)), exists }
+    return root && { path, root, names: stepsOf(relativeTo(root.path, path)!), exists }
   }
 
-  function refuseBlocked(path: string): void {
+  function refuseBlocked(path: SandboxPath): void {
     const place = placeAt(path, true)
     if (place && rules.isBlocked(place.names, path))
       throw denied(`${path} is kept from these tools: it is of a kind that holds secrets or is managed by a program of its own.`)
@@ -156,7 +168,7 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
           at.pop()
           continue
         }
-        const path = `/${[...at, name].join('/')}`
+        const path = sandboxPath(`/${[...at, name].join('/')}`)
         const place = placeAt(path, true)
         refuseBlocked(path)
         const found = place && place.names.length > 0 && exists ? await look(place) : { name }
@@ -170,7 +182,7 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
         if (target.startsWith('/')) at = []
         ahead.unshift(...namesOf(target))
       }
-      const path = `/${at.join('/')}`
+      const path = sandboxPath(`/${at.join('/')}`)
       const place = placeAt(path, exists)
       if (!place) throw outside(text, roots)
       refuseBlocked(path)
@@ -178,12 +190,12 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
       return place
     },
     entry(folder, name) {
-      const path = folder.path === '/' ? `/${name}` : `${folder.path}/${name}`
+      const path = pathIn(folder.path, workspacePath(name))
       const place = placeAt(path, true)
       return place && !rules.isBlocked(place.names, path) && !isHidden(path) ? place : undefined
     },
     mustBeWritable({ path, root }) {
-      const isHeld = masks.some((mask) => isWithin(mask.path, path))
+      const isHeld = masks.some((mask) => isInside(mask.path, path))
       if (root.mode === 'ro' || isHeld || rules.isReadonly(path)) throw readOnly(path)
     },
     shown: (text) => bySource.reduce((all, { source, path }) => all.replaceAll(source, path), text),
@@ -191,10 +203,10 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
 }
 
 async function rootOf({ source, path, mode }: Root): Promise<Root> {
-  const real = await realpath(source).catch((error: unknown) => {
+  const real = await realpath(source).then(hostPath, (error: unknown) => {
     throw unavailable(`The folder ${path} of this run is not there, so its tools cannot be offered.`, error)
   })
-  return { source: real, path: `/${namesOf(path).join('/')}`, mode }
+  return { source: real, path, mode }
 }
 
 const namesOf = (path: string) => path.split('/').filter((name) => name !== '')

@@ -1,3 +1,4 @@
+import { isInside, type SandboxPath, sandboxPath } from '../../domain/base/path.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { compileGlob, type Glob } from '../../domain/rule/glob.ts'
 
@@ -35,12 +36,13 @@ export interface CompiledRules {
   /** Is this entry, seen at `path` with these names below its root, one that is left alone? */
   isBlocked(names: readonly string[], path: string): boolean
   isPassedOver(name: string): boolean
-  isReadonly(path: string): boolean
+  isReadonly(path: SandboxPath): boolean
 }
 
 export function compileRules({ blocked, open, passedOver, readonly }: PathRules): CompiledRules {
   const compile = (patterns: readonly string[]): Glob[] => patterns.map((pattern) => compileGlob(pattern.toLowerCase()))
   const [blocks, opens, passes] = [compile(blocked), compile(open), compile(passedOver)]
+  const shut = readonly.map(sandboxPath)
   const fits = (globs: readonly Glob[], text: string) => globs.some((glob) => glob.matches(text.toLowerCase()))
   return {
     isBlocked: (names, path) =>
@@ -48,9 +50,6 @@ export function compileRules({ blocked, open, passedOver, readonly }: PathRules)
       !fits(opens, path) &&
       !fits(opens, names.join('/')),
     isPassedOver: (name) => fits(passes, name),
-    isReadonly: (path) => readonly.some((folder) => isWithin(folder, path)),
+    isReadonly: (path) => shut.some((folder) => isInside(folder, path)),
   }
 }
-
-export const isWithin = (folder: string, path: string) =>
-  path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`)

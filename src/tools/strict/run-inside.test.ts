@@ -2,6 +2,7 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { createBubblewrap } from '../../sandbox/bubblewrap/sandbox.ts'
 import type { Walls } from '../../sandbox/port.ts'
 import { createRunInside } from './run-inside.ts'
@@ -23,9 +24,16 @@ describe.runIf(process.platform === 'linux')('Bash and the file tools around rea
     walls = {
       ...{
         unit: sandbox.killUnit(`inside-${process.pid}`, 1),
-        workspace: { source: place('copy'), path: place('project') },
+        workspace: { source: hostPath(place('copy')), path: sandboxPath(place('project')) },
       },
-      ...{ home: place('home'), hidden: [], user, network: 'none', door: false, limits: { processes: 64, openFiles: 256 } },
+      ...{
+        home: hostPath(place('home')),
+        hidden: [],
+        user,
+        network: 'none',
+        door: false,
+        limits: { processes: 64, openFiles: 256 },
+      },
     }
   })
   afterAll(() => rmSync(base, { recursive: true, force: true }))

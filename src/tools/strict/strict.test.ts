@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, test } from 'vitest'
+import { hostPath, inPlace, sandboxPath } from '../../domain/base/path.ts'
 import { createFetcher } from '../../sandbox/egress/fetch.ts'
 import { decide, readRules } from '../../sandbox/egress/host-rule.ts'
 import { createNone } from '../../sandbox/none/sandbox.ts'
@@ -172,8 +173,8 @@ describe('what is left alone', () => {
 
   it('is what the walls cover, too', async () => {
     const masks = [
-      { kind: 'nothing' as const, path: '/workspace/hidden' },
-      { kind: 'readonly' as const, path: '/workspace/.vscode' },
+      { kind: 'nothing' as const, path: sandboxPath('/workspace/hidden') },
+      { kind: 'readonly' as const, path: sandboxPath('/workspace/.vscode') },
     ]
     const world = await worldWith({ 'hidden/a': 'x', '.vscode/tasks.json': 'x', b: 'x' }, { masks })
     expect(await world.call('Read', { file_path: 'hidden/a' })).toBe('denied: /workspace/hidden/a is hidden from this run.')
@@ -208,8 +209,8 @@ describe('Grep and LS', () => {
   it('see a folder that is mounted inside the workspace', async () => {
     const world = await worldWith({ 'a.txt': 'foo' })
     const roots = [
-      { source: world.workspace, path: '/workspace', mode: 'rw' },
-      { source: world.outside, path: '/workspace/more', mode: 'ro' },
+      { source: hostPath(world.workspace), path: sandboxPath('/workspace'), mode: 'rw' },
+      { source: hostPath(world.outside), path: sandboxPath('/workspace/more'), mode: 'ro' },
     ] as const
     const other = await worldWith({}, { roots: [...roots] })
     expect(await other.call('LS', {})).toBe('/workspace\na.txt\nmore/')
@@ -253,7 +254,7 @@ describe('what is offered', () => {
   })
 
   it('is nothing where a root is missing', async () => {
-    const roots = [{ source: '/nowhere/at/all', path: '/workspace', mode: 'rw' }] as const
+    const roots = [{ source: hostPath('/nowhere/at/all'), path: sandboxPath('/workspace'), mode: 'rw' }] as const
     await expect(createStrictTools({ roots: [...roots], permit: async () => ({ allow: true }) })).rejects.toThrow(
       /The folder \/workspace of this run is not there/,
     )
@@ -273,8 +274,8 @@ describe('Bash', () => {
         {
           ...{
             unit: sandbox.killUnit(`bash-${process.pid}`, 1),
-            workspace: { source: workspace, path: workspace },
-            home,
+            workspace: inPlace(workspace),
+            home: hostPath(home),
             hidden: [],
           },
           ...{ network: 'none' as const, door: false, limits: { processes: 100, openFiles: 100 } },
@@ -282,7 +283,7 @@ describe('Bash', () => {
       )
       return walled.child
     })
-    return worldWith({}, { runInside, roots: [{ source: workspace, path: '/workspace', mode: 'rw' }] })
+    return worldWith({}, { runInside, roots: [{ source: hostPath(workspace), path: sandboxPath('/workspace'), mode: 'rw' }] })
   }
 
   it('answers with what a command printed and how it ended, in paths that the user knows', async () => {

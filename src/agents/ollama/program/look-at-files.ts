@@ -1,5 +1,6 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sandboxPath } from '../../../domain/base/path.ts'
 import { realPath, shown } from './files.ts'
 import { runCommand } from './run-command.ts'
 import { flag, given, number, type Returned, type Tool, type ToolPlace, text } from './tool.ts'
@@ -85,7 +86,7 @@ export const listTool: Tool = {
     for (let folder = folders.shift(); folder !== undefined && found.length <= maxEntries; folder = folders.shift()) {
       const entries = await readdir(folder, { withFileTypes: true })
       for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-        const path = join(folder, entry.name)
+        const path = sandboxPath(join(folder, entry.name))
         found.push(`${shown(path, at)}${entry.isDirectory() ? '/' : ''}`)
         if (entry.isDirectory() && flag(input, 'recursive') && !skipped.has(entry.name)) folders.push(path)
       }

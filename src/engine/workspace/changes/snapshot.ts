@@ -1,6 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hostPath, relativeTo } from '../../../domain/base/path.ts'
 import { type DirectoryHandle, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { removeTree } from '../../../sandbox/files/remove-tree.ts'
 import type { Sandbox, Walls } from '../../../sandbox/port.ts'
@@ -157,7 +158,9 @@ async function sortNames(names: readonly Buffer[], place: PicturePlace, limits: 
   const { workspace, user } = place.walls
   const root = await openWorkspace(workspace.source, place.without)
   if (!root) throw new NoPicture('its folder is gone, or a link by now')
-  const ours = place.without.startsWith(`${workspace.path}/`) ? `${place.without.slice(workspace.path.length + 1)}/` : undefined
+  // Where the folder of the user lies, of which this may be a copy.
+  const below = relativeTo(hostPath(workspace.path), hostPath(place.without))
+  const ours = below === undefined || below === '.' ? undefined : `${below}/`
   const sorted: Sorted = { take: [], drop: [], large: {}, nested: [] }
   const turn = takingTurns()
   let bytes = 0

@@ -1,3 +1,4 @@
+import { hostPath } from '../../../domain/base/path.ts'
 import { messageOf } from '../../../domain/error.ts'
 import type { Sandbox, Walls } from '../../../sandbox/port.ts'
 import { noChanges, type RunChanged, unknownChanges } from '../../../store/changes.ts'
@@ -97,7 +98,7 @@ async function pictureBefore(context: WatchContext): Promise<Begun | NotBegun> {
   const { run, home, walls, sandbox, path, voice } = context
   try {
     const folder = await openStoreFolder(home, run, { user: walls.user, isOpen: context.isOpen })
-    const place = { sandbox, walls: { ...walls, home: folder.path }, path, without: home, signal: voice.watch.signal }
+    const place = { sandbox, walls: { ...walls, home: hostPath(folder.path) }, path, without: home, signal: voice.watch.signal }
     const left = folder.left ?? (await emptyBefore(context))
     const covers = left?.runs ?? []
     // The workspace holds what the run before has done: only its beginning is ours too.

@@ -1,6 +1,14 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fp } from '../../../base/failpoint.ts'
+import {
+  type HostPath,
+  isBelow,
+  relativeTo,
+  type SandboxPath,
+  sandboxPath,
+  type WorkspacePath,
+} from '../../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { removeEntry } from '../../../sandbox/files/remove-tree.ts'
@@ -54,8 +62,8 @@ import { folderIn, isThere, removeEmpty, replaceFile } from './replace-file.ts'
 export interface BringPlace {
   readonly run: string
   /** Where the files of the workspace are, and what the agent calls the place. */
-  readonly root: string
-  readonly workspace: string
+  readonly root: HostPath
+  readonly workspace: SandboxPath
 }
 
 /** What is not in the real repository, in sentences. None: all of it is. */
@@ -704,9 +712,9 @@ export async function worktreeIn(
   place: Pick<BringPlace, 'root' | 'workspace'>,
 ): Promise<string | undefined> {
   const gitdir = (await within(own, `worktrees/${id}`, (folder) => textIn(folder, 'gitdir', 8_192)))?.trim()
-  if (!isWorktreeId(id) || gitdir === undefined || !gitdir.startsWith(`${place.workspace}/`)) return undefined
-  const path = relative(place.workspace, gitdir)
-  if (basename(path) !== '.git' || path.startsWith('..')) return undefined
+  if (!isWorktreeId(id) || gitdir === undefined || !isAbsolute(gitdir)) return undefined
+  const path = relativeTo(place.workspace, sandboxPath(gitdir))
+  if (path === undefined || basename(path) !== '.git') return undefined
   const folder = await openDirectory(join(place.root, dirname(path)))
   try {
     const pointer = (await textIn(folder, '.git', 8_192))?.trim()
@@ -733,9 +741,14 @@ export async function newWorktrees(git: PrivateGit, place: Pick<BringPlace, 'roo
 const stashLog = 'logs/refs/stash'
 
 /** Does one of these names lie in the way of the other, as a file where a folder is needed? */
-const isInTheWay = (there: string, wanted: string, changed: readonly RefChange[]) =>
-  (wanted.startsWith(`${there}/`) || there.startsWith(`${wanted}/`)) &&
-  !changed.some(({ name, to, aside }) => name === there && to === undefined && aside === undefined)
+function isInTheWay(there: string, wanted: string, changed: readonly RefChange[]): boolean {
+  // The name of a reference is a path below the git directory, and was held to that when it was read.
+  const [one, other] = [there as WorkspacePath, wanted as WorkspacePath]
+  return (
+    (isBelow(one, other) || isBelow(other, one)) &&
+    !changed.some(({ name, to, aside }) => name === there && to === undefined && aside === undefined)
+  )
+}
 
 const same = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>) =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => one[name] === other[name])

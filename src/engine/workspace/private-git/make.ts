@@ -10,8 +10,19 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { z } from 'zod'
+import {
+  type HostPath,
+  hostPath,
+  isBelow,
+  isInside,
+  type SandboxPath,
+  sandboxPath,
+  type WorkspacePath,
+  workspacePath,
+  workspacePathIfAny,
+} from '../../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
 import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
 import { readRegular } from '../capture.ts'
@@ -34,12 +45,12 @@ import {
 /** A git directory that is the agent's own while it works, and the real one that it stands for. */
 export const PrivateGit = z.object({
   /** What all work trees of the real one share, and what belongs to this one; the same folder but for a linked worktree. */
-  common: z.string(),
-  tree: z.string(),
+  common: z.string().transform(hostPath),
+  tree: z.string().transform(hostPath),
   /** Where the agent sees it. */
-  path: z.string(),
+  path: z.string().transform(sandboxPath),
   /** The agent's. Whatever is in there may be hostile. */
-  git: z.string(),
+  git: z.string().transform(hostPath),
   /** A folder of ours beside it: what we know of it. */
   known: z.string(),
   /** There was no repository. */
@@ -95,11 +106,11 @@ export class NoPrivateGit extends Error {}
 
 export interface RealGit extends Pick<PrivateGit, 'common' | 'tree' | 'path'> {
   /** Paths below its work tree that the agent does not see: tracked ones must not count as deleted, others not as new. */
-  readonly hidden: readonly string[]
+  readonly hidden: readonly WorkspacePath[]
   /** Its settings and hooks are given to the agent as they are. */
   readonly isTrusted: boolean
   /** Where the workspace lies: a linked worktree in it is the agent's too. */
-  readonly workspace: string
+  readonly workspace: SandboxPath
 }
 
 /** All of a real git directory that goes into a private one. */
@@ -148,13 +159,13 @@ async function readSource(real: RealGit): Promise<Source> {
         await within(folder!, id, async (other) => {
           const gitdir = (await textIn(other, 'gitdir'))?.trim()
           if (!other || gitdir === undefined) return
-          const isInside = gitdir.startsWith(`${real.workspace}/`)
+          const isOfAgent = isAbsolute(gitdir) && isBelow(real.workspace, sandboxPath(gitdir))
           const files = { gitdir: `${gitdir}\n`, commondir: '../..\n' }
           const head = readRefValue(await textIn(other, 'HEAD', 4_096))
           if (head === undefined) return
           const own = `worktrees/${id}`
           others.push(`${id} ${head} ${gitdir}`)
-          if (!isInside) return void trees.push({ real: '', own, head, states: {}, index: undefined, entries: new Map(), files })
+          if (!isOfAgent) return void trees.push({ real: '', own, head, states: {}, index: undefined, entries: new Map(), files })
           const one = await readTree(other, { real: path, own, idBytes, isTrusted: real.isTrusted })
           trees.push({ ...one, files: { ...one.files, ...files } })
         })
@@ -193,7 +204,7 @@ async function readTree(
  * Makes the agent's own git directory: references, index, logs and cleaned settings are copied, objects are borrowed. Nothing of the agent can reach it before it
  * is mounted. Throws `NoPrivateGit` where that cannot be done.
  */
-export async function makePrivateGit(real: RealGit, git: string, known: string): Promise<PrivateGit> {
+export async function makePrivateGit(real: RealGit, git: HostPath, known: string): Promise<PrivateGit> {
   const source = await readSource(real)
   makeEmpty(git, known)
   writeFileSync(join(git, 'config'), source.config)
@@ -202,7 +213,13 @@ export async function makePrivateGit(real: RealGit, git: string, known: string):
   if (source.shallow !== undefined) writeFileSync(join(git, 'shallow'), source.shallow)
   if (source.sparse !== undefined) writeFileSync(join(git, 'info/sparse-checkout'), source.sparse)
   const entries = source.trees[0]!.entries
-  const overlooked = real.hidden.length === 0 ? [] : trackedBehind(real.hidden.map(asBytes), entries)
+  const overlooked =
+    real.hidden.length === 0
+      ? []
+      : trackedBehind(
+          real.hidden.map((path) => workspacePath(asBytes(path))),
+          entries,
+        )
   const lines = real.hidden.filter((path) => !entries.has(`0\t${asBytes(path)}`))
   const excluded = lines.map((path) => `/${path.replace(/[\\*?[\]#! ]/g, '\\$&')}`)
   writeFileSync(join(git, 'info/exclude'), `${source.exclude ?? ''}\n${excluded.join('\n')}\n`)
@@ -266,7 +283,7 @@ export function handOver(made: readonly PrivateGit[], user: AgentUser | undefine
     for (const name of readdirSync(path)) give(join(path, name))
   }
   // The repositories of submodules lie in the first one.
-  for (const { git } of made.filter((one) => !made.some((other) => one.git.startsWith(`${other.git}/`)))) give(git)
+  for (const { git } of made.filter((one) => !made.some((other) => isBelow(other.git, one.git)))) give(git)
   for (const { git, known } of made) {
     const is = readKnown(known)
     if (is) writeKnown(known, withSignatures(is, git))
@@ -310,11 +327,11 @@ export async function isInStep(real: RealGit, { known: folder, isNew }: PrivateG
 const asBytes = (path: string) => Buffer.from(path).toString('latin1')
 
 /** Tracked files at these paths or below them, but for those that git overlooks already. */
-const trackedBehind = (hidden: readonly string[], entries: GitIndex): string[] =>
+const trackedBehind = (hidden: readonly WorkspacePath[], entries: GitIndex): string[] =>
   [...entries].flatMap(([key, { isSkipped }]) => {
-    const path = pathOf(key)
-    const isBehind = !isSkipped && hidden.some((one) => path === one || path.startsWith(`${one}/`))
-    return isBehind && key.startsWith('0') ? [path] : []
+    if (isSkipped || !key.startsWith('0')) return []
+    const path = workspacePathIfAny(pathOf(key))
+    return path !== undefined && hidden.some((one) => isInside(one, path)) ? [path] : []
   })
 
 const isEqual = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>) =>

@@ -1,6 +1,18 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, type Stats, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
+import {
+  type HostPath,
+  hostPath,
+  isBelow,
+  pathIn,
+  relativeTo,
+  type SandboxPath,
+  sameInside,
+  sandboxPath,
+  type WorkspacePath,
+  workspacePath,
+} from '../../../domain/base/path.ts'
 import { openDirectory } from '../../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../../sandbox/files/names-in.ts'
 import { readRegular } from '../../../sandbox/files/read-file.ts'
@@ -26,14 +38,14 @@ import {
 export interface PrivateGits {
   readonly made: readonly PrivateGit[]
   /** Git directories in the workspace that the agent does not get at; relative to it. */
-  readonly covered: readonly string[]
+  readonly covered: readonly WorkspacePath[]
   readonly masks: readonly Mask[]
   readonly mounts: NonNullable<Walls['mounts']>
   /** Empty folders that have to be made, because only what exists can be covered. */
-  readonly stubs: readonly string[]
+  readonly stubs: readonly WorkspacePath[]
   readonly notes: readonly string[]
   /** All of them: what the agent writes there counts. */
-  readonly folder: string | undefined
+  readonly folder: HostPath | undefined
   /** Removes what nobody needs any more. Not while a program has it mounted. */
   drop(): Promise<void>
 }
@@ -50,22 +62,27 @@ export interface PrivateGitsPlace {
   readonly session: string
   readonly run: string
   /** Where the files are, what the agent calls the place, and where its git directories really are. */
-  readonly root: string
-  readonly workspace: string
-  readonly original: string
+  readonly root: HostPath
+  readonly workspace: SandboxPath
+  readonly original: HostPath
   readonly user: AgentUser | undefined
   /** Others work in the folder meanwhile: nothing that their git would obey may be made in it. */
   readonly isShared: boolean
   readonly isTrusted: boolean
 }
 
+const dotGit = workspacePath('.git')
+const top = workspacePath('.')
+/** Where a private git finds what it does not have itself. */
+const borrowed = { objects: workspacePath('borrowed/objects'), lfs: workspacePath('borrowed/lfs') }
+
 const mostGits = 64
 const List = z.array(PrivateGit)
 
 /** The git directories of a workspace, wherever they lie in it; what lies in them is a part of them. */
-export const gitsIn = ({ repositories }: Pick<FoundAll, 'repositories'>): string[] => {
-  const all = repositories.filter((path) => basename(path) === '.git')
-  return all.filter((path) => !all.some((other) => path.startsWith(`${other}/`)))
+export const gitsIn = ({ repositories }: Pick<FoundAll, 'repositories'>): WorkspacePath[] => {
+  const all = repositories.filter((path) => basename(path) === '.git').map(workspacePath)
+  return all.filter((path) => !all.some((other) => isBelow(other, path)))
 }
 
 export async function preparePrivateGits(
@@ -79,73 +96,78 @@ export async function preparePrivateGits(
   const notes: string[] = []
   const linked = await linkedRepository({ source: root, path: workspace })
   if (linked && 'note' in linked) notes.push(linked.note)
-  const trees = new Map<string, string>()
-  const add = (real: Pick<RealGit, 'common' | 'tree' | 'path'>, tree: string | undefined, isModule: boolean) => {
+  const trees = new Map<SandboxPath, WorkspacePath>()
+  const add = (real: Pick<RealGit, 'common' | 'tree' | 'path'>, tree: WorkspacePath | undefined, isModule: boolean) => {
     if (tree !== undefined) trees.set(real.path, tree)
     wanted.push({ real: { ...real, hidden: [], isTrusted: place.isTrusted, workspace }, isModule })
   }
-  if (linked && !('note' in linked)) add({ common: linked.common, tree: linked.tree, path: linked.tree }, '.', false)
+  if (linked && !('note' in linked)) add({ common: linked.common, tree: linked.tree, path: sameInside(linked.tree) }, top, false)
   for (const path of covered.slice(0, mostGits)) {
-    const common = join(original, path)
+    const common = pathIn(original, path)
     if (!existsSync(join(common, 'HEAD')) && path !== '.git') continue
-    add({ common, tree: common, path: join(workspace, path) }, dirname(path), false)
+    add({ common, tree: common, path: pathIn(workspace, path) }, workspacePath(dirname(path)), false)
   }
   const pointers = await pointersIn(found, root, workspace)
   for (const { real, isModule } of [...wanted]) {
     if (isModule) continue
     for (const module of await modulesOf(real.common)) {
-      const path = join(real.path, module)
-      const common = join(real.common, module)
+      const path = pathIn(real.path, workspacePath(module))
+      const common = pathIn(real.common, workspacePath(module))
       add({ common, tree: common, path }, pointers.get(path), true)
     }
   }
   if (place.isShared && !linked && !lstatSync(join(root, '.git'), { throwIfNoEntry: false }))
-    add({ common: join(original, '.git'), tree: join(original, '.git'), path: join(workspace, '.git') }, '.', false)
+    add({ common: pathIn(original, dotGit), tree: pathIn(original, dotGit), path: pathIn(workspace, dotGit) }, top, false)
 
   // What is hidden belongs to the work tree that is next above it.
   const byDepth = [...trees].toSorted(([, a], [, b]) => b.length - a.length)
-  const hidden = Map.groupBy(unseen, (path) => byDepth.find(([, tree]) => tree === '.' || path.startsWith(`${tree}/`))?.[0])
+  const hidden = Map.groupBy(unseen.map(workspacePath), (path) => byDepth.find(([, tree]) => isBelow(tree, path))?.[0])
   const reals = wanted.map(({ real }) => ({
     ...real,
-    hidden: (hidden.get(real.path) ?? []).map((path) => relative(trees.get(real.path)!, path)),
+    hidden: (hidden.get(real.path) ?? []).map((path) => relativeTo(trees.get(real.path)!, path)!),
   }))
-  const own = join(home, 'git', session)
+  const own = hostPath(join(home, 'git', session))
   const folder = await sameAsBefore(own, reals)
-  const made = folder === undefined ? await makeAll(join(own, run), reals, wanted, notes, place) : folder.made
+  const made = folder === undefined ? await makeAll(pathIn(own, workspacePath(run)), reals, wanted, notes, place) : folder.made
   const masks: Mask[] = []
   const mounts = [...(linked && !('note' in linked) ? linked.mounts : [])]
   if (linked && !('note' in linked)) masks.push(...linked.masks)
   for (const git of made) {
-    if (!made.some((other) => other !== git && git.path.startsWith(`${other.path}/`)))
+    if (!made.some((other) => isBelow(other.path, git.path)))
       masks.push({ kind: 'instead', path: git.path, source: git.git, writable: true })
     if (git.isNew) continue
-    masks.push({ kind: 'instead', path: join(git.path, 'borrowed/objects'), source: join(git.common, 'objects') })
+    masks.push({
+      kind: 'instead',
+      path: pathIn(git.path, borrowed.objects),
+      source: pathIn(git.common, workspacePath('objects')),
+    })
     if (existsSync(join(git.git, 'borrowed/lfs')))
-      masks.push({ kind: 'instead', path: join(git.path, 'borrowed/lfs'), source: join(git.common, 'lfs') })
+      masks.push({ kind: 'instead', path: pathIn(git.path, borrowed.lfs), source: pathIn(git.common, workspacePath('lfs')) })
   }
   for (const path of covered)
-    if (!made.some((git) => git.path === join(workspace, path))) masks.push({ kind: 'nothing', path: join(workspace, path) })
+    if (!made.some((git) => git.path === pathIn(workspace, path))) masks.push({ kind: 'nothing', path: pathIn(workspace, path) })
   const submodules = place.isShared ? uninitialised(made, trees, root) : []
-  for (const { path, is } of submodules) masks.push({ kind: is, path: join(workspace, path) })
+  for (const { path, is } of submodules) masks.push({ kind: is, path: pathIn(workspace, path) })
   return {
     made,
     covered,
     masks,
     mounts,
     stubs: [
-      ...made.flatMap(({ isNew, path }) =>
-        isNew && !existsSync(join(root, relative(workspace, path))) ? [relative(workspace, path)] : [],
-      ),
+      ...made.flatMap(({ isNew, path }) => {
+        const below = isNew ? relativeTo(workspace, path) : undefined
+        return below !== undefined && !existsSync(pathIn(root, below)) ? [below] : []
+      }),
       ...submodules.flatMap(({ path, isMissing }) => (isMissing ? [path] : [])),
     ],
     notes,
-    folder: made.length === 0 ? undefined : (folder?.path ?? join(own, run)),
+    folder: made.length === 0 ? undefined : (folder?.path ?? pathIn(own, workspacePath(run))),
     drop: () => dropSettled(own),
   }
 }
 
 async function makeAll(
-  folder: string,
+  folder: HostPath,
   reals: readonly RealGit[],
   wanted: readonly { readonly isModule: boolean }[],
   notes: string[],
@@ -157,9 +179,9 @@ async function makeAll(
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const made: PrivateGit[] = []
   for (const [number, real] of reals.entries()) {
-    const above = made.find(({ path }) => real.path.startsWith(`${path}/`))
+    const above = made.find(({ path }) => isBelow(path, real.path))
     if (wanted[number]!.isModule && !above) continue
-    const git = above ? join(above.git, relative(above.path, real.path)) : join(folder, String(number), 'git')
+    const git = above ? pathIn(above.git, relativeTo(above.path, real.path)!) : pathIn(folder, workspacePath(`${number}/git`))
     const known = join(folder, String(number), 'known')
     const { common, tree, path } = real
     try {
@@ -179,9 +201,12 @@ async function makeAll(
 }
 
 /** Those of the session's last run, if nothing has changed since in any of them. */
-async function sameAsBefore(own: string, reals: readonly RealGit[]): Promise<{ path: string; made: PrivateGit[] } | undefined> {
+async function sameAsBefore(
+  own: HostPath,
+  reals: readonly RealGit[],
+): Promise<{ path: HostPath; made: PrivateGit[] } | undefined> {
   for (const name of namesIn(own)) {
-    const path = join(own, name)
+    const path = pathIn(own, workspacePath(name))
     const made = readList(path)
     if (!made || made.length !== reals.length || made.length === 0) continue
     let isSame = true
@@ -224,13 +249,13 @@ const unusedMs = 24 * 60 * 60_000
 const keptMs = 30 * unusedMs
 
 /** Removes what was left by sessions that nobody goes on with. */
-export async function sweepPrivateGits(home: string, named: ReadonlySet<string>): Promise<void> {
+export async function sweepPrivateGits(home: string, named: ReadonlySet<HostPath>): Promise<void> {
   for (const session of namesIn(join(home, 'git'))) {
-    const own = join(home, 'git', session)
+    const own = hostPath(join(home, 'git', session))
     for (const run of namesIn(own)) {
-      const folder = join(own, run)
+      const folder = hostPath(join(own, run))
       const age = Date.now() - (statSync(join(folder, 'list.json'), { throwIfNoEntry: false }) ?? statSync(folder)).mtimeMs
-      const isNamed = [...named].some((path) => path.startsWith(`${folder}/`))
+      const isNamed = [...named].some((path) => isBelow(folder, path))
       if (!isNamed && age > (isOver(folder) ? unusedMs : keptMs)) await removeTree(folder)
     }
     if (namesIn(own).length === 0) await removeTree(own)
@@ -238,12 +263,12 @@ export async function sweepPrivateGits(home: string, named: ReadonlySet<string>)
 }
 
 /** The folders of submodules, by the git directory to which a file in each of them leads. */
-async function pointersIn({ code }: FoundAll, root: string, workspace: string): Promise<Map<string, string>> {
-  const pointers = new Map<string, string>()
+async function pointersIn({ code }: FoundAll, root: HostPath, workspace: SandboxPath): Promise<Map<SandboxPath, WorkspacePath>> {
+  const pointers = new Map<SandboxPath, WorkspacePath>()
   for (const { path, kind, is } of code) {
     if (is !== 'git-pointer' || kind !== 'file' || basename(path) !== '.git') continue
     const named = /^gitdir: ([^\n\0]+)\n?$/.exec(await readSmall(join(root, path)))?.[1]
-    if (named !== undefined) pointers.set(resolve(workspace, dirname(path), named), dirname(path))
+    if (named !== undefined) pointers.set(sandboxPath(resolve(workspace, dirname(path), named)), workspacePath(dirname(path)))
   }
   return pointers
 }
@@ -258,23 +283,29 @@ async function readSmall(path: string): Promise<string> {
   }
 }
 
+interface Uninitialised {
+  readonly path: WorkspacePath
+  readonly is: 'nothing' | 'readonly'
+  readonly isMissing: boolean
+}
+
 /**
  * The folders of submodules that have no repository: whoever makes one there has the owner's `git status` go into it. What is missing is made as an empty folder, by what lies
  * highest of it; an empty `.git` would not do, git gives up at it.
  */
 function uninitialised(
   made: readonly PrivateGit[],
-  trees: ReadonlyMap<string, string>,
-  root: string,
-): { path: string; is: 'nothing' | 'readonly'; isMissing: boolean }[] {
-  const folders = new Map<string, { path: string; is: 'nothing' | 'readonly'; isMissing: boolean }>()
+  trees: ReadonlyMap<SandboxPath, WorkspacePath>,
+  root: HostPath,
+): Uninitialised[] {
+  const folders = new Map<WorkspacePath, Uninitialised>()
   for (const { path, known } of made) {
     const tree = trees.get(path)
     for (const gitlink of (tree !== undefined && readKnown(known)?.gitlinks) || []) {
-      let at = tree === '.' ? '' : tree!
+      let at = tree!
       let found: Stats | undefined
       for (const name of gitlink.split('/')) {
-        at = join(at, name)
+        at = workspacePath(join(at, name))
         found = lstatSync(join(root, at), { throwIfNoEntry: false })
         if (!found?.isDirectory()) break
       }

@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import { isAbsolute, join, normalize, resolve } from 'node:path'
 import type { Standing } from '../../../domain/auth/role.ts'
+import { hostPath, isBelow, isInside } from '../../../domain/base/path.ts'
 import { invalid } from '../../../domain/error.ts'
-import { isWithin } from '../../../domain/profile/mounts.ts'
 import type { WorkspaceHow } from '../../../domain/task/task.ts'
 import type { NewTask } from '../../../domain/view/view.ts'
 import { assertMayWorkIn } from '../../../engine/auth/may-ask.ts'
@@ -22,7 +22,7 @@ export async function chooseWorkspace(
 ): Promise<{ path: string; isOwn: boolean }> {
   const own = join(parts.home, 'workspaces')
   const wanted = input.workspace ?? session?.workspace ?? join(own, task)
-  const isOwn = input.workspace === undefined && wanted.startsWith(`${own}${sep}`)
+  const isOwn = input.workspace === undefined && isBelow(hostPath(own), hostPath(wanted))
   const by = { standing, allowHome: input.allowHome }
   return { path: isOwn ? wanted : await usableWorkspace(wanted, by, parts.sharedWorkspaces), isOwn }
 }
@@ -58,19 +58,20 @@ export async function contextFolders(
     allowHome,
   }: { workspace: { path: string; isOwn: boolean }; standing: Standing | undefined; allowHome?: boolean | undefined },
 ): Promise<string[]> {
-  const home = await realpath(parts.home).catch(() => parts.home)
+  const home = hostPath(await realpath(parts.home).catch(() => parts.home))
+  const top = hostPath(workspace.path)
   return Promise.all(
     folders.map(async (named) => {
       if (named.includes('\0') || (workspace.isOwn && !isAbsolute(named)))
         throw invalid(`A context folder must be an absolute path where the task names no workspace, not "${named}".`)
       const folder = resolve(workspace.path, named)
       await assertMayWorkIn(standing, folder, parts.sharedWorkspaces)
-      const real = await realpath(folder).catch(() => undefined)
+      const real = await realpath(folder).then(hostPath, () => undefined)
       if (real === undefined || !(await stat(real)).isDirectory())
         throw invalid(`The context folder ${folder} is not there, or is no folder; make it first, or leave it out.`)
-      if (isWithin(real, home) || isWithin(home, real))
+      if (isInside(home, real) || isInside(real, home))
         throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
-      if (real !== workspace.path && isWithin(workspace.path, real))
+      if (isBelow(real, top))
         throw invalid(`The context folder ${folder} holds the workspace itself; name the folders beside it.`)
       assertNoHome(real, { allowHome, called: 'context folder' })
       return real

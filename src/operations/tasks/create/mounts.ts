@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
-import { basename, isAbsolute, join, normalize } from 'node:path'
+import { basename, join } from 'node:path'
 import { localUser } from '../../../domain/auth/role.ts'
 import { didYouMean } from '../../../domain/base/nearest.ts'
+import { hostPath, isInside, workspacePathIfAny } from '../../../domain/base/path.ts'
 import { denied, invalid } from '../../../domain/error.ts'
-import { isWithin } from '../../../domain/profile/mounts.ts'
 import type { ProfileMount } from '../../../domain/profile/profile.ts'
 import { aliasFolder, type TaskMount } from '../../../domain/task/mount.ts'
 import type { Caller } from '../../../engine/auth/audit.ts'
@@ -23,12 +23,14 @@ export async function mountsOfTask(
   const aliases = asked.flatMap(({ alias }) => alias ?? [])
   const twice = aliases.find((alias, index) => aliases.indexOf(alias) !== index)
   if (twice !== undefined) throw invalid(`Two mounts of this task have the alias "${twice}"; choose another for one of them.`)
-  const home = await realpath(parts.home).catch(() => parts.home)
+  const home = hostPath(await realpath(parts.home).catch(() => parts.home))
+  const here = hostPath(workspace)
   const named = await Promise.all(asked.map((one) => mountOf(parts, one, user)))
-  for (const [index, { source }] of named.entries()) {
-    if (isWithin(source, home) || isWithin(home, source))
+  for (const [index, mount] of named.entries()) {
+    const source = hostPath(mount.source)
+    if (isInside(home, source) || isInside(source, home))
       throw invalid(`The mount ${written(asked[index]!)} would show Pawl's own files to the agent; name another.`)
-    if (isWithin(workspace, source) || isWithin(source, workspace))
+    if (isInside(source, here) || isInside(here, source))
       throw invalid(`The mount ${written(asked[index]!)} would show the workspace a second time; name something beside it.`)
     if (named.findIndex((other) => other.source === source) !== index)
       throw invalid(`The mount ${written(asked[index]!)} is named twice; keep one of the two.`)
@@ -50,13 +52,13 @@ async function mountOf({ mountBases = {} }: Parts, asked: TaskMount, user: strin
     )
   if (mode === 'rw' && base.mode !== 'rw')
     throw denied(`The mount "${name}" is read-only for tasks; leave rw out, or let the settings say mode: rw.`)
-  if (subpath !== undefined && (isAbsolute(subpath) || subpath.includes('\0') || normalize(subpath).split('/').includes('..')))
+  if (subpath !== undefined && (subpath.includes('\0') || workspacePathIfAny(subpath) === undefined))
     throw invalid(`The part "${subpath}" of mount "${name}" must be a path below it, without "..".`)
-  const root = await realpath(base.path).catch(() => undefined)
-  const source = await realpath(join(base.path, subpath ?? '.')).catch(() => undefined)
+  const root = await realpath(base.path).then(hostPath, () => undefined)
+  const source = await realpath(join(base.path, subpath ?? '.')).then(hostPath, () => undefined)
   if (root === undefined || source === undefined)
     throw invalid(`The mount ${written(asked)} is not there: ${join(base.path, subpath ?? '')}; make it first, or leave it out.`)
-  if (!isWithin(source, root)) throw denied(`The mount ${written(asked)} leads out of ${base.path}; name where it leads.`)
+  if (!isInside(root, source)) throw denied(`The mount ${written(asked)} leads out of ${base.path}; name where it leads.`)
   return {
     name: alias ?? (subpath === undefined ? name : basename(source)),
     description: base.description,
