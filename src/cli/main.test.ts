@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, expect, test } from 'vitest'
 import { Cli } from './cli.ts'
-import { type Commands, commands } from './commands/index.ts'
+import type { Commands } from './command-table.ts'
+import { commands } from './commands/index.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'pawl-cli-'))
