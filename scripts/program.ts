@@ -16,7 +16,7 @@ export async function writeProgram(dist: string): Promise<void> {
     dir: dist,
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
-    // Nothing points to them, so no run pays for them: src/cli/source-places.ts reads one when there is a stack to show.
+    // Nothing points to them, so no run pays for them: src/cli/terminal/source-places.ts reads one when there is a stack to show.
     sourcemap: 'hidden',
     sourcemapExcludeSources: true,
   })

@@ -17,6 +17,6 @@ export async function buildPage(): Promise<void> {
 export function isPageStale(): boolean {
   if (!existsSync(built)) return true
   const madeAt = statSync(built).mtimeMs
-  const sources = ['web/**/*', 'src/client/**/*.ts', 'src/domain/**/*.ts', 'src/cli/*.ts', 'package-lock.json']
+  const sources = ['web/**/*', 'src/client/**/*.ts', 'src/domain/**/*.ts', 'src/cli/text/*.ts', 'package-lock.json']
   return globSync(sources, { cwd: root }).some((file) => statSync(resolve(root, file)).mtimeMs > madeAt)
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, expect, test } from 'vitest'
-import { Cli } from './cli.ts'
-import type { Commands } from './command-table.ts'
 import { commands } from './commands/index.ts'
+import type { Commands } from './parsing/command-table.ts'
+import { Cli } from './terminal/cli.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'pawl-cli-'))

@@ -1,12 +1,12 @@
 import { setDefaultAutoSelectFamily } from 'node:net'
 import { didYouMean } from '../domain/base/nearest.ts'
 import { invalid } from '../domain/error.ts'
-import { Cli } from './cli.ts'
-import type { Commands } from './command-table.ts'
 import { commands } from './commands/index.ts'
-import { reportFailure } from './failure.ts'
-import { groupHelp, mainHelp, unknownCommand } from './help.ts'
-import { print } from './terminal.ts'
+import type { Commands } from './parsing/command-table.ts'
+import { groupHelp, mainHelp, unknownCommand } from './parsing/help.ts'
+import { Cli } from './terminal/cli.ts'
+import { reportFailure } from './terminal/failure.ts'
+import { print } from './terminal/terminal.ts'
 
 void start()
 
@@ -60,7 +60,7 @@ async function dispatch(argv: string[], cli: Cli, at: { path: string[]; commands
   // One that does something by itself has its own help; the commands below it are named there.
   const isOwn = entry.load !== undefined && !Object.hasOwn(entry.commands ?? {}, splitCommand(rest).name ?? '')
   if (entry.commands && !isOwn) return dispatch([...before, ...rest], cli, { path, commands: entry.commands })
-  const [{ runCommand }, module] = await Promise.all([import('./command.ts'), entry.load!()])
+  const [{ runCommand }, module] = await Promise.all([import('./parsing/command.ts'), entry.load!()])
   return runCommand(module, [...before, ...rest], cli, path.join(' '))
 }
 

@@ -339,7 +339,7 @@ export const agentCore = {
     means: 'Exactly one final event; it carries the totals of all runs, shown from the start on resume.',
     shown: [
       'test/engine/money.test.ts > the last event of a task carries the totals of all its runs, and a run that goes on says from its start what they were so far',
-      'src/cli/render.test.ts > the end of a task says what all its runs came to, and a run that goes on what there was before it',
+      'src/cli/text/render.test.ts > the end of a task says what all its runs came to, and a run that goes on what there was before it',
       'src/surfaces/http/sse.test.ts > until=rest ends with the resting event that nothing follows',
     ],
   },

@@ -1,7 +1,7 @@
-import { Cli } from '../../src/cli/cli.ts'
-import { describedCommand } from '../../src/cli/command.ts'
-import type { Commands } from '../../src/cli/command-table.ts'
 import { commands } from '../../src/cli/commands/index.ts'
+import { describedCommand } from '../../src/cli/parsing/command.ts'
+import type { Commands } from '../../src/cli/parsing/command-table.ts'
+import { Cli } from '../../src/cli/terminal/cli.ts'
 
 /** The examples of every help text, by the command whose help shows them. */
 export async function helpExamples(): Promise<Map<string, string[]>> {

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { clientSettings } from '../../config/config.ts'
 import { findDaemon } from '../../daemon/machine/run-file.ts'
 import { unavailable } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

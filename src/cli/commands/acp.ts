@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream'
 import { type Command, Option } from 'commander'
-import type { Cli } from '../cli.ts'
-import { nameSources } from '../source-places.ts'
-import { print } from '../terminal.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { nameSources } from '../terminal/source-places.ts'
+import { print } from '../terminal/terminal.ts'
 
 interface Options {
   agent?: string
@@ -33,7 +33,7 @@ async function serve(cli: Cli, { agent, allowHome, whenGone }: Options): Promise
   const [{ ndJsonStream }, { serveAcp }, { openAcpHome }, { createLog }, { version }] = await Promise.all([
     import('@agentclientprotocol/sdk'),
     import('../../surfaces/acp/agent.ts'),
-    import('../acp-home.ts'),
+    import('../connecting/acp-home.ts'),
     import('../../base/log.ts'),
     import('../../base/version.ts'),
   ])

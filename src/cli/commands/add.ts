@@ -3,9 +3,7 @@ import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { ScheduleView } from '../../domain/schedule/schedule.ts'
 import type { NewTasks } from '../../domain/view/view.ts'
-import type { Cli } from '../cli.ts'
-import { type Connection, withConnection } from '../connect.ts'
-import type { TaskFile } from '../task-file/read.ts'
+import { type Connection, withConnection } from '../connecting/connect.ts'
 import {
   agentOf,
   askedOf,
@@ -16,7 +14,9 @@ import {
   type TaskOptions,
   taskRequest,
   workspaceOf,
-} from '../task-request.ts'
+} from '../requests/task-request.ts'
+import type { TaskFile } from '../task-file/read.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 interface AddOptions extends TaskOptions {
   file?: string
@@ -111,7 +111,7 @@ async function addFile(cli: Cli, words: string[], options: AddOptions & { file: 
 }
 
 async function attachFiles(cli: Cli, connection: Connection, files: readonly string[]): Promise<string[]> {
-  const { attach, filesToAttach } = await import('../attach.ts')
+  const { attach, filesToAttach } = await import('../connecting/attach.ts')
   return attach(connection, await filesToAttach(cli.cwd, files))
 }
 

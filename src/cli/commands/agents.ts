@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import type { Client } from '../../client/index.ts'
 import type { AgentRecord } from '../../domain/run/health.ts'
 import type { AgentView } from '../../domain/view/view.ts'
-import { agentPage } from '../agent-page.ts'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { agentPage } from '../text/agent-page.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -22,7 +22,7 @@ async function look<T>(
 ): Promise<T> {
   const [parts, { readSettings }] = await Promise.all([
     import('../../daemon/machine/describe-agents.ts'),
-    import('../settings.ts'),
+    import('../connecting/settings.ts'),
   ])
   const config = await readSettings(cli, { askTrust: true })
   // Each program is started to ask for its version, and some are slow to start.
@@ -33,7 +33,7 @@ async function look<T>(
     clearTimeout(waiting)
   }
 }
-type Settings = Awaited<ReturnType<typeof import('../settings.ts')['readSettings']>>
+type Settings = Awaited<ReturnType<typeof import('../connecting/settings.ts')['readSettings']>>
 
 async function show(cli: Cli, name: string): Promise<void> {
   const agent = await look(cli, ({ describeAgent }, config) => describeAgent(config, name))

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { attachTo } from '../attach-screen.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask, taskArgument } from '../find-task.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask, taskArgument } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { attachTo } from '../watching/attach-screen.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { verifyBackup } from '../../daemon/restore-home.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { sayBackup } from './backup.ts'
 
 export function define(command: Command, cli: Cli): void {

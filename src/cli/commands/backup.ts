@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { BackupView } from '../../domain/view/backup.ts'
-import type { Cli } from '../cli.ts'
-import { formatBytes } from '../format.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatBytes } from '../text/format.ts'
 
 interface BackupOptions {
   withKeys?: boolean
@@ -40,9 +40,9 @@ export function define(command: Command, cli: Cli): void {
 
 /** Always in this process, beside the daemon if there is one: the file belongs to whoever asked for it, and so does the key. */
 async function backup(cli: Cli, file: string | undefined, options: BackupOptions): Promise<void> {
-  const { readUsableSettings } = await import('../settings.ts')
+  const { readUsableSettings } = await import('../connecting/settings.ts')
   const { openRuntime } = await import('../../daemon/daemon.ts')
-  const { ownLog } = await import('../own-log.ts')
+  const { ownLog } = await import('../terminal/own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })
   try {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { isEnded, taskStates } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatState } from '../format.ts'
-import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../many-tasks.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../requests/many-tasks.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatState } from '../text/format.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { type Shell, scripts, shells } from '../completion/scripts.ts'
-import { printData } from '../terminal.ts'
+import { type Shell, scripts, shells } from '../parsing/completion-scripts.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { printData } from '../terminal/terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

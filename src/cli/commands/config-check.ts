@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 const example = `
 Example
@@ -17,7 +17,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function check(cli: Cli, file: string | undefined): Promise<void> {
-  const { readSettings } = await import('../settings.ts')
+  const { readSettings } = await import('../connecting/settings.ts')
   // Trust decides what counts, not what is right.
   const config = await readSettings(cli, {
     askTrust: false,

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { clientSettings } from '../../config/config.ts'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

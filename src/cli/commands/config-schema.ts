@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

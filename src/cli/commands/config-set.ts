@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { oneLine } from '../plain.ts'
-import { sayChanged } from '../settings-screen.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { sayChanged } from '../terminal/settings-screen.ts'
+import { oneLine } from '../text/plain.ts'
 
 const examples = `
 Examples

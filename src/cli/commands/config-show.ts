@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { didYouMean } from '../../domain/base/nearest.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -14,7 +14,10 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function show(cli: Cli, key: string | undefined): Promise<void> {
-  const [{ showConfig }, { readSettings }] = await Promise.all([import('../../config/show.ts'), import('../settings.ts')])
+  const [{ showConfig }, { readSettings }] = await Promise.all([
+    import('../../config/show.ts'),
+    import('../connecting/settings.ts'),
+  ])
   const config = await readSettings(cli, { askTrust: false })
   const all = showConfig(config)
   const rows = key === undefined ? all : all.filter(({ path }) => path === key || path.startsWith(`${key}.`))

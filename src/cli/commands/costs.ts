@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { type CostGroup, costGroups } from '../../domain/money/cost.ts'
 import type { CostSum } from '../../domain/money/cost-view.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatCost, formatMoney, formatTime, shortId } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
-import { writtenTime } from '../written-time.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { writtenTime } from '../requests/written-time.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatCost, formatMoney, formatTime, shortId } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 interface CostOptions {
   since?: string

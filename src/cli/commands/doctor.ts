@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { DoctorReport } from '../../daemon/doctor/doctor.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { formatBytes } from '../format.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatBytes } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface DoctorOptions {
   fix?: boolean
@@ -24,7 +24,7 @@ export function define(command: Command, cli: Cli): void {
 async function doctor(cli: Cli, options: DoctorOptions): Promise<number> {
   const [{ inspect }, { readUsableSettings }] = await Promise.all([
     import('../../daemon/doctor/doctor.ts'),
-    import('../settings.ts'),
+    import('../connecting/settings.ts'),
   ])
   const { config, problem } = await readUsableSettings(cli)
   const look = async () => withProblem(await inspect(config), problem)
@@ -60,7 +60,7 @@ const tones = { ok: 'good', note: 'faint', warn: 'ask', fail: 'bad' } as const
 
 /** Runs the fixes that are known to be safe commands. True if something was done. */
 async function repair(cli: Cli, report: DoctorReport, isSure: boolean): Promise<boolean> {
-  const { findRepairs, runRepair } = await import('../repair.ts')
+  const { findRepairs, runRepair } = await import('../service/repair.ts')
   const repairs = await findRepairs(
     report.rows.filter((row) => row.level === 'warn' || row.level === 'fail'),
     report.home,
@@ -74,7 +74,7 @@ async function repair(cli: Cli, report: DoctorReport, isSure: boolean): Promise<
     if (!isSure) {
       if (!cli.isInteractive)
         throw invalid(`"pawl doctor --fix" asks before it runs "${each.shown}"; without a terminal, add --yes.`)
-      const { confirm } = await import('../confirm.ts')
+      const { confirm } = await import('../terminal/confirm.ts')
       if (!(await confirm(`${oneLine(each.name)}: run "${each.shown}"?`))) continue
     }
     cli.say(`Running: ${each.shown}`)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { findTask, taskArgument } from '../find-task.ts'
-import { writeOut } from '../terminal.ts'
+import { findTask, taskArgument } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { writeOut } from '../terminal/terminal.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -15,9 +15,9 @@ export function define(command: Command, cli: Cli): void {
 
 /** Always in this process: it may be much, and needs no daemon. */
 async function print(cli: Cli, { task }: { task?: string[] }): Promise<void> {
-  const { readUsableSettings } = await import('../settings.ts')
+  const { readUsableSettings } = await import('../connecting/settings.ts')
   const { openRuntime } = await import('../../daemon/daemon.ts')
-  const { ownLog } = await import('../own-log.ts')
+  const { ownLog } = await import('../terminal/own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })
   try {

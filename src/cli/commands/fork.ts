@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { exitCodeOf } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { findRun, runArgument } from '../find-run.ts'
-import { runAgain } from '../replay-screen.ts'
-import { budgetOf, count } from '../task-caps.ts'
+import { findRun, runArgument } from '../finding/find-run.ts'
+import { budgetOf, count } from '../requests/task-caps.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { runAgain } from '../watching/replay-screen.ts'
 
 interface Options {
   at: string

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { describedCommand } from '../command.ts'
-import type { Commands } from '../command-table.ts'
-import { groupHelp, mainHelp, unknownCommand } from '../help.ts'
+import { describedCommand } from '../parsing/command.ts'
+import type { Commands } from '../parsing/command-table.ts'
+import { groupHelp, mainHelp, unknownCommand } from '../parsing/help.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { commands } from './index.ts'
 
 export function define(command: Command, cli: Cli): void {

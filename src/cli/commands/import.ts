@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { linesOf } from '../../domain/base/lines-of.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -16,9 +16,9 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function take(cli: Cli, file: string): Promise<void> {
-  const { readUsableSettings } = await import('../settings.ts')
+  const { readUsableSettings } = await import('../connecting/settings.ts')
   const { openRuntime } = await import('../../daemon/daemon.ts')
-  const { ownLog } = await import('../own-log.ts')
+  const { ownLog } = await import('../terminal/own-log.ts')
   const { config } = await readUsableSettings(cli)
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
     throw invalid(`The file ${file} cannot be read (${error.code}).`)

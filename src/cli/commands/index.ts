@@ -1,4 +1,4 @@
-import type { Commands } from '../command-table.ts'
+import type { Commands } from '../parsing/command-table.ts'
 
 const add = { summary: 'queue a task and print its id', load: () => import('./add.ts') }
 const ls = { summary: 'list tasks, newest first', load: () => import('./ls.ts') }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { conflict } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

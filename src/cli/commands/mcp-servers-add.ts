@@ -5,10 +5,10 @@ import { McpServerName } from '../../domain/agent/mcp-server.ts'
 import { isObject, isObjectOrArray } from '../../domain/base/object.ts'
 import { namesSecret } from '../../domain/base/secret-names.ts'
 import { invalid, messageOf } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { type Connection, withConnection } from '../connect.ts'
-import { oneLine } from '../plain.ts'
-import { sayChanged } from '../settings-screen.ts'
+import { type Connection, withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { sayChanged } from '../terminal/settings-screen.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface AddOptions {
   url?: string

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatTime } from '../format.ts'
-import { stateOf } from '../mcp-server-screen.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { stateOf } from '../terminal/mcp-server-screen.ts'
+import { formatTime } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { sayChanged } from '../settings-screen.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { sayChanged } from '../terminal/settings-screen.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { showServer } from '../mcp-server-screen.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { showServer } from '../terminal/mcp-server-screen.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
 import { PawlError } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { showServer } from '../mcp-server-screen.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { showServer } from '../terminal/mcp-server-screen.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

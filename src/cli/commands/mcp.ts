@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { nameSources } from '../source-places.ts'
-import { print } from '../terminal.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { nameSources } from '../terminal/source-places.ts'
+import { print } from '../terminal/terminal.ts'
 
 interface Options {
   workspace?: string

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { invalid, messageOf } from '../../domain/error.ts'
 import { serveRecording } from '../../gateway/recordings/model-server.ts'
 import { readRecording } from '../../gateway/recordings/read.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 interface Options {
   recording: string

@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { ModelView } from '../../domain/view/model.ts'
 import type { ModelFigures } from '../../domain/view/model-metrics.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatTime } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
-import { writtenTime } from '../written-time.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { writtenTime } from '../requests/written-time.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatTime } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 interface ModelOptions {
   check?: true

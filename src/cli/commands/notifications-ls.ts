@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import type { NotificationState } from '../../domain/notification/notification.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { formatTime, shortId } from '../format.ts'
-import { parseCount, takePages } from '../pages.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import { parseCount, takePages } from '../finding/pages.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatTime, shortId } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 interface ListOptions {
   state?: NotificationState

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { clientSettings, environmentOf } from '../../config/config.ts'
 import { unavailable } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { sayOpenWalls } from '../open-walls.ts'
-import { oneLine } from '../plain.ts'
+import { sayOpenWalls } from '../connecting/open-sandbox.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface ExplainOptions {
   profile?: string
@@ -20,7 +20,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function explain(cli: Cli, written: string, options: ExplainOptions): Promise<void> {
   const [{ profilesHere }, { parseCall }, { explainCall }] = await Promise.all([
-    import('../profiles.ts'),
+    import('../connecting/profiles.ts'),
     import('../../domain/rule/call.ts'),
     import('../../domain/profile/view.ts'),
   ])

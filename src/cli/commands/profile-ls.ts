@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -11,7 +11,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function list(cli: Cli): Promise<void> {
-  const { profilesHere } = await import('../profiles.ts')
+  const { profilesHere } = await import('../connecting/profiles.ts')
   const items = await (await profilesHere(cli)).list()
   if (cli.globals.json) return cli.json({ items, next: null })
   const rows = items.map((profile) => [

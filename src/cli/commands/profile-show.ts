@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { ProfileView } from '../../domain/profile/view.ts'
-import type { Cli } from '../cli.ts'
-import { sayOpenWalls } from '../open-walls.ts'
-import { oneLine } from '../plain.ts'
+import { sayOpenWalls } from '../connecting/open-sandbox.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -15,7 +15,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function show(cli: Cli, name: string): Promise<void> {
   const [{ profilesHere }, { profileView }] = await Promise.all([
-    import('../profiles.ts'),
+    import('../connecting/profiles.ts'),
     import('../../domain/profile/view.ts'),
   ])
   const view = await profileView((await profilesHere(cli)).named(name))

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { QuestionView } from '../../domain/view/view.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { formatAge, shortId } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatAge, shortId } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

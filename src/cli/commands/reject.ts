@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { maxCommentChars } from '../../domain/task/review.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { resumeWatching } from '../resume-watching.ts'
-import { readStdin } from '../stdin.ts'
-import { sayQueued } from '../task-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import { sayQueued } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { readStdin } from '../terminal/stdin.ts'
+import { resumeWatching } from '../watching/resume-watching.ts'
 
 interface RejectOptions {
   comment: string

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { PawlError } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { findRun, runArgument } from '../find-run.ts'
-import { formatMoney } from '../format.ts'
-import { plain } from '../plain.ts'
-import { runAgain } from '../replay-screen.ts'
-import { count } from '../task-caps.ts'
+import { findRun, runArgument } from '../finding/find-run.ts'
+import { count } from '../requests/task-caps.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatMoney } from '../text/format.ts'
+import { plain } from '../text/plain.ts'
+import { runAgain } from '../watching/replay-screen.ts'
 
 interface Options {
   until?: string

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -14,9 +14,9 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function restore(cli: Cli, file: string): Promise<void> {
-  const { readUsableSettings } = await import('../settings.ts')
+  const { readUsableSettings } = await import('../connecting/settings.ts')
   const { restoreHome } = await import('../../daemon/restore-home.ts')
-  const { ownLog } = await import('../own-log.ts')
+  const { ownLog } = await import('../terminal/own-log.ts')
   const { config } = await readUsableSettings(cli)
   const done = await restoreHome({
     config,

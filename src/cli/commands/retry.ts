@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../many-tasks.ts'
-import { resumeWatching } from '../resume-watching.ts'
-import { budgetOf, duration } from '../task-caps.ts'
-import type { TaskOptions } from '../task-options.ts'
-import { sayQueued } from '../task-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../requests/many-tasks.ts'
+import { budgetOf, duration } from '../requests/task-caps.ts'
+import type { TaskOptions } from '../requests/task-options.ts'
+import { sayQueued } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { resumeWatching } from '../watching/resume-watching.ts'
 
 interface RetryOptions
   extends ManyOptions,

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { exitCodeOf, isEnded } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { type Connection, connect, withConnection } from '../connect.ts'
-import { followToRest } from '../follow-to-rest.ts'
-import { formatState, shortId } from '../format.ts'
-import { Interruption } from '../interrupt.ts'
-import { type OutputFormat, RunScreen, runResult } from '../run-screen.ts'
-import { askedOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../task-request.ts'
+import { type Connection, connect, withConnection } from '../connecting/connect.ts'
+import { askedOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { Interruption } from '../terminal/interrupt.ts'
+import { formatState, shortId } from '../text/format.ts'
+import { followToRest } from '../watching/follow-until-settled.ts'
+import { type OutputFormat, RunScreen, runResult } from '../watching/run-screen.ts'
 
 interface RunOptions extends TaskOptions {
   detach?: boolean

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findSchedule } from '../schedule-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findSchedule } from '../requests/schedule-request.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { sayAdded } from './schedules-show.ts'
 
 export function define(command: Command, cli: Cli): void {

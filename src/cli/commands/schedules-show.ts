@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { ScheduleView } from '../../domain/schedule/schedule.ts'
-import type { Cli } from '../cli.ts'
-import { type Connection, withConnection } from '../connect.ts'
-import { findSchedule } from '../schedule-request.ts'
-import { describeSchedule } from '../schedule-screen.ts'
+import { type Connection, withConnection } from '../connecting/connect.ts'
+import { findSchedule } from '../requests/schedule-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { describeSchedule } from '../terminal/schedule-screen.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

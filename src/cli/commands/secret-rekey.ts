@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -12,9 +12,9 @@ export function define(command: Command, cli: Cli): void {
 
 /** Always in this process: a key is handed to nobody, not even to a daemon. */
 async function rekey(cli: Cli, { from }: { from?: string }): Promise<void> {
-  const { readUsableSettings } = await import('../settings.ts')
+  const { readUsableSettings } = await import('../connecting/settings.ts')
   const { openRuntime } = await import('../../daemon/daemon.ts')
-  const { ownLog } = await import('../own-log.ts')
+  const { ownLog } = await import('../terminal/own-log.ts')
   const { config } = await readUsableSettings(cli)
   const own = await openRuntime({ config, log: ownLog(cli, config) })
   try {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { addScopeOptions, describeScope, type ScopeOptions, scopeOf } from '../secret-scope.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { addScopeOptions, describeScope, type ScopeOptions, scopeOf } from '../requests/secret-scope.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -32,6 +32,6 @@ async function remove(cli: Cli, name: string, options: ScopeOptions & { yes?: bo
 async function isMeant(cli: Cli, question: string): Promise<boolean> {
   if (!cli.isInteractive)
     throw invalid('A removed secret is gone, and nobody can be asked here whether that is meant; say --yes.')
-  const { confirm } = await import('../confirm.ts')
+  const { confirm } = await import('../terminal/confirm.ts')
   return confirm(question)
 }

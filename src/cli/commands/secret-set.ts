@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { oneLine } from '../plain.ts'
-import { readSecret } from '../read-secret.ts'
-import { addScopeOptions, describeScope, type ScopeOptions, scopeOf } from '../secret-scope.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { addScopeOptions, describeScope, type ScopeOptions, scopeOf } from '../requests/secret-scope.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { readSecret } from '../terminal/read-secret.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -3,11 +3,11 @@ import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { invalid, messageOf } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { echoFilter } from '../interrupt.ts'
-import { oneLine } from '../plain.ts'
-import { nameSources } from '../source-places.ts'
-import { print } from '../terminal.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { echoFilter } from '../terminal/interrupt.ts'
+import { nameSources } from '../terminal/source-places.ts'
+import { print } from '../terminal/terminal.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface ServeOptions {
   port?: number
@@ -34,7 +34,7 @@ export function define(command: Command, cli: Cli): void {
 async function serve(cli: Cli, options: ServeOptions): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }, { closeLeaking }] = await Promise.all([
     import('../../daemon/daemon.ts'),
-    import('../settings.ts'),
+    import('../connecting/settings.ts'),
     import('../../base/log.ts'),
     import('../../sandbox/process/descriptors.ts'),
   ])

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
 import { carryOut, serviceOf, writeService } from '../service/service.ts'
-import { printData } from '../terminal.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { printData } from '../terminal/terminal.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

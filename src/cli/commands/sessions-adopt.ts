@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatBytes } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { workspaceOf } from '../task-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { workspaceOf } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatBytes } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface AdoptOptions {
   agent?: string

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatAge, formatBytes, formatState } from '../format.ts'
-import { parseCount, takePages } from '../pages.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { parseCount, takePages } from '../finding/pages.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatAge, formatBytes, formatState } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 interface ListOptions {
   agent?: string

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { SessionView } from '../../domain/view/view.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findSession } from '../find-session.ts'
-import { formatBytes, formatState, formatTime } from '../format.ts'
-import { oneLine } from '../plain.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findSession } from '../finding/find-session.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatBytes, formatState, formatTime } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { isEnded } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findSession } from '../find-session.ts'
-import { formatState } from '../format.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findSession } from '../finding/find-session.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatState } from '../text/format.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

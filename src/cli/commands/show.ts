@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { NotificationView } from '../../domain/notification/notification.ts'
 import type { TaskView } from '../../domain/view/view.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { durationOf, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatUntil } from '../format.ts'
-import { oneLine, plain } from '../plain.ts'
-import { restLines } from '../rest.ts'
-import { settingsLines } from '../task-settings.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { durationOf, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatUntil } from '../text/format.ts'
+import { restLines } from '../text/outcome.ts'
+import { oneLine, plain } from '../text/plain.ts'
+import { settingsLines } from '../text/task-settings.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -3,9 +3,9 @@ import { clientSettings } from '../../config/config.ts'
 import { findDaemon } from '../../daemon/machine/run-file.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import type { Runtime } from '../../operations/runtime.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { oneLine } from '../plain.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface StopOptions {
   allAgents?: boolean
@@ -73,7 +73,7 @@ async function waitUntilGone(runtime: Runtime, until: number): Promise<string[]>
 async function usesBundledDatabase(home: string): Promise<boolean> {
   const daemon = await findDaemon(home)
   if (!daemon) return false
-  const { remoteRuntime } = await import('../remote.ts')
+  const { remoteRuntime } = await import('../connecting/remote.ts')
   const runtime = remoteRuntime(daemon)
   try {
     return (await runtime.health()).database.kind === 'embedded'

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { ChangedFile, RunChangesView, TaskChangesView } from '../../domain/view/changes.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { oneLine, plain } from '../plain.ts'
-import type { Tone } from '../render.ts'
-import { runOfTask } from '../run-of-task.ts'
-import { table } from '../table.ts'
-import { print, printData } from '../terminal.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import { runOfTask } from '../finding/run-of-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { print, printData } from '../terminal/terminal.ts'
+import { oneLine, plain } from '../text/plain.ts'
+import type { Tone } from '../text/render.ts'
+import { table } from '../text/table.ts'
 
 interface DiffOptions {
   run?: string

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { priorityOf } from '../task-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import { priorityOf } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 interface EditOptions {
   name?: string

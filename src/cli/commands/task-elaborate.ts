@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { invalid, PawlError } from '../../domain/error.ts'
 import { isAtRest } from '../../domain/task/task.ts'
 import type { NewTask } from '../../domain/view/view.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { readStdin } from '../stdin.ts'
-import { workspaceOf } from '../task-request.ts'
-import { watchTask } from '../watch.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { workspaceOf } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { readStdin } from '../terminal/stdin.ts'
+import { watchTask } from '../watching/watch.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

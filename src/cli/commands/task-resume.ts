@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { resumeWatching } from '../resume-watching.ts'
-import { sayQueued } from '../task-request.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import { sayQueued } from '../requests/task-request.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { resumeWatching } from '../watching/resume-watching.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import { ended, isEnded } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../many-tasks.ts'
-import { oneLine } from '../plain.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { changeMany, isOne, type ManyOptions, takesMany, tasksMeant } from '../requests/many-tasks.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -38,7 +38,7 @@ async function remove(cli: Cli, named: string[], options: ManyOptions & { yes?: 
 
 async function isMeant(cli: Cli, what: string): Promise<boolean> {
   if (!cli.isInteractive) throw invalid(`This deletes ${what} for good; say --yes if that is meant.`)
-  const { confirm } = await import('../confirm.ts')
+  const { confirm } = await import('../terminal/confirm.ts')
   if (await confirm(`Delete ${what} for good?`)) return true
   cli.exitCode = 1
   cli.say('Nothing was deleted.')

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../domain/auth/role.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 interface CreateOptions {
   user?: string

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { TokenView } from '../../domain/auth/token.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { formatAge } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { table } from '../table.ts'
+import { withConnection } from '../connecting/connect.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatAge } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
+import { table } from '../text/table.ts'
 
 interface ListOptions {
   user?: string

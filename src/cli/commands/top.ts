@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -21,7 +21,10 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function once(cli: Cli): Promise<void> {
-  const [{ withConnection }, { loadOverview }] = await Promise.all([import('../connect.ts'), import('../top/overview.ts')])
+  const [{ withConnection }, { loadOverview }] = await Promise.all([
+    import('../connecting/connect.ts'),
+    import('../top/overview.ts'),
+  ])
   await withConnection(cli, { work: 'none' }, async ({ runtime }) => {
     const { costs: _, ...overview } = await loadOverview(runtime)
     cli.json(overview)

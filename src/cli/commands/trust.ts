@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { clientSettings } from '../../config/config.ts'
 import { notFound } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { oneLine } from '../plain.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface TrustOptions {
   list?: boolean

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../domain/auth/role.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { type Limit, limitOf, parseLimit } from '../user-limits.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { type Limit, limitOf, parseLimit } from '../requests/user-limits.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 interface AddOptions {
   role: Role

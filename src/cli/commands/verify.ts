@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { invalid, messageOf, notFound } from '../../domain/error.ts'
 import type { CheckView, VerifyView } from '../../domain/task/check.ts'
 import type { Runtime } from '../../operations/runtime.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask } from '../find-task.ts'
-import { formatTime } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import { printData } from '../terminal.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { printData } from '../terminal/terminal.ts'
+import { formatTime } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 
 interface VerifyOptions {
   again?: boolean

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { version } from '../../base/version.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 export function define(command: Command, cli: Cli): void {
   command

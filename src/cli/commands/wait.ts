@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../../config/duration.ts'
 import { invalid } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
-import { withConnection } from '../connect.ts'
-import { findTask, taskArgument } from '../find-task.ts'
-import { resumeWatching } from '../resume-watching.ts'
-import { waitForTasks } from '../wait-for-tasks.ts'
+import { withConnection } from '../connecting/connect.ts'
+import { findTask, taskArgument } from '../finding/find-task.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { resumeWatching } from '../watching/resume-watching.ts'
+import { waitForTasks } from '../watching/wait-for-tasks.ts'
 
 interface WaitOptions {
   timeout?: number

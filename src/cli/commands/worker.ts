@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { echoFilter } from '../interrupt.ts'
-import { oneLine } from '../plain.ts'
-import { nameSources } from '../source-places.ts'
-import { print } from '../terminal.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { echoFilter } from '../terminal/interrupt.ts'
+import { nameSources } from '../terminal/source-places.ts'
+import { print } from '../terminal/terminal.ts'
+import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
   command
@@ -28,7 +28,7 @@ others. With --database-url postgres://… it joins that database, without it th
 async function work(cli: Cli): Promise<number> {
   const [{ startDaemon }, { readSettings, sayUntrusted }, { createLog }] = await Promise.all([
     import('../../daemon/daemon.ts'),
-    import('../settings.ts'),
+    import('../connecting/settings.ts'),
     import('../../base/log.ts'),
   ])
   const config = await readSettings(cli, { askTrust: false })

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander'
-import type { Cli } from '../cli.ts'
-import type { CommandEntry, Commands } from '../command-table.ts'
 import { commands } from '../commands/index.ts'
+import type { CommandEntry, Commands } from '../parsing/command-table.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { liveWords, type Source, sourceOf } from './live-words.ts'
 
 /** A word that may stand here, and what it is. */
@@ -29,7 +29,7 @@ export async function complete(cli: Cli, words: readonly string[]): Promise<Comp
       Object.entries(table).map(([word, { summary }]) => ({ word, says: summary })),
     )
   }
-  const { describedCommand } = await import('../command.ts')
+  const { describedCommand } = await import('../parsing/command.ts')
   const command = describedCommand(await entry.load(), cli, 'pawl')
   const { option, position, isAfterDashes } = placeOf(command, rest)
   if (option) return valuesOf(cli, current, option, homeOf(words))

@@ -2,10 +2,10 @@ import { clientSettings } from '../../config/config.ts'
 import { findDaemon } from '../../daemon/machine/run-file.ts'
 import { PawlError } from '../../domain/error.ts'
 import { taskStates } from '../../domain/task/task.ts'
-import type { Cli } from '../cli.ts'
-import { formatState, shortId } from '../format.ts'
-import { oneLine } from '../plain.ts'
-import type { remoteRuntime } from '../remote.ts'
+import type { remoteRuntime } from '../connecting/remote.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { formatState, shortId } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 import type { Word } from './complete.ts'
 
 type Runtime = ReturnType<typeof remoteRuntime>
@@ -68,7 +68,7 @@ export async function liveWords(
 ): Promise<Word[]> {
   const daemon = await findDaemon((await clientSettings({ cwd: cli.cwd, home })).home)
   if (!daemon) return []
-  const { remoteRuntime } = await import('../remote.ts')
+  const { remoteRuntime } = await import('../connecting/remote.ts')
   const runtime = remoteRuntime(daemon)
   const late = new Promise<Word[]>((done) => setTimeout(() => done([]), patienceMs))
   try {

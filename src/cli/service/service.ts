@@ -3,7 +3,7 @@ import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { clientSettings, environmentOf, searchPath } from '../../config/config.ts'
 import { PawlError } from '../../domain/error.ts'
-import type { Cli } from '../cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { launchdFile, launchdLabel, type ServiceParts, systemdUnit, unitName } from './unit.ts'
 
 /** The service of this user on this system: its file, what stands in it, and how it is spoken to. */

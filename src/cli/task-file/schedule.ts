@@ -3,8 +3,8 @@ import { parseWhen } from '../../config/when.ts'
 import { isObjectOrArray } from '../../domain/base/object.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { catchUps, overlaps, type When } from '../../domain/schedule/schedule.ts'
-import type { Policies } from '../schedule-request.ts'
-import { oneOf } from '../task-caps.ts'
+import type { Policies } from '../requests/schedule-request.ts'
+import { oneOf } from '../requests/task-caps.ts'
 import { camel, WrongValue } from './fields.ts'
 
 export interface WrittenSchedule {

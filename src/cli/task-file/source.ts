@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml'
 import { invalid, messageOf } from '../../domain/error.ts'
-import { readStdin } from '../stdin.ts'
+import { readStdin } from '../terminal/stdin.ts'
 
 export type Path = readonly (string | number)[]
 

@@ -1,8 +1,8 @@
 import { isEnded } from '../../domain/task/task.ts'
 import type { Runtime } from '../../operations/runtime.ts'
-import { chosen } from '../ask.ts'
-import { formatState, shortId } from '../format.ts'
-import { oneLine } from '../plain.ts'
+import { chosen } from '../terminal/ask.ts'
+import { formatState, shortId } from '../text/format.ts'
+import { oneLine } from '../text/plain.ts'
 import type { Item, Mode } from './lines.ts'
 
 type Answering = Extract<Mode, { kind: 'answer' }>

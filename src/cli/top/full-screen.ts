@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { drawable, steer } from '../terminal.ts'
+import { drawable, steer } from '../terminal/terminal.ts'
 
 /**
  * The whole terminal, drawn line by line: only lines that differ are written, in one piece, so nothing flickers. What was on the

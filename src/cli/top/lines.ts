@@ -1,8 +1,8 @@
 import { visibleExactly } from '../../domain/base/visible.ts'
 import type { QuestionView, TaskSummary } from '../../domain/view/view.ts'
-import { formatAge, formatMoney, formatState, formatUntil, shortId } from '../format.ts'
-import { oneLine, widthOf, wrap } from '../plain.ts'
-import type { Tone } from '../render.ts'
+import { formatAge, formatMoney, formatState, formatUntil, shortId } from '../text/format.ts'
+import { oneLine, widthOf, wrap } from '../text/plain.ts'
+import type { Tone } from '../text/render.ts'
 import type { Overview } from './overview.ts'
 
 /** What a row of the list stands for. */

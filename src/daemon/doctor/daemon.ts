@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { formatTime, formatUntil } from '../../cli/format.ts'
+import { formatTime, formatUntil } from '../../cli/text/format.ts'
 import type { Client } from '../../client/index.ts'
 import type { Config } from '../../config/config.ts'
 import type { Found } from '../../domain/view/doctor.ts'

@@ -1,4 +1,4 @@
-import { renderEvent, toneOf } from '../../../src/cli/render.ts'
+import { renderEvent, toneOf } from '../../../src/cli/text/render.ts'
 import type { Event } from '../../../src/domain/event/event.ts'
 import type { Item } from './timeline.ts'
 

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { renderEvent } from '../../../src/cli/render.ts'
+import { renderEvent } from '../../../src/cli/text/render.ts'
 import type { Item } from '../data/timeline.ts'
 import styles from './chat-item.module.css'
 import { Markdown } from './markdown.tsx'

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { formatCost } from '../../../src/cli/format.ts'
+import { formatCost } from '../../../src/cli/text/format.ts'
 import { messageOf } from '../../../src/domain/error.ts'
 import { isEnded } from '../../../src/domain/task/task.ts'
 import type { TaskSummary, TaskView } from '../../../src/domain/view/view.ts'

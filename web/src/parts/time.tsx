@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { formatAge, formatTime } from '../../../src/cli/format.ts'
+import { formatAge, formatTime } from '../../../src/cli/text/format.ts'
 
 /** How long ago; the time itself is in its title. */
 export function Ago({ at }: { at: string }) {

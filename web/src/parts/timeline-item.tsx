@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { formatClock } from '../../../src/cli/format.ts'
+import { formatClock } from '../../../src/cli/text/format.ts'
 import type { Item } from '../data/timeline.ts'
 import styles from './timeline-item.module.css'
 import { TimelineSaid } from './timeline-said.tsx'

@@ -1,5 +1,5 @@
-import { formatElapsed, formatTime } from '../../../src/cli/format.ts'
-import { renderEvent, toneOf } from '../../../src/cli/render.ts'
+import { formatElapsed, formatTime } from '../../../src/cli/text/format.ts'
+import { renderEvent, toneOf } from '../../../src/cli/text/render.ts'
 import type { Event } from '../../../src/domain/event/event.ts'
 import type { EventItem } from '../data/timeline.ts'
 import { Badge } from './badge.tsx'

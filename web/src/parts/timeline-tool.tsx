@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { formatElapsed } from '../../../src/cli/format.ts'
+import { formatElapsed } from '../../../src/cli/text/format.ts'
 import type { ToolItem } from '../data/timeline.ts'
 import { Markdown } from './markdown.tsx'
 import { oneLine } from './one-line.ts'

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'react'
-import { formatClock } from '../../../src/cli/format.ts'
+import { formatClock } from '../../../src/cli/text/format.ts'
 import { type Filter, rowsOf } from '../data/timeline-rows.ts'
 import type { Followed } from '../data/use-timeline.ts'
 import { Empty, Failure, Loading } from './states.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, useState } from 'react'
-import { formatCost, formatMoney } from '../../../src/cli/format.ts'
+import { formatCost, formatMoney } from '../../../src/cli/text/format.ts'
 import type { CostGroup } from '../../../src/domain/money/cost.ts'
 import type { CostView } from '../../../src/domain/money/cost-view.ts'
 import { asked } from '../data/asked.ts'

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { formatBytes } from '../../../src/cli/format.ts'
+import { formatBytes } from '../../../src/cli/text/format.ts'
 import { messageOf } from '../../../src/domain/error.ts'
 import type { DoctorView, Finding } from '../../../src/domain/view/doctor.ts'
 import { asked } from '../data/asked.ts'

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { formatCost } from '../../../src/cli/format.ts'
+import { formatCost } from '../../../src/cli/text/format.ts'
 import { messageOf } from '../../../src/domain/error.ts'
 import type { NewTask, SessionView, TaskSummary } from '../../../src/domain/view/view.ts'
 import { asked } from '../data/asked.ts'

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { formatCost } from '../../../src/cli/format.ts'
+import { formatCost } from '../../../src/cli/text/format.ts'
 import type { SessionSummary } from '../../../src/domain/view/view.ts'
 import { asked } from '../data/asked.ts'
 import { pawl } from '../data/pawl.ts'

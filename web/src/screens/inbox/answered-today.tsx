@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { formatTime } from '../../../../src/cli/format.ts'
+import { formatTime } from '../../../../src/cli/text/format.ts'
 import type { QuestionView } from '../../../../src/domain/view/view.ts'
 import { asked } from '../../data/asked.ts'
 import styles from './inbox.module.css'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { formatMoney } from '../../../../src/cli/format.ts'
+import { formatMoney } from '../../../../src/cli/text/format.ts'
 import { asked } from '../../data/asked.ts'
 import { Shown } from '../../parts/states.tsx'
 import { TaskLines } from '../../parts/task-line.tsx'

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { formatElapsed } from '../../../../src/cli/format.ts'
+import { formatElapsed } from '../../../../src/cli/text/format.ts'
 import { messageOf } from '../../../../src/domain/error.ts'
 import type { CheckView } from '../../../../src/domain/task/check.ts'
 import type { TaskView } from '../../../../src/domain/view/view.ts'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { formatCost } from '../../../../src/cli/format.ts'
+import { formatCost } from '../../../../src/cli/text/format.ts'
 import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { Countdown, Since } from '../../parts/time.tsx'
 import styles from './task.module.css'

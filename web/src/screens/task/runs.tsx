@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { durationOf, formatCost, formatElapsed, formatMoney, formatState } from '../../../../src/cli/format.ts'
+import { durationOf, formatCost, formatElapsed, formatMoney, formatState } from '../../../../src/cli/text/format.ts'
 import { tokensOf } from '../../../../src/domain/money/cost.ts'
 import type { RunView, TaskView } from '../../../../src/domain/view/view.ts'
 import { asked } from '../../data/asked.ts'
