@@ -281,7 +281,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
 }
 
 test('a client of a daemon pays for no library but the one that reads its arguments', () => {
-  const files = ['main.ts', 'command.ts', 'commands/run.ts', 'commands/ls.ts', 'commands/logs.ts', 'remote.ts']
+  const files = ['main.ts', 'parsing/command.ts', 'commands/run.ts', 'commands/ls.ts', 'commands/logs.ts', 'connecting/remote.ts']
   const loaded = [...new Set(files.flatMap((file) => [...packagesOf(join(import.meta.dirname, file))]))]
   expect(loaded.filter((name) => !name.startsWith('/') && !name.startsWith('node:'))).toEqual(['commander'])
 })

@@ -83,7 +83,7 @@ const prefixes = [
   '-----BEGIN RSA PRIVATE KEY-----\nA: ',
   '-----BEGIN PRIVATE KEY-----\\nA-',
 ]
-const fillings = ['a', '-', '_', ' ', '\\n', './', 'Aa: ', 'abcdefghijklmnopqrst\n', '-----BEGIN']
+const fillings = ['a', '-', '_', ' ', '\\n', '.', 'Aa: ', 'abcdefghijklmnopqrst\n', '-----BEGIN']
 
 const nearSecrets: Record<string, string> = {
   'a secret without its end': filled('correct-horse-battery-stapl'),

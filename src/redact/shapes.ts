@@ -114,7 +114,7 @@ function jwt(text: string) {
     const first = firstEnd(start)
     if (first - start < 8 || !text.startsWith('.eyJ', first)) return undefined
     const second = secondEnd(first + 4)
-    return second - first - 4 >= 8 && text[second] === './' ? lastEnd(second + 1) : undefined
+    return second - first - 4 >= 8 && text[second] === '.' ? lastEnd(second + 1) : undefined
   }
 }
 

@@ -3,7 +3,7 @@ import { ownProgram } from '../shared/own-program.ts'
 
 /** The client that talks to remote agents. */
 export const program = ownProgram('a2a', {
-  sources: ['agents/shared/program-lines.ts', 'domain/base/object.ts', 'egress/address-class.ts'],
+  sources: ['agents/shared/program-lines.ts', 'domain/base/object.ts', 'sandbox/egress/address-class.ts'],
   // Cards are judged outside, so what the library needs to check signatures with stays there.
   libraries: () => ({
     'node_modules/@a2a-js/sdk/package.json': '{"type":"module","exports":{"./client":"./client.js"}}',

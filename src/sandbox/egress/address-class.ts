@@ -36,7 +36,7 @@ export function classOf(address: string): AddressClass {
 
 function dotted(high: string, low: string): string {
   const [upper, lower] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
-  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('./')
+  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.')
 }
 
 function ranges(blocks: readonly string[]): BlockList {

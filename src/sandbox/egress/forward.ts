@@ -38,7 +38,7 @@ export function pathBelow(base: URL, rest: string): string {
   let decoded = path
   // Twice, for servers that decode what was decoded already.
   for (let times = 0; times < 2; times++) decoded = decoded.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => fromHex(hex))
-  if (decoded.split(/[/\\]/).some((part) => part === './' || part === '..'))
+  if (decoded.split(/[/\\]/).some((part) => part === '.' || part === '..'))
     throw invalid('The path leads out of the model endpoint.')
   return `${base.pathname.replace(/\/$/, '')}${path}${query.length > 0 ? `?${query.join('?')}` : ''}` || '/'
 }

@@ -20,7 +20,7 @@ export function readHost(text: string): Host | undefined {
   if (isIPv4(text)) return { name: text, kind: 'address' }
   const name = text.toLowerCase().replace(/\.$/, '')
   if (name.length === 0 || name.length > 253) return undefined
-  const labels = name.split('./')
+  const labels = name.split('.')
   if (!labels.every((part) => label.test(part)) || numeric.test(labels.at(-1)!)) return undefined
   return { name, kind: 'name' }
 }

@@ -21,7 +21,7 @@ describe('a host name', () => {
   })
 
   it.each([
-    ['', './', '..', 'a..b', '.a', 'a..', '-a.example', 'a-.example', `${'a'.repeat(64)}.example`, 'a.'.repeat(130)],
+    ['', '.', '..', 'a..b', '.a', 'a..', '-a.example', 'a-.example', `${'a'.repeat(64)}.example`, 'a.'.repeat(130)],
     [
       'a\0b',
       'evil.example\0.good.example',
@@ -93,7 +93,7 @@ describe('a host name', () => {
     // The C library takes one to four numbers, of which the last one fills whatever the others leave.
     const form = fc.tuple(fc.constantFrom(1, 2, 3, 4), radix, radix).map(([parts, first, last]) => {
       const rest = parts === 1 ? 127 * 2 ** 24 + 1 : 1
-      return [...[127, 0, 0].slice(0, parts - 1).map(first), last(rest)].join('./')
+      return [...[127, 0, 0].slice(0, parts - 1).map(first), last(rest)].join('.')
     })
     let asAddress = 0
     for (const text of new Set(fc.sample(form, 200))) {

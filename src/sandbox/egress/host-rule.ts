@@ -137,7 +137,7 @@ function matches(rule: HostRule, host: { name: string; kind: 'name' | 'address' 
 }
 
 function closeness({ kind, host }: HostRule): number {
-  return kind === 'any' ? 0 : kind === 'suffix' ? host.split('./').length : 1_000
+  return kind === 'any' ? 0 : kind === 'suffix' ? host.split('.').length : 1_000
 }
 
 /** For an answer, an event or a log line: short, and nothing that a terminal obeys. */

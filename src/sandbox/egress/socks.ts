@@ -45,7 +45,7 @@ async function readWish4(reader: SocketReader, client: Socket): Promise<Wish | u
   const address = head.subarray(3)
   // 0.0.0.x with x set means: the name follows.
   const isNamed = address[0] === 0 && address[1] === 0 && address[2] === 0 && address[3] !== 0
-  const host = isNamed ? (await reader.takeUntilZero(255)).toString('latin1') : address.join('./')
+  const host = isNamed ? (await reader.takeUntilZero(255)).toString('latin1') : address.join('.')
   const answer = (code: number) => Buffer.from([0, code, 0, 0, 0, 0, 0, 0])
   if (head[0] !== 1) {
     client.write(answer(91))
@@ -77,7 +77,7 @@ async function readWish5(reader: SocketReader, client: Socket): Promise<Wish | u
 }
 
 async function readHost5(reader: SocketReader, kind: number | undefined): Promise<string | undefined> {
-  if (kind === 1) return (await reader.take(4)).join('./')
+  if (kind === 1) return (await reader.take(4)).join('.')
   if (kind === 3) return (await reader.take((await reader.take(1))[0]!)).toString('latin1')
   if (kind !== 4) return undefined
   const groups = (await reader.take(16)).toString('hex').match(/.{4}/g) ?? []

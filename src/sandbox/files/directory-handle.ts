@@ -38,7 +38,7 @@ async function openAtOnce(path: string): Promise<DirectoryHandle | undefined> {
 async function walkTo(path: string): Promise<DirectoryHandle | undefined> {
   let directory: DirectoryHandle | undefined = await enter('/')
   for (const name of path.split('/')) {
-    if (name === '' || name === './') continue
+    if (name === '' || name === '.') continue
     const parent: DirectoryHandle = directory
     try {
       directory = await openIn(parent, name)

@@ -69,7 +69,7 @@ describe('files of ours in a session home', () => {
   })
 
   test('cannot be named outside the home', async () => {
-    for (const path of ['../x', '/x', 'a/../../x', '..', './'])
+    for (const path of ['../x', '/x', 'a/../../x', '..', '.'])
       await expect(writeHomeFile({ home, path }, 'x', { user: undefined })).rejects.toThrow(/not a path inside a home/)
   })
 })

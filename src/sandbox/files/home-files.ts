@@ -101,7 +101,7 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
   const folder = await openDirectory(posix.join(home, posix.dirname(path)))
   if (!folder) return
   try {
-    for (const name of await readdir(folder.at('./')))
+    for (const name of await readdir(folder.at('.')))
       if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix)) await removeEntry(folder, name)
   } finally {
     await folder.close()

@@ -13,7 +13,7 @@ export function namesIn(folder: string): string[] {
 
 /** The names in an open folder in their order, and whether there are more than `most`: an agent may have made millions. */
 export function someNames(folder: DirectoryHandle, most: number): { readonly names: readonly string[]; readonly isCut: boolean } {
-  const entries = opendirSync(folder.at('./'), { bufferSize: 256 })
+  const entries = opendirSync(folder.at('.'), { bufferSize: 256 })
   const names: string[] = []
   try {
     for (let entry = entries.readSync(); entry; entry = entries.readSync()) {

@@ -124,7 +124,7 @@ function takePlace(parent: DirectoryHandle, temporary: string, name: string): vo
 }
 
 async function syncDirectory(directory: DirectoryHandle): Promise<void> {
-  const handle = openSync(directory.at('./'), constants.O_RDONLY | constants.O_DIRECTORY)
+  const handle = openSync(directory.at('.'), constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await onDisk(handle)
   } finally {

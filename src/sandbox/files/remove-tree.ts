@@ -40,7 +40,7 @@ export async function emptyTree(path: string): Promise<void> {
   const folder = await openDirectory(realpathSync.native(path))
   if (!folder) return
   try {
-    for (const bytes of await readdir(folder.at('./'), { encoding: 'buffer' })) await removeEntry(folder, asText(folder, bytes))
+    for (const bytes of await readdir(folder.at('.'), { encoding: 'buffer' })) await removeEntry(folder, asText(folder, bytes))
   } finally {
     await folder.close()
   }
@@ -99,7 +99,7 @@ async function emptyFolder(
   const folder = await openIn(parent, name)
   if (!folder) return
   try {
-    for (const bytes of await readdir(folder.at('./'), { encoding: 'buffer' })) {
+    for (const bytes of await readdir(folder.at('.'), { encoding: 'buffer' })) {
       const below = asText(folder, bytes)
       if (top && depth >= deepest) moveUp(folder, below, top, progress)
       else await remove(folder, below, progress, depth + 1, top ?? folder)

@@ -29,7 +29,7 @@ export async function walkTree(
   let isPartial = false
   let since = performance.now()
   const walk = async (folder: DirectoryHandle, above: string, depth: number): Promise<boolean> => {
-    const names = opendirSync(folder.at('./'), { bufferSize: 256 })
+    const names = opendirSync(folder.at('.'), { bufferSize: 256 })
     try {
       for (let entry = names.readSync(); entry; entry = names.readSync()) {
         if (performance.now() - since > sliceMs) {

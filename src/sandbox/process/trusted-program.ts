@@ -47,7 +47,7 @@ async function stepsTo(path: string): Promise<[Step, ...Step[]]> {
   const steps: [Step, ...Step[]] = [{ path: at, stats: await lstat(at) }]
   const ahead = resolve(path).split('/')
   for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
-    if (name === '' || name === './') continue
+    if (name === '' || name === '.') continue
     if (name === '..') {
       at = parentOf(at)
       continue

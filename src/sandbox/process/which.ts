@@ -6,7 +6,7 @@ export type Found = { readonly file: string } | { readonly missing: 'not_found' 
 /** Where a command would be started from, without a shell: a name is searched on `path`, anything with a slash is taken relative to `folder`. */
 export function which(command: string, where: { path: string; folder?: string | undefined }): Found {
   if (command.includes('/')) {
-    const file = isAbsolute(command) ? command : resolve(where.folder ?? './', command)
+    const file = isAbsolute(command) ? command : resolve(where.folder ?? '.', command)
     const state = stateOf(file)
     return state === 'executable' ? { file } : { missing: state, looked: file }
   }
