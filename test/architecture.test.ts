@@ -265,7 +265,7 @@ describe('the architecture', () => {
   it('never asks the database for the time', () => {
     const clocks = /\bnow\(\)|current_timestamp|clock_timestamp|statement_timestamp|localtimestamp/i
     const offenders = sources
-      .filter((file) => /^(store|engine)\//.test(file))
+      .filter((file) => /^(store|engine|operations)\//.test(file))
       .flatMap((file) =>
         [...textOf(file).matchAll(/`[^`]*`/gs)]
           .filter(

@@ -20,7 +20,7 @@ const seldom = [
   /src\/gateway\/(serving\/gateway|serving\/serve|wires\/index|provider\/list-request)\.ts$/,
   /src\/gateway\/recordings\/(replay|recorder)\.ts$/,
   /src\/agents\/[^/]+\/(conversation|exec|acp|one-shot|run|probe)\.ts$/,
-  /src\/engine\/(recordings|backups|draft|elaborate)\/verbs\.ts$/,
+  /src\/operations\/(recordings|backups|drafts|elaborate)\.ts$/,
   /src\/surfaces\/http\/(describe|docs-page)\.ts$/,
   /src\/(daemon\/doctor\/doctor|cli\/task-file\/read)\.ts$/,
 ]

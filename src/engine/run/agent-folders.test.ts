@@ -280,7 +280,7 @@ setInterval(() => {}, 1000)`
 const fewHandles = `
 const { TREE, HOME_OF_PAWL, HERE } = process.env
 const load = (path) => import(HERE + '/' + path)
-Promise.all(['../sandbox/files/walk-tree.ts', '../sandbox/files/directory-handle.ts', '../store/backup/home-files.ts', './workspace/capture.ts'].map(load)).then(
+Promise.all(['../../sandbox/files/walk-tree.ts', '../../sandbox/files/directory-handle.ts', '../../store/backup/home-files.ts', '../workspace/capture.ts'].map(load)).then(
   async ([{ walkTree }, { openDirectory }, { homeEntries }, { capture }]) => {
     const root = await openDirectory(TREE)
     let [seen, backup] = [false, false]
@@ -292,7 +292,7 @@ Promise.all(['../sandbox/files/walk-tree.ts', '../sandbox/files/directory-handle
   })`
 const quarantining = `
 const { WS, HOME_OF_PAWL, HERE } = process.env
-import(HERE + '/workspace/quarantine.ts').then(async ({ quarantine }) => {
+import(HERE + '/../workspace/quarantine.ts').then(async ({ quarantine }) => {
   const { failed } = await quarantine({ home: HOME_OF_PAWL, run: 'run_1', root: WS, workspace: WS }, [{ path: '.agent', runs: 'hooks' }])
   console.log(JSON.stringify(failed))
 })`
