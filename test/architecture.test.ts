@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { httpRequests } from './architecture/http.ts'
 import { layerOffences, partOffences, productOf, testHelpersInProduct, unseenImports } from './architecture/imports.ts'
 import { handMadeInsideTests } from './architecture/inside.ts'
 import { layers } from './architecture/layers.ts'
@@ -193,6 +194,19 @@ const mayBuildRegExp: Record<string, string> = {
   'surfaces/http/examples/sample.ts': 'the patterns of our own schemas',
   'surfaces/http/methods.ts': 'the paths of our own routes',
 }
+/** Who asks by HTTP without `egress/http-client`, and why. */
+const mayAskByHttp: Record<string, string> = {
+  'sandbox/egress/http-client.ts': 'the client',
+  'sandbox/egress/relay.ts': 'hands on what an agent asks, and its answer, as they come',
+  'client/transport/node-transport.ts':
+    'the client of a daemon, which other programs use without the rest of Pawl; it trusts the one certificate of that daemon',
+  'tools/strict/web-fetch.ts': 'its fetch is the fetcher of egress/fetch',
+  'agents/a2a/program': 'runs inside the sandbox; the probe asks with the very same, so as to see what a run would',
+  'agents/ollama/program': 'runs inside the sandbox',
+  'agents/demo/program.js': 'runs inside the sandbox',
+  'surfaces/a2a/fixture': 'runs inside the sandbox',
+  'tools/mcp/bridge.ts': 'source text of a program that runs inside the sandbox',
+}
 /** Where a text is held against the beginning of another that is no folder of ours, or where `isInside` cannot be. */
 const mayCompareBeginnings: Record<string, string> = {
   'gateway/provider/upstream.ts': 'the version at the beginning of the path of an address',
@@ -237,6 +251,14 @@ describe('the architecture', () => {
     const places = Object.keys(mayCompareBeginnings)
     expect(found.filter((line) => !places.some((place) => line.startsWith(`${place}:`)))).toEqual([])
     expect(places.filter((place) => !found.some((line) => line.startsWith(`${place}:`)))).toEqual([])
+  })
+
+  it('asks others by HTTP in one place, where the deadline, the bound and the way out are decided', () => {
+    const found = httpRequests(texts)
+    const places = Object.keys(mayAskByHttp)
+    const isIn = (line: string, place: string) => line.startsWith(`${place}:`) || line.startsWith(`${place}/`)
+    expect(found.filter((line) => !places.some((place) => isIn(line, place)))).toEqual([])
+    expect(places.filter((place) => !found.some((line) => isIn(line, place)))).toEqual([])
   })
 
   it('keeps the domain free of input, output and libraries but the schema library', () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { messageOf } from '../domain/error.ts'
+import { connectAsNamed, createHttpClient, discard } from '../sandbox/egress/http-client.ts'
 import type { OtlpSettings } from './settings.ts'
 import { attributes, type Span } from './span.ts'
 
@@ -20,6 +21,7 @@ const lastWithinMs = 2_000
 export function createExporter(options: { settings: OtlpSettings; version: string; clock: Clock; log: Log }): Exporter {
   const { settings, version, clock, log } = options
   const resource = attributes({ ...settings.resource, 'service.name': settings.service, 'service.version': version })
+  const client = createHttpClient(connectAsNamed, { keep: true })
   let waiting: Span[] = []
   let dropped = 0
   let sending: Promise<void> | undefined
@@ -30,15 +32,15 @@ export function createExporter(options: { settings: OtlpSettings; version: strin
     const body = JSON.stringify({
       resourceSpans: [{ resource: { attributes: resource }, scopeSpans: [{ scope: { name: 'pawl', version }, spans }] }],
     })
-    const answer = await fetch(settings.url, {
+    const answer = await client.send(new URL(settings.url), {
       method: 'POST',
       headers: { ...settings.headers, 'content-type': 'application/json' },
       body,
-      redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    await answer.body?.cancel()
-    if (!answer.ok) throw new Error(`it answered ${answer.status}`)
+    await discard(answer)
+    const { statusCode: status = 0 } = answer
+    if (status < 200 || status > 299) throw new Error(`it answered ${status}`)
   }
   const flush = (timeoutMs = withinMs): Promise<void> => {
     cancelTimer?.()
@@ -84,6 +86,7 @@ export function createExporter(options: { settings: OtlpSettings; version: strin
       await sending
       while (waiting.length > 0 && !hasWarned) await flush(lastWithinMs)
       cancelTimer?.()
+      client.close()
     },
   }
 }

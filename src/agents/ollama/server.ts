@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { type Fields, fieldsOf } from '../../domain/base/object.ts'
 import { messageOf } from '../../domain/error.ts'
+import { connectAsNamed, createHttpClient, type HttpRequest, readBody } from '../../sandbox/egress/http-client.ts'
 import { lineBatches } from '../../sandbox/process/lines.ts'
 import { parseJson } from '../shared/json.ts'
 import { cut } from '../shared/text.ts'
@@ -35,6 +37,7 @@ export interface Shown {
 }
 
 const patienceMs = 4_000
+const mostAnswerBytes = 64 * 1024 * 1024
 /** Of a download that says nothing. */
 const pullSilenceMs = 120_000
 /** A run that says nothing for minutes would be taken for dead. */
@@ -56,22 +59,23 @@ const textOr = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 const countOr = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined)
 
 async function ask<T>(url: string, path: string, body: object | undefined, read: (answer: Fields) => T): Promise<Asked<T>> {
+  const client = createHttpClient(connectAsNamed)
   try {
-    const response = await fetch(`${url}${path}`, {
-      ...posting(body),
-      redirect: 'error',
-      signal: AbortSignal.timeout(patienceMs),
-    })
-    const text = await response.text()
-    if (!response.ok) return { status: response.status, said: saidIn(text) }
+    const answer = await client.send(new URL(`${url}${path}`), { ...posting(body), signal: AbortSignal.timeout(patienceMs) })
+    const text = (await readBody(answer, mostAnswerBytes)).toString('utf8')
+    if (!isOk(answer)) return { status: answer.statusCode ?? 0, said: saidIn(text) }
     const parsed = parseJson(text)
     return 'value' in parsed ? { value: read(fieldsOf(parsed.value)) } : { unreachable: 'what answers there is no Ollama server' }
   } catch (thrown) {
     return { unreachable: reasonOf(thrown) }
+  } finally {
+    client.close()
   }
 }
 
-const posting = (body: object | undefined): RequestInit =>
+const isOk = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 200 && statusCode < 300
+
+const posting = (body: object | undefined): Omit<HttpRequest, 'signal'> =>
   body ? { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}
 
 function saidIn(text: string): string {
@@ -79,7 +83,7 @@ function saidIn(text: string): string {
   return cut(textOr('value' in parsed ? fieldsOf(parsed.value).error : undefined) ?? text, 500)
 }
 
-/** What went wrong stands below what fetch says of it. */
+/** What went wrong stands below what the client says of it. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof DOMException) return `no answer within ${patienceMs / 1000} s`
   const cause = thrown instanceof Error ? thrown.cause : undefined
@@ -103,18 +107,19 @@ async function pull(
   told: (progress: string) => Promise<void> | void,
   signal: AbortSignal,
 ): Promise<Asked<true>> {
+  const client = createHttpClient(connectAsNamed)
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), pullSilenceMs)
   try {
-    const response = await fetch(`${url}/api/pull`, {
+    const answer = await client.send(new URL(`${url}/api/pull`), {
       ...posting({ model, stream: true }),
-      redirect: 'error',
       signal: AbortSignal.any([signal, silence.signal]),
     })
-    if (!response.ok || !response.body) return { status: response.status, said: saidIn(await response.text()) }
+    if (!isOk(answer))
+      return { status: answer.statusCode ?? 0, said: saidIn((await readBody(answer, mostAnswerBytes)).toString('utf8')) }
     let last = ''
     let toldAt = 0
-    for await (const lines of lineBatches(bytesOf(response.body))) {
+    for await (const lines of lineBatches(answer)) {
       clearTimeout(timer)
       timer = setTimeout(() => silence.abort(), pullSilenceMs)
       for (const { text } of lines) {
@@ -135,11 +140,8 @@ async function pull(
     return { unreachable: silence.signal.aborted ? `nothing came for ${pullSilenceMs / 1000} s` : reasonOf(thrown) }
   } finally {
     clearTimeout(timer)
+    client.close()
   }
-}
-
-async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const chunk of body) yield Buffer.from(chunk)
 }
 
 function progressOf({ status, total, completed }: Fields): string {

@@ -15,7 +15,7 @@ interface Reader {
 export type Hub = ReturnType<typeof createHub>
 
 /** Fans stored events out to the readers of their task: one query serves them all when the events came from elsewhere. */
-export function createHub(fetch: (task: string, after: number) => Promise<Event[]>) {
+export function createHub(eventsAfter: (task: string, after: number) => Promise<Event[]>) {
   const readers = new Map<string, Set<Reader>>()
   const tails = new Map<string, number>()
   const refreshing = new Map<string, { again: boolean }>()
@@ -36,7 +36,7 @@ export function createHub(fetch: (task: string, after: number) => Promise<Event[
     do {
       // Whoever asks from here on may know of an event that this query does not see.
       asked.again = false
-      const batch = await fetch(task, tails.get(task) ?? 0)
+      const batch = await eventsAfter(task, tails.get(task) ?? 0)
       if (batch.length > 0) publish(task, batch)
       isFull = batch.length === pageSize
     } while (isFull || asked.again)
@@ -77,7 +77,7 @@ export function createHub(fetch: (task: string, after: number) => Promise<Event[
       try {
         replay: while (!signal.aborted) {
           for (;;) {
-            const page = await fetch(task, last)
+            const page = await eventsAfter(task, last)
             if (page.length > 0) {
               last = page.at(-1)!.seq
               tails.set(task, Math.max(tails.get(task) ?? 0, last))

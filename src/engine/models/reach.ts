@@ -1,6 +1,7 @@
 import type { ProviderSettings } from '../../domain/agent/models.ts'
 import { messageOf } from '../../domain/error.ts'
 import { wireOf } from '../../gateway/provider/kinds.ts'
+import { connectAsNamed, createHttpClient, discard } from '../../sandbox/egress/http-client.ts'
 
 export interface Reach {
   readonly ok: boolean
@@ -15,14 +16,14 @@ export async function reachProvider(settings: ProviderSettings, key: string | un
   const { askForList } = await import('../../gateway/provider/list-request.ts')
   const { path, headers } = askForList(wireOf(settings, undefined), key)
   const { host } = new URL(settings.baseUrl)
+  const client = createHttpClient(connectAsNamed)
   try {
-    const response = await fetch(`${settings.baseUrl}${path}`, {
+    const answer = await client.send(new URL(`${settings.baseUrl}${path}`), {
       headers,
-      redirect: 'manual',
       signal: AbortSignal.timeout(patienceMs),
     })
-    await response.body?.cancel()
-    const { status } = response
+    await discard(answer)
+    const { statusCode: status = 0 } = answer
     if (status === 401 || status === 403) return { ok: false, detail: `${host} answers, and refuses the key (${status})` }
     // Not every service that speaks a maker's format has the list.
     if (status === 404 || status === 405)
@@ -35,10 +36,12 @@ export async function reachProvider(settings: ProviderSettings, key: string | un
   } catch (error) {
     const why = error instanceof DOMException ? `no answer within ${patienceMs / 1000} s` : causeOf(error)
     return { ok: false, detail: `${host} cannot be reached: ${why}` }
+  } finally {
+    client.close()
   }
 }
 
-/** What went wrong stands below what fetch says of it. */
+/** What went wrong stands below what the client says of it. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined

@@ -1,14 +1,12 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
-import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { invalid, PawlError, unavailable } from '../../domain/error.ts'
 import { connectTo, findTarget } from './address.ts'
 import type { Decision } from './host-rule.ts'
+import { type Connect, createHttpClient, type HttpClient, NoAnswer, unpacked } from './http-client.ts'
 import type { Resolve } from './lookup.ts'
 import { type Network, Refusal } from './network.ts'
-import { secured } from './secured.ts'
 
 export interface Fetched {
   /** Where it came from in the end. */
@@ -35,15 +33,21 @@ const readable = /^(text\/|application\/(json|xml|javascript|ecmascript|yaml|tom
 
 /** Reads pages for an agent: GET only, text only, each step of the way by the rules. */
 export function createFetcher(parts: FetcherParts): Fetcher {
+  const connect: Connect = (host, port, signal) => open(parts, host, port, signal)
   return async (given, options = {}) => {
     const signal = AbortSignal.any([AbortSignal.timeout(withinMs), ...(options.signal ? [options.signal] : [])])
+    const client = createHttpClient(connect)
     let url = readUrl(given)
-    for (let hop = 0; hop <= mostRedirects; hop++) {
-      const message = await get(url, parts, signal)
-      const { statusCode: status = 0, headers } = message
-      if (!redirects.includes(status) || headers.location === undefined) return read(message, url)
-      message.destroy()
-      url = readUrl(headers.location, url)
+    try {
+      for (let hop = 0; hop <= mostRedirects; hop++) {
+        const message = await get(client, url, signal)
+        const { statusCode: status = 0, headers } = message
+        if (!redirects.includes(status) || headers.location === undefined) return await read(message, url)
+        message.destroy()
+        url = readUrl(headers.location, url)
+      }
+    } finally {
+      client.close()
     }
     throw unavailable(`${given} was sent on more than ${mostRedirects} times; give the address where it ends.`)
   }
@@ -56,25 +60,12 @@ function readUrl(text: string, base?: URL): URL {
   return url
 }
 
-async function get(url: URL, parts: FetcherParts, signal: AbortSignal): Promise<IncomingMessage> {
-  const isTls = url.protocol === 'https:'
-  const port = Number(url.port || (isTls ? 443 : 80))
-  const plain = await open(parts, url.hostname, port, signal)
-  const giveUp = () => plain.destroy()
-  signal.addEventListener('abort', giveUp)
-  plain.once('close', () => signal.removeEventListener('abort', giveUp))
-  if (signal.aborted) giveUp()
-  const socket = isTls ? await secured(plain, url.hostname, signal) : plain
-  const headers = { host: url.host, accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'Pawl', connection: 'close' }
-  return new Promise((resolve, reject) => {
-    const fail = () => reject(unavailable(`${url.host} gave no answer${signal.aborted ? ' in time' : ''}.`))
-    httpRequest({ createConnection: () => socket, path: `${url.pathname}${url.search}`, headers, setHost: false })
-      .once('response', resolve)
-      .on('error', fail)
-      .once('close', fail)
-      .end()
+/** Says nothing of what the network said: that would tell what lies behind it. */
+const get = (client: HttpClient, url: URL, signal: AbortSignal): Promise<IncomingMessage> =>
+  client.send(url, { headers: { accept: '*/*', 'accept-encoding': 'gzip, br' }, signal }).catch((error: unknown) => {
+    if (error instanceof PawlError && !(error instanceof NoAnswer)) throw error
+    throw unavailable(`${url.host} gave no answer${signal.aborted ? ' in time' : ''}.`)
   })
-}
 
 async function open(parts: FetcherParts, host: string, port: number, signal: AbortSignal): Promise<Socket> {
   if ('open' in parts) return parts.open(host, port, 'fetch')
@@ -88,6 +79,11 @@ async function read(message: IncomingMessage, url: URL): Promise<Fetched> {
   if (!readable.test(type)) {
     message.destroy()
     throw new PawlError('unsupported', `${url.host} answered with ${shown(type)}, which is no text.`)
+  }
+  const encoding = message.headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (!['identity', 'br', 'gzip', 'deflate'].includes(encoding)) {
+    message.destroy()
+    throw unavailable(`The answer is packed as ${shown(encoding)}, which was not asked for.`)
   }
   const body = unpacked(message)
   const chunks: Buffer[] = []
@@ -105,17 +101,6 @@ async function read(message: IncomingMessage, url: URL): Promise<Fetched> {
   }
   const text = decoderOf(type).decode(Buffer.concat(chunks))
   return { url: url.href, status: message.statusCode ?? 0, type, text, isCut: size > mostBytes }
-}
-
-/** What it unpacks to counts, so that a small answer cannot become a huge one. */
-function unpacked(message: IncomingMessage): Readable {
-  const encoding = message.headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (encoding === 'identity') return message
-  if (encoding !== 'br' && encoding !== 'gzip' && encoding !== 'deflate')
-    throw unavailable(`The answer is packed as ${shown(encoding)}, which was not asked for.`)
-  const unpack = encoding === 'br' ? createBrotliDecompress() : createUnzip()
-  message.on('error', (error) => unpack.destroy(error))
-  return message.pipe(unpack)
 }
 
 function decoderOf(type: string): TextDecoder {
