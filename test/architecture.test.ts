@@ -315,7 +315,7 @@ describe('the architecture', () => {
     const found = sources.flatMap((file) => {
       const text = textOf(file)
       const imported = [...text.matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)].flatMap(([, names]) =>
-        names!.split(',').map((name) => name.trim()),
+        names!.split(',').flatMap((name) => name.trim() || []),
       )
       const isByPath = (line: string) => !byHandle.test(line) && imported.includes(call.exec(line)?.[1] ?? '')
       return text.split('\n').some(isByPath) ? [file] : []
