@@ -4,13 +4,13 @@ import { type HostPath, hostPath, isInside, relativeTo, sandboxPath } from '../.
 import type { Profile, ProfileMount } from '../../domain/profile/profile.ts'
 import { isOfTask } from '../../domain/profile/restrict.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
+import { makeFolders } from '../../files/move-entry.ts'
 import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import type { Walls } from '../../sandbox/port.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { RunFailure } from '../base/failure.ts'
 import { coveredNote, coverMounts, listed } from '../workspace/cover.ts'
 import { credentialsAbove } from '../workspace/credentials.ts'
-import { makeFolders } from '../workspace/move-entry.ts'
 import { placeAt } from '../workspace/same-place.ts'
 
 export interface ReadyMounts {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fchmodSync, fchownSync, lstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { makeFolders } from '../../files/move-entry.ts'
 import { type DirectoryHandle, noFollow, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { type Entry, entryIfAny } from '../../sandbox/files/entry.ts'
 import { someNames } from '../../sandbox/files/names-in.ts'
 import { readRegular as readFileIn } from '../../sandbox/files/read-file.ts'
 import { takingTurns } from '../base/turns.ts'
-import { makeFolders } from './move-entry.ts'
 
 /** A file, a link or a folder with all that is in it, small enough to be kept in a record. */
 export interface Captured {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isInside, workspacePath, workspacePathIfAny } from '../../domain/base/path.ts'
 import { messageOf, notFound } from '../../domain/error.ts'
+import { makeFolders, moveEntry } from '../../files/move-entry.ts'
 import { isAbsence, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { entryIfAny } from '../../sandbox/files/entry.ts'
 import { removeEntry } from '../../sandbox/files/remove-tree.ts'
@@ -12,7 +13,6 @@ import { takingTurns } from '../base/turns.ts'
 import { putBack, writeNew } from './capture.ts'
 import type { Planted } from './find-planted.ts'
 import { gathered, mostSingly } from './gather.ts'
-import { makeFolders, moveEntry } from './move-entry.ts'
 
 /** What one run planted, kept under its own path where nothing reads it. */
 const Quarantined = z.object({

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
-import { entryAt } from '../../sandbox/files/entry.ts'
-import { letIn, letRead } from '../../sandbox/files/let-in.ts'
-import { removeEntry } from '../../sandbox/files/remove-tree.ts'
+import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../sandbox/files/directory-handle.ts'
+import { entryAt } from '../sandbox/files/entry.ts'
+import { letIn, letRead } from '../sandbox/files/let-in.ts'
+import { removeEntry } from '../sandbox/files/remove-tree.ts'
 import { putEntry } from './put-entry.ts'
 
 interface Place {
