@@ -1,6 +1,6 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, isAbsence, openIn } from '../sandbox/files/directory-handle.ts'
 import { entryAt } from '../sandbox/files/entry.ts'
 import { letIn, letRead } from '../sandbox/files/let-in.ts'
 import { removeEntry } from '../sandbox/files/remove-tree.ts'
@@ -66,38 +66,5 @@ async function inBoth(
   } finally {
     await source?.close()
     await target?.close()
-  }
-}
-
-/** The folder of that path below an open root, made where it is missing; never through a link. */
-export async function makeFolders(root: string, path: string): Promise<DirectoryHandle> {
-  let folder = await openDirectory(root)
-  if (!folder) throw new Error(`${root} is gone`)
-  for (const name of path.split('/').filter((part) => part !== '' && part !== '.')) {
-    const parent: DirectoryHandle = folder
-    try {
-      const owner = await parent.stat()
-      folder = await openIn(parent, name)
-      if (!folder) {
-        const isNew = makeFolder(parent.at(name))
-        folder = await openIn(parent, name)
-        if (isNew) await folder?.chown(owner.uid, owner.gid)
-      }
-    } finally {
-      await parent.close()
-    }
-    if (!folder) throw new Error(`${name} in ${path} is no folder`)
-  }
-  return folder
-}
-
-/** False if something of that name is there by now. */
-function makeFolder(path: string): boolean {
-  try {
-    mkdirSync(path, { mode: 0o755 })
-    return true
-  } catch (error) {
-    if ((error as { code?: string }).code === 'EEXIST') return false
-    throw error
   }
 }

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { unavailable } from '../../domain/error.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
 import { noFollow } from '../../sandbox/files/directory-handle.ts'
+import { namesIn } from '../../sandbox/files/names-in.ts'
 import {
   deleteUnused,
   findBlob,
@@ -123,8 +124,8 @@ export function createBlobs(options: { db: Db; home: string; clock: Clock; isSha
 
     async sweepFiles(tx) {
       await holdBlobsAlone(tx)
-      for (const folder of await namesIn(root)) {
-        const names = await namesIn(join(root, folder))
+      for (const folder of namesIn(root)) {
+        const names = namesIn(join(root, folder))
         if (folder === 'unfinished') {
           // Another process of this home may be at it now.
           const old = clock.now() - 60 * 60_000
@@ -207,10 +208,3 @@ function fromParts(parts: readonly Buffer[], sha256: string): BlobContent {
 
 const damaged = (sha256: string, cause?: unknown) =>
   unavailable(`What is stored under ${sha256} is damaged or gone, so it is not given out; restore it from a backup.`, cause)
-
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
-}

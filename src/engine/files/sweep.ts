@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { messageOf } from '../../domain/error.ts'
 import { uploadKeptMs } from '../../domain/files/limits.ts'
+import { namesIn } from '../../sandbox/files/names-in.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Db } from '../../store/database.ts'
 import { tasksThere } from '../../store/files.ts'
@@ -29,9 +29,9 @@ export const laidFolder = (home: string, session: string) => join(home, 'attachm
 
 /** What was laid out for tasks that are deleted. */
 async function removeLaid(db: Db, home: string): Promise<void> {
-  for (const session of await namesIn(join(home, 'attachments'))) {
+  for (const session of namesIn(join(home, 'attachments'))) {
     const folder = laidFolder(home, session)
-    const tasks = await namesIn(folder)
+    const tasks = namesIn(folder)
     const there = await tasksThere(db, tasks)
     for (const task of tasks) if (!there.has(task)) await removeTree(join(folder, task))
     if (there.size === 0) await removeTree(folder)
@@ -66,11 +66,4 @@ export function createSweeper(parts: SweepParts & { log: Log }) {
       cancel?.()
     },
   }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
 }

@@ -1,6 +1,5 @@
-import { chownSync, lstatSync } from 'node:fs'
+import { chownSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
 import type { Adapter, AgentHealth, Command, LaunchSpec } from '../../agents/port.ts'
 import { hostPath, isInside } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
@@ -8,7 +7,7 @@ import { toolAccess } from '../../domain/profile/access.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { mergeEnvironments } from '../../domain/profile/resolve.ts'
 import { proxyEnvironment } from '../../sandbox/egress/environment.ts'
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { inFolderOf, isThere } from '../../sandbox/files/directory-handle.ts'
 import { readNamedFile, readRegular } from '../../sandbox/files/read-file.ts'
 import type { SandboxHealth } from '../../sandbox/port.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
@@ -158,17 +157,14 @@ export async function readSystemPrompt(file: string, instead: string | undefined
 
 /** In the workspace the agent itself may have put a link to somebody's secret there, which it would be told then. */
 async function readThere(file: string): Promise<string> {
-  const folder = await openDirectory(dirname(file))
-  try {
-    const text = folder && readRegular(folder, basename(file), 4 * 1024 * 1024)
-    if (text) return text.toString('utf8')
-    const isThere = folder && lstatSync(folder.at(basename(file)), { throwIfNoEntry: false })
-    throw isThere
-      ? new Error('it lies in the workspace and is a link or no regular file; put the file itself there')
-      : Object.assign(new Error('there is no such file'), { code: 'ENOENT' })
-  } finally {
-    await folder?.close()
-  }
+  const found = await inFolderOf(file, (folder, name) => ({
+    text: readRegular(folder, name, 4 * 1024 * 1024),
+    isThere: isThere(folder, name),
+  }))
+  if (found?.text) return found.text.toString('utf8')
+  throw found?.isThere
+    ? new Error('it lies in the workspace and is a link or no regular file; put the file itself there')
+    : Object.assign(new Error('there is no such file'), { code: 'ENOENT' })
 }
 
 /**

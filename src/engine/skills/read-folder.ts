@@ -3,7 +3,7 @@ import { open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { hostPath, isInside } from '../../domain/base/path.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
-import { type DirectoryHandle, noFollow, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, inFolder, noFollow } from '../../sandbox/files/directory-handle.ts'
 
 export interface FolderFile {
   /** Relative, with slashes. */
@@ -61,13 +61,9 @@ export async function readFolder(folder: string): Promise<FolderFile[]> {
 
 /** A skill may be a link into a repository that an agent works in: where a path really leads must still be so when it is opened. */
 async function atFolder<T>(real: string, use: (folder: DirectoryHandle) => Promise<T>): Promise<T> {
-  const folder = await openDirectory(real)
-  if (!folder) throw Object.assign(new Error(`${real} was exchanged while it was read`), { code: 'ENOTDIR' })
-  try {
-    return await use(folder)
-  } finally {
-    await folder.close()
-  }
+  const used = await inFolder(real, async (folder) => ({ value: await use(folder) }))
+  if (!used) throw Object.assign(new Error(`${real} was exchanged while it was read`), { code: 'ENOTDIR' })
+  return used.value
 }
 
 const readdirAt = (real: string) => atFolder(real, (folder) => readdir(folder.at('.'), { withFileTypes: true }))

@@ -86,7 +86,7 @@ export async function bringBack(
         await unlink(parent.at(name))
         base.delete(path)
         changes.removed.push(path)
-      } else if (await removedEmpty(parent.at(name))) base.delete(path)
+      } else if (await removedEmpty(parent, name)) base.delete(path)
       // The owner put something there meanwhile, and keeps it.
       else stay(path, changes.conflicts)
     })
@@ -138,9 +138,9 @@ export async function bringBack(
 const isUnchanged = (before: Entry, entry: Entry) =>
   sameInCopy(before, entry) || (before.kind === 'directory' && entry.kind === 'directory' && before.mode === entry.mode)
 
-async function removedEmpty(path: string): Promise<boolean> {
+async function removedEmpty(parent: DirectoryHandle, name: string): Promise<boolean> {
   try {
-    await rmdir(path)
+    await rmdir(parent.at(name))
     return true
   } catch (error) {
     if (['ENOTEMPTY', 'EEXIST'].includes((error as { code?: string }).code ?? '')) return false

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fchownSync, lstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeFolders } from '../../files/move-entry.ts'
-import { type DirectoryHandle, noFollow, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { type Entry, entryIfAny } from '../../sandbox/files/entry.ts'
+import { makeFolders } from '../../sandbox/files/make-folders.ts'
 import { someNames } from '../../sandbox/files/names-in.ts'
-import { readRegular as readFileIn } from '../../sandbox/files/read-file.ts'
+import { readRegular } from '../../sandbox/files/read-file.ts'
+import { writeNew } from '../../sandbox/files/write-new.ts'
 import { takingTurns } from '../base/turns.ts'
 
 /** A file, a link or a folder with all that is in it, small enough to be kept in a record. */
@@ -27,7 +28,8 @@ export interface CapturedPart {
 }
 
 const maxParts = 500
-const maxBytes = 256 * 1024
+/** Of a file of code that is looked at. */
+export const mostCodeBytes = 256 * 1024
 /** The handles on the way down stay open. What lies deeper counts by the times of its folder, which change with all that is put there or taken away. */
 const deepest = 100
 
@@ -56,7 +58,7 @@ export async function capture(root: string, path: string, { keep }: { keep: bool
       )
       bytes += part?.content?.length ?? 0
       if (!part) bytes = Number.POSITIVE_INFINITY
-      else if (keep && bytes <= 2 * maxBytes) parts.push(part)
+      else if (keep && bytes <= 2 * mostCodeBytes) parts.push(part)
       for (const entryName of within?.names ?? []) await read(inside!, entryName, join(below, entryName), depth + 1)
     } finally {
       await inside?.close()
@@ -68,7 +70,7 @@ export async function capture(root: string, path: string, { keep }: { keep: bool
     await parent.close()
   }
   if (count === 0) return undefined
-  const isWhole = keep && count <= maxParts && bytes <= 2 * maxBytes
+  const isWhole = keep && count <= maxParts && bytes <= 2 * mostCodeBytes
   return { digest: hash.digest('hex'), isShared, ...(isWhole ? { parts } : {}) }
 }
 
@@ -77,14 +79,10 @@ async function readPart(folder: DirectoryHandle, name: string, path: string, ent
   const { kind, mode } = entry
   if (kind === 'directory') return { path, kind, mode }
   if (kind === 'link') return { path, kind, mode, content: entry.target ?? '' }
-  if (kind !== 'file' || entry.size > maxBytes) return undefined
-  const content = await readRegular(folder, name)
+  if (kind !== 'file' || entry.size > mostCodeBytes) return undefined
+  const content = readRegular(folder, name, mostCodeBytes)
   return content && { path, kind, mode, content: content.toString('base64') }
 }
-
-/** The bytes of a regular file of a size that is expected. Undefined for all else. */
-export const readRegular = async (folder: DirectoryHandle, name: string, most = maxBytes): Promise<Buffer | undefined> =>
-  readFileIn(folder, name, most)
 
 /** Puts back what was captured, where nothing is now. */
 export async function putBack(root: string, path: string, parts: readonly CapturedPart[]): Promise<void> {
@@ -100,29 +98,15 @@ export async function putBack(root: string, path: string, parts: readonly Captur
 }
 
 async function putPart(folder: DirectoryHandle, name: string, { kind, mode, content = '' }: CapturedPart): Promise<void> {
-  const to = folder.at(name)
-  if (kind === 'link') return symlinkSync(content, to)
+  if (kind === 'link') return symlinkSync(content, folder.at(name))
   const owner = await folder.stat()
   if (kind === 'directory') {
-    mkdirSync(to, { mode: 0o700 })
+    mkdirSync(folder.at(name), { mode: 0o700 })
     const made = await openIn(folder, name)
     await made?.chown(owner.uid, owner.gid)
     await made?.chmod(mode | 0o700)
     await made?.close()
     return
   }
-  await writeNew(folder, name, Buffer.from(content, 'base64'), mode)
-}
-
-/** A new file that belongs to whom its folder belongs. */
-export async function writeNew(folder: DirectoryHandle, name: string, content: Buffer, mode: number): Promise<void> {
-  const owner = await folder.stat()
-  const file = openSync(folder.at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
-  try {
-    writeFileSync(file, content)
-    fchownSync(file, owner.uid, owner.gid)
-    fchmodSync(file, mode & 0o777)
-  } finally {
-    closeSync(file)
-  }
+  await writeNew(folder, name, Buffer.from(content, 'base64'), { mode })
 }

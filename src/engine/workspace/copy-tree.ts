@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type HostPath, hostPath, isBelow, pathIn, relativeTo, workspacePath } from '../../domain/base/path.ts'
-import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, inFolder } from '../../sandbox/files/directory-handle.ts'
 import { type Step, type TreeEntry, walkTree } from '../../sandbox/files/walk-tree.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { systemPath } from '../../sandbox/process/program.ts'
@@ -49,7 +49,7 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
   const count = counter(plan)
 
   const copyFolder = async (folder: HostPath, target: string): Promise<void> => {
-    const { mode, names } = await inFolder(folder, async (opened) => ({
+    const { mode, names } = await inRealFolder(folder, async (opened) => ({
       mode: (await opened.stat()).mode & 0o777,
       names: await readdir(opened.at('.')),
     }))
@@ -124,17 +124,13 @@ async function foldersNamed(names: readonly string[], from: string, signal: Abor
     found.push(join(from, path))
     return 'past'
   }
-  await inFolder(from, (root) => walkTree(root, see))
+  await inRealFolder(from, (root) => walkTree(root, see))
   return found
 }
 
 /** It may have been swapped for a link by whoever works around it or inside of it. */
-async function inFolder<T>(path: string, use: (folder: DirectoryHandle) => Promise<T>): Promise<T> {
-  const folder = await openDirectory(path)
-  if (!folder) throw new Error(`${path} is gone, or is a link by now`)
-  try {
-    return await use(folder)
-  } finally {
-    await folder.close()
-  }
+async function inRealFolder<T>(path: string, use: (folder: DirectoryHandle) => Promise<T>): Promise<T> {
+  const used = await inFolder(path, async (folder) => ({ value: await use(folder) }))
+  if (!used) throw new Error(`${path} is gone, or is a link by now`)
+  return used.value
 }

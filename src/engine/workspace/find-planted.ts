@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { workspacePathIfAny } from '../../domain/base/path.ts'
-import { type DirectoryHandle, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, inFolderOf, openIn } from '../../sandbox/files/directory-handle.ts'
+import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import { takingTurns } from '../base/turns.ts'
-import { type CapturedPart, capture, readRegular } from './capture.ts'
+import { type CapturedPart, capture, mostCodeBytes } from './capture.ts'
 import type { FoundAll, FoundCode } from './find-code.ts'
 import { type CleanGitConfig, cleanGitConfig, withoutWorktree, worktreeOf } from './git-config.ts'
 import type { Before } from './guard-record.ts'
@@ -74,11 +75,11 @@ const some = (dots: ReadonlySet<string>) => [
 /** Tells a change of what is not covered. Of the file that names a package only what it runs counts. */
 export async function digestOf(root: string, code: FoundCode): Promise<string | undefined> {
   if (basename(code.path) === 'package.json' && code.kind === 'file') {
-    const text = await inFolder(root, code.path, readRegular)
+    const text = await readRegularAt(join(root, code.path), mostCodeBytes)
     const runs = whatRuns(text?.toString('utf8') ?? '')
     if (runs !== undefined) return createHash('sha256').update(runs).digest('hex')
   }
-  if (code.runs === 'packages') return inFolder(root, code.path, digestOfPackages)
+  if (code.runs === 'packages') return inFolderOf(join(root, code.path), digestOfPackages)
   return (await capture(root, code.path, { keep: false }))?.digest
 }
 
@@ -123,7 +124,7 @@ async function judge(code: FoundCode, was: Before | undefined, now: FoundAll, pl
   const whole: Planted = { path, runs, earlier: was?.parts }
   const isKnown = was?.parts !== undefined
   if (code.is === 'git-config' && code.kind === 'file') {
-    const text = (await inFolder(places.root, path, readRegular))?.toString('utf8')
+    const text = (await readRegularAt(join(places.root, path), mostCodeBytes))?.toString('utf8')
     if (text === undefined) return [whole]
     const clean = cleanGitConfig(text)
     const worktree = worktreeOf(clean.text)
@@ -155,34 +156,21 @@ function earlierConfig({ parts }: Before): CleanGitConfig | undefined {
 async function isModuleAt(gitdir: string, worktree: string, { root, workspace }: Places): Promise<boolean> {
   const tree = workspacePathIfAny(join(gitdir, worktree))
   if (tree === undefined) return false
-  const pointer = (await inFolder(root, join(tree, '.git'), readRegular))?.toString('utf8')
+  const pointer = (await readRegularAt(join(root, join(tree, '.git')), mostCodeBytes))?.toString('utf8')
   const named = /^gitdir: ([^\n\0]+)\n?$/.exec(pointer ?? '')?.[1]
   return named !== undefined && resolve(workspace, tree, named) === join(workspace, gitdir)
 }
 
 /** A worktree or a submodule made inside: where it leads was found, and so looked at, by itself. */
 async function leadsToKnown({ path }: FoundCode, { repositories }: FoundAll, { root, workspace }: Places): Promise<boolean> {
-  const text = (await inFolder(root, path, readRegular))?.toString('utf8')
+  const text = (await readRegularAt(join(root, path), mostCodeBytes))?.toString('utf8')
   const isCommon = basename(path) === 'commondir'
   const named = (isCommon ? /^([^\n\0]+)\n?$/ : /^gitdir: ([^\n\0]+)\n?$/).exec(text ?? '')?.[1]
   return named !== undefined && repositories.includes(relative(workspace, resolve(workspace, dirname(path), named)))
 }
 
-async function inFolder<T>(
-  root: string,
-  path: string,
-  read: (folder: DirectoryHandle, name: string) => Promise<T>,
-): Promise<T | undefined> {
-  const folder = await openDirectory(join(root, dirname(path)))
-  try {
-    return folder && (await read(folder, basename(path)))
-  } finally {
-    await folder?.close()
-  }
-}
-
 const namesIn = async (root: string, path: string) =>
-  (await inFolder(root, path, async (folder, name) => {
+  (await inFolderOf(join(root, path), async (folder, name) => {
     const inside = await openIn(folder, name)
     try {
       return inside ? readdirSync(inside.at('.')) : []

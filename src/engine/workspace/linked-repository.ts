@@ -2,9 +2,9 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type HostPath, hostPath, inPlace, isBelow, parentOf, type Shown, sandboxPath } from '../../domain/base/path.ts'
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import type { Mask, Walls } from '../../sandbox/port.ts'
-import { readRegular } from './capture.ts'
+import { mostCodeBytes } from './capture.ts'
 
 /** The repository that a worktree belongs to, which lies outside of the workspace. */
 export interface LinkedRepository {
@@ -54,12 +54,5 @@ const isSame = async (a: string, b: string) => {
 }
 
 /** Whatever the path leads to was chosen by others, so nothing but a regular file behind real folders is read. */
-async function smallFile(path: string): Promise<string | undefined> {
-  const folder = await openDirectory(dirname(path))
-  try {
-    if (!folder || !lstatSync(folder.at(basename(path)), { throwIfNoEntry: false })?.isFile()) return undefined
-    return (await readRegular(folder, basename(path)))?.toString('utf8')
-  } finally {
-    await folder?.close()
-  }
-}
+const smallFile = async (path: string): Promise<string | undefined> =>
+  (await readRegularAt(path, mostCodeBytes))?.toString('utf8')

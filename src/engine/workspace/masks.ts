@@ -14,9 +14,9 @@ import {
   workspacePath,
 } from '../../domain/base/path.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import type { Mask } from '../../sandbox/port.ts'
-import { readRegular } from './capture.ts'
+import { mostCodeBytes } from './capture.ts'
 import type { FoundAll, FoundCode } from './find-code.ts'
 import { cleanGitConfig } from './git-config.ts'
 
@@ -151,13 +151,7 @@ function stubsFor(found: FoundAll, paths: readonly CodePath[]): string[] {
   return [...reserved, ...hooks]
 }
 
-async function textOf(root: string, path: string): Promise<string> {
-  const folder = await openDirectory(join(root, dirname(path)))
-  try {
-    return folder ? ((await readRegular(folder, basename(path)))?.toString('utf8') ?? '') : ''
-  } finally {
-    await folder?.close()
-  }
-}
+const textOf = async (root: string, path: string): Promise<string> =>
+  (await readRegularAt(join(root, path), mostCodeBytes))?.toString('utf8') ?? ''
 
 const depth = (path: string) => path.split('/').length

@@ -4,13 +4,15 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isInside, workspacePath, workspacePathIfAny } from '../../domain/base/path.ts'
 import { messageOf, notFound } from '../../domain/error.ts'
-import { makeFolders, moveEntry } from '../../files/move-entry.ts'
-import { isAbsence, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { moveEntry } from '../../files/move-entry.ts'
+import { inFolderOf, isAbsence, isThere, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { entryIfAny } from '../../sandbox/files/entry.ts'
+import { makeFolders } from '../../sandbox/files/make-folders.ts'
 import { removeEntry } from '../../sandbox/files/remove-tree.ts'
+import { writeNew } from '../../sandbox/files/write-new.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { takingTurns } from '../base/turns.ts'
-import { putBack, writeNew } from './capture.ts'
+import { putBack } from './capture.ts'
 import type { Planted } from './find-planted.ts'
 import { gathered, mostSingly } from './gather.ts'
 
@@ -154,14 +156,7 @@ async function moveOut(root: string, path: string, to: string | undefined): Prom
 }
 
 /** Is something of that path there, which no link leads to? */
-async function isIn(folder: string, path: string): Promise<boolean> {
-  const parent = await openDirectory(join(folder, dirname(path)))
-  try {
-    return parent !== undefined && (await entryIfAny(parent.at(basename(path)))) !== undefined
-  } finally {
-    await parent?.close()
-  }
-}
+const isIn = async (folder: string, path: string): Promise<boolean> => (await inFolderOf(join(folder, path), isThere)) ?? false
 
 async function moveIn(from: string, root: string, path: string): Promise<void> {
   const source = await openDirectory(join(from, dirname(path)))
@@ -178,15 +173,8 @@ async function moveIn(from: string, root: string, path: string): Promise<void> {
   }
 }
 
-async function writeAt(root: string, path: string, text: string): Promise<void> {
-  const folder = await openDirectory(join(root, dirname(path)))
-  if (!folder) return
-  try {
-    await writeNew(folder, basename(path), Buffer.from(text), 0o644)
-  } finally {
-    await folder.close()
-  }
-}
+const writeAt = (root: string, path: string, text: string) =>
+  inFolderOf(join(root, path), (folder, name) => writeNew(folder, name, Buffer.from(text), { mode: 0o644 }))
 
 async function readList(file: string): Promise<Quarantined | undefined> {
   try {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Profile } from '../../domain/profile/profile.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
-import { capture, readRegular } from './capture.ts'
+import { readRegularAt } from '../../sandbox/files/read-file.ts'
+import { capture, mostCodeBytes } from './capture.ts'
 import { type FoundAll, findCode } from './find-code.ts'
 import { cleanGitConfig } from './git-config.ts'
 
@@ -43,11 +43,6 @@ async function digest(root: string, found: FoundAll): Promise<string> {
 }
 
 async function restAt(root: string, path: string): Promise<string> {
-  const folder = await openDirectory(join(root, dirname(path)))
-  try {
-    const text = folder && (await readRegular(folder, basename(path)))?.toString('utf8')
-    return text === undefined ? '' : (cleanGitConfig(text).rest ?? text)
-  } finally {
-    await folder?.close()
-  }
+  const text = (await readRegularAt(join(root, path), mostCodeBytes))?.toString('utf8')
+  return text === undefined ? '' : (cleanGitConfig(text).rest ?? text)
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { hostPath } from '../../domain/base/path.ts'
 
 /** A directory held open: names in it stay names in it, whatever happens to the path that led there. */
@@ -59,6 +60,27 @@ export async function openIn(parent: DirectoryHandle, name: string | Buffer): Pr
     throw error
   }
 }
+
+/** Uses the directory that really is at this path, and closes it then. Undefined if there is none. */
+export async function inFolder<T>(path: string, use: (folder: DirectoryHandle) => T | Promise<T>): Promise<T | undefined> {
+  const folder = await openDirectory(path)
+  if (!folder) return undefined
+  try {
+    return await use(folder)
+  } finally {
+    await folder.close()
+  }
+}
+
+/** The same with the directory that holds an entry. */
+export const inFolderOf = <T>(
+  path: string,
+  use: (folder: DirectoryHandle, name: string) => T | Promise<T>,
+): Promise<T | undefined> => inFolder(dirname(path), (folder) => use(folder, basename(path)))
+
+/** Has anything that name in an open directory? A link to nowhere has. */
+export const isThere = (folder: DirectoryHandle, name: string): boolean =>
+  lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined
 
 /** What an open, a look or a removal says where there is no such entry, or not of that kind. */
 export const isAbsence = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as { code?: string }).code ?? '')

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { type DirectoryHandle, isAbsence, noFollow } from './directory-handle.ts'
+import { type DirectoryHandle, inFolderOf, isAbsence, noFollow } from './directory-handle.ts'
 
 /**
  * Opens the regular file of that name in an open folder. Undefined if there is none: never a link, and a pipe or a device without waiting for whoever holds its other
@@ -39,6 +39,10 @@ export function readRegular(folder: DirectoryHandle, name: string, most: number)
     closeSync(file)
   }
 }
+
+/** The same by the path of the file: no link is followed on the way to it either. */
+export const readRegularAt = (path: string, most: number): Promise<Buffer | undefined> =>
+  inFolderOf(path, (folder, name) => readRegular(folder, name, most))
 
 /** Fills the buffer from the beginning of a file; answers with how much there was. */
 export function readStart(file: number, buffer: Buffer): number {

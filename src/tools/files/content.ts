@@ -63,11 +63,10 @@ export async function writeWhole(files: Files, place: Place, bytes: Uint8Array, 
       const there = await existing(files, folder, name, place)
       if (before && !isSame(before, there)) throw changedMeanwhile(place.path)
       const temporaryName = `.pawl-${randomBytes(8).toString('hex')}.tmp`
-      const temporary = folder.at(temporaryName)
       try {
-        await writeNew(files, folder, temporary, bytes, there)
+        await writeNew(files, folder, temporaryName, bytes, there)
         if (!isSame(there, await statIfAny(folder.at(name)))) throw changedMeanwhile(place.path)
-        await rename(temporary, folder.at(name))
+        await rename(folder.at(temporaryName), folder.at(name))
       } catch (error) {
         await removeEntry(folder, temporaryName)
         throw error
@@ -80,11 +79,11 @@ export async function writeWhole(files: Files, place: Place, bytes: Uint8Array, 
 async function writeNew(
   files: Files,
   folder: DirectoryHandle,
-  path: string,
+  name: string,
   bytes: Uint8Array,
   there?: BigIntStats,
 ): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
+  const file = await open(folder.at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
   try {
     await file.writeFile(bytes)
     const owner = files.user ?? (isRoot() ? (there ? numbers(there) : await folder.stat()) : undefined)

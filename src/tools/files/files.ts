@@ -13,7 +13,7 @@ import {
   workspacePath,
 } from '../../domain/base/path.ts'
 import { denied, invalid, unavailable } from '../../domain/error.ts'
-import { type DirectoryHandle, isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, isAbsence, isThere, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import type { Mask } from '../../sandbox/port.ts'
 import { compileRules, defaultPathRules, type PathRules } from './path-rules.ts'
 import { readPathText } from './path-text.ts'
@@ -136,7 +136,7 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
     })
     if (!folder) return undefined
     try {
-      const real = (await isThere(folder, name)) ? name : await otherForm(folder, name)
+      const real = isThere(folder, name) ? name : await otherForm(folder, name)
       if (real === undefined) return undefined
       const isLink = (await lstat(folder.at(real))).isSymbolicLink()
       return isLink ? { name: real, target: await readlink(folder.at(real)) } : { name: real }
@@ -215,16 +215,6 @@ const outside = (text: string, roots: readonly Root[]) =>
   denied(
     `${JSON.stringify(text.slice(0, 200))} lies outside of what this run may use: ${roots.map(({ path }) => path).join(', ')}.`,
   )
-
-async function isThere(folder: DirectoryHandle, name: string): Promise<boolean> {
-  try {
-    await lstat(folder.at(name))
-    return true
-  } catch (error) {
-    if (isAbsence(error)) return false
-    throw error
-  }
-}
 
 /** Some systems write names with their accents apart; to whoever reads them they are the same. */
 async function otherForm(folder: DirectoryHandle, name: string): Promise<string | undefined> {

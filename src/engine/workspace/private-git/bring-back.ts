@@ -10,9 +10,10 @@ import {
   type WorkspacePath,
 } from '../../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
-import { type DirectoryHandle, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, isThere, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { inFolderBelow, inMadeFolder } from '../../../sandbox/files/make-folders.ts'
+import { readRegular } from '../../../sandbox/files/read-file.ts'
 import { removeEntry } from '../../../sandbox/files/remove-tree.ts'
-import { readRegular } from '../capture.ts'
 import { indexGit } from '../git.ts'
 import { cleanGitConfig, withoutWorktree } from '../git-config.ts'
 import {
@@ -42,7 +43,6 @@ import {
   signatureFor,
   targetOf,
   textIn,
-  within,
   workUnderWay,
 } from './git-state.ts'
 import { bringLargeFiles, type NewObjects, openNewObjects } from './import-objects.ts'
@@ -57,7 +57,7 @@ import {
   withSignatures,
   writeKnown,
 } from './make.ts'
-import { folderIn, isThere, removeEmpty, replaceFile } from './replace-file.ts'
+import { removeEmpty, replaceFile } from './replace-file.ts'
 
 export interface BringPlace {
   readonly run: string
@@ -114,10 +114,10 @@ async function beginReal(own: DirectoryHandle, { common }: PrivateGit): Promise<
     const name = basename(common)
     if (!isThere(parent, name) || removeEmptyFolder(parent, name)) {
       await removeEntry(parent, newName)
-      await folderIn(parent, newName, async (folder) => {
+      await inMadeFolder(parent, newName, async (folder) => {
         if (!folder) return
         for (const path of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'])
-          await folderIn(folder, path, async () => undefined)
+          await inMadeFolder(folder, path, async () => undefined)
         // Where the files lie is nothing that settings of the agent's may say.
         const clean = withoutWorktree(cleanGitConfig(config).text)
         await replaceFile(folder, 'config', Buffer.from(clean))
@@ -259,7 +259,7 @@ class Bringing {
   private async newLogs(): Promise<Map<string, NewLog>> {
     const logs = new Map<string, NewLog>()
     const add = async (path: string, folder: DirectoryHandle, name: string) => {
-      const bytes = await readRegular(folder, name, 64_000_000)
+      const bytes = readRegular(folder, name, 64_000_000)
       const before = this.known.logs[path]
       if (!bytes || (before?.size === bytes.length && before.digest === digestOf(bytes))) return
       const goesOn =
@@ -274,7 +274,7 @@ class Bringing {
     })
     for (const { own, real } of this.known.trees)
       if (real !== '')
-        await within(this.own, join(own, 'logs'), async (folder) => folder && add(join(own, 'logs/HEAD'), folder, 'HEAD'))
+        await inFolderBelow(this.own, join(own, 'logs'), async (folder) => folder && add(join(own, 'logs/HEAD'), folder, 'HEAD'))
     return logs
   }
 
@@ -289,7 +289,7 @@ class Bringing {
     const changes: TreeChange[] = []
     for (const [number, tree] of (await this.allTrees()).entries()) {
       if (tree.real === '') continue
-      const change = await within(this.own, tree.own, async (folder) => {
+      const change = await inFolderBelow(this.own, tree.own, async (folder) => {
         const log = logs.get(join(tree.own, 'logs/HEAD'))
         return folder && (await this.treeChange(folder, { tree, number, log: log?.isWhole ? [] : (log?.lines ?? []) }))
       })
@@ -301,7 +301,7 @@ class Bringing {
   /** With those that the agent made, of which both sides say that they belong together. */
   private async allTrees(): Promise<KnownTree[]> {
     const trees = [...this.known.trees]
-    await within(this.own, 'worktrees', async (folder) => {
+    await inFolderBelow(this.own, 'worktrees', async (folder) => {
       for (const id of folder ? readdirSync(folder.at('.')) : []) {
         const own = `worktrees/${id}`
         if (!isWorktreeId(id) || trees.some((tree) => tree.own === own)) continue
@@ -336,7 +336,7 @@ class Bringing {
     if (!isNew && head === tree.head && isSameState && index.size + log.length === 0) return undefined
     const real = await openDirectory(tree.real)
     try {
-      const realIndex = real && (await readRegular(real, 'index', mostIndexBytes))
+      const realIndex = real && readRegular(real, 'index', mostIndexBytes)
       const realEntries = realIndex ? parseIndex(realIndex, this.known.idBytes) : emptyIndex
       const change = { number, tree, head, states, index, log, realIndex, isKept: false, why: '' }
       return {
@@ -360,7 +360,7 @@ class Bringing {
     tree: KnownTree,
     before: GitIndex,
   ): Promise<ReadonlyMap<string, IndexEntry | undefined>> {
-    const bytes = await readRegular(own, 'index', mostIndexBytes)
+    const bytes = readRegular(own, 'index', mostIndexBytes)
     const after = bytes && parseIndex(bytes, this.known.idBytes)
     if (!after) {
       this.say(`The index in ${this.git.path} cannot be read and was not brought back; "git reset" makes it anew.`)
@@ -445,9 +445,9 @@ class Bringing {
       if (target !== undefined) heads.add(target)
     }
     if (!ours.has(this.git.common)) await add(this.common)
-    await within(this.common, 'worktrees', async (folder) => {
+    await inFolderBelow(this.common, 'worktrees', async (folder) => {
       for (const id of folder ? readdirSync(folder.at('.')) : [])
-        if (!ours.has(join(this.git.common, 'worktrees', id))) await within(folder!, id, add)
+        if (!ours.has(join(this.git.common, 'worktrees', id))) await inFolderBelow(folder!, id, add)
     })
     return heads
   }
@@ -518,7 +518,7 @@ class Bringing {
   }
 
   private async writeRef(name: string, from: RefValue | undefined, to: RefValue, { isForced = false } = {}): Promise<void> {
-    await folderIn(this.common, dirname(name), async (folder) => {
+    await inMadeFolder(this.common, dirname(name), async (folder) => {
       const file = basename(name)
       const isFree =
         folder &&
@@ -544,12 +544,12 @@ class Bringing {
     })
     if (kept.length < lines.length) await replaceFile(this.common, 'packed-refs', Buffer.from(kept.join('\n')))
     for (const { name, from } of removed) {
-      await within(this.common, dirname(name), async (folder) => {
+      await inFolderBelow(this.common, dirname(name), async (folder) => {
         if (!folder || !isThere(folder, basename(name))) return
         const isStill = async () => readRefValue(await textIn(folder, basename(name), 4_096)) === from
         await replaceFile(folder, basename(name), undefined, { isStill })
       })
-      await within(this.common, dirname(`logs/${name}`), async (folder) => folder && removeEntry(folder, basename(name)))
+      await inFolderBelow(this.common, dirname(`logs/${name}`), async (folder) => folder && removeEntry(folder, basename(name)))
     }
   }
 
@@ -563,10 +563,10 @@ class Bringing {
     if (!log || (log.lines.length === 0 && !log.isWhole)) return
     const lines = log.lines.filter(({ to }) => types.has(to) || /^0+$/.test(to)).map(({ text }) => `${text}\n`)
     const added = Buffer.from(lines.join(''))
-    await folderIn(root, dirname(path), async (folder) => {
+    await inMadeFolder(root, dirname(path), async (folder) => {
       if (!folder) return
       const name = basename(path)
-      const before = (await readRegular(folder, name, mostLogBytes)) ?? Buffer.alloc(0)
+      const before = readRegular(folder, name, mostLogBytes) ?? Buffer.alloc(0)
       const known = this.known.logs[join(own, path)]
       const goesOn = known !== undefined && digestOf(before.subarray(0, known.size)) === known.digest
       if (log.isWhole) {
@@ -590,7 +590,7 @@ class Bringing {
       change.isKept = true
       return
     }
-    await folderIn(this.common, relative(this.git.common, tree.real), async (folder) => {
+    await inMadeFolder(this.common, relative(this.git.common, tree.real), async (folder) => {
       if (!folder) throw new PawlError('conflict', `${tree.real} is no folder`)
       if (tree.own !== '' && !isThere(folder, 'gitdir')) {
         const at = await worktreeIn(this.own, basename(tree.own), this.git, this.place)
@@ -639,7 +639,7 @@ class Bringing {
     await mark('--assume-unchanged', ({ isAssumedUnchanged }) => isAssumedUnchanged)
     const stat = lstatSync(folder.at('index'), { throwIfNoEntry: false })
     const isStill = async () => {
-      const now = await readRegular(folder, 'index', mostIndexBytes)
+      const now = readRegular(folder, 'index', mostIndexBytes)
       return now === realIndex || (now !== undefined && realIndex !== undefined && now.equals(realIndex))
     }
     const how = { isStill, mode: stat ? stat.mode & 0o777 : 0o644, ...(stat ? { mtimeMs: stat.mtimeMs } : {}) }
@@ -650,7 +650,7 @@ class Bringing {
   /** What is no part of the history: large files, and which files are checked out. */
   private async extras(): Promise<void> {
     await bringLargeFiles(this.own, this.common)
-    const sparse = await within(this.own, 'info', (info) => textIn(info, 'sparse-checkout', 16_000_000))
+    const sparse = await inFolderBelow(this.own, 'info', (info) => textIn(info, 'sparse-checkout', 16_000_000))
     if (sparse === this.known.sparse) return
     const tree = await openDirectory(this.git.tree)
     try {
@@ -658,7 +658,7 @@ class Bringing {
       const isPlain = sparse === undefined || !/[^\P{Cc}\n\t]/u.test(sparse)
       if (!tree || sparse === undefined || !isPlain || !/sparsecheckout\s*=\s*"?true/i.test(settings))
         this.say('Which files are checked out (git sparse-checkout) was changed inside only; set it once more if it is wanted.')
-      else await folderIn(tree, 'info', async (info) => info && replaceFile(info, 'sparse-checkout', Buffer.from(sparse)))
+      else await inMadeFolder(tree, 'info', async (info) => info && replaceFile(info, 'sparse-checkout', Buffer.from(sparse)))
     } finally {
       await tree?.close()
     }
@@ -678,7 +678,7 @@ class Bringing {
     for (const [number, tree] of all.entries()) {
       const real = tree.real === '' ? undefined : await openDirectory(tree.real)
       try {
-        const index = real && (await readRegular(real, 'index', mostIndexBytes))
+        const index = real && readRegular(real, 'index', mostIndexBytes)
         if (index) writeFileSync(knownIndex(git.known, number), index)
         const head = real ? readRefValue(await textIn(real, 'HEAD', 4_096)) : tree.head
         next.push({
@@ -693,12 +693,16 @@ class Bringing {
     }
     const logs: Known['logs'] = {}
     const add = async (path: string, folder: DirectoryHandle, name: string) => {
-      const bytes = await readRegular(folder, name, 64_000_000)
+      const bytes = readRegular(folder, name, 64_000_000)
       if (bytes) logs[path] = { size: bytes.length, digest: digestOf(bytes) }
     }
     await filesBelow(own, 'logs/refs', (file, folder, name) => add(`logs/refs/${file}`, folder, name))
     for (const tree of next)
-      await within(own, join(tree.own, 'logs'), async (folder) => folder && add(join(tree.own, 'logs/HEAD'), folder, 'HEAD'))
+      await inFolderBelow(
+        own,
+        join(tree.own, 'logs'),
+        async (folder) => folder && add(join(tree.own, 'logs/HEAD'), folder, 'HEAD'),
+      )
     const shallow = await textIn(this.common, 'shallow', 64_000_000)
     return { ...known, refs, logs, trees: next, ...(shallow === undefined ? {} : { shallow }) }
   }
@@ -711,7 +715,7 @@ export async function worktreeIn(
   git: PrivateGit,
   place: Pick<BringPlace, 'root' | 'workspace'>,
 ): Promise<string | undefined> {
-  const gitdir = (await within(own, `worktrees/${id}`, (folder) => textIn(folder, 'gitdir', 8_192)))?.trim()
+  const gitdir = (await inFolderBelow(own, `worktrees/${id}`, (folder) => textIn(folder, 'gitdir', 8_192)))?.trim()
   if (!isWorktreeId(id) || gitdir === undefined || !isAbsolute(gitdir)) return undefined
   const path = relativeTo(place.workspace, sandboxPath(gitdir))
   if (path === undefined || basename(path) !== '.git') return undefined
@@ -728,7 +732,7 @@ export async function worktreeIn(
 export async function newWorktrees(git: PrivateGit, place: Pick<BringPlace, 'root' | 'workspace'>): Promise<string[]> {
   const own = await openDirectory(git.git)
   try {
-    const ids = await (own ? within(own, 'worktrees', async (folder) => (folder ? readdirSync(folder.at('.')) : [])) : [])
+    const ids = await (own ? inFolderBelow(own, 'worktrees', async (folder) => (folder ? readdirSync(folder.at('.')) : [])) : [])
     const found: string[] = []
     for (const id of ids)
       if (own && (await worktreeIn(own, id, git, place)) !== undefined) found.push(join(git.path, 'worktrees', id))

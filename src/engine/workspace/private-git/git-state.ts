@@ -1,7 +1,9 @@
 import { type BigIntStats, lstatSync, readdirSync } from 'node:fs'
 import { type DirectoryHandle, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { inFolderBelow } from '../../../sandbox/files/make-folders.ts'
+import { readRegular } from '../../../sandbox/files/read-file.ts'
 import { takingTurns } from '../../base/turns.ts'
-import { readRegular } from '../capture.ts'
+import { mostCodeBytes } from '../capture.ts'
 
 /**
  * Strict readers of a git directory that somebody else may have written: by open folders, following no link, believing nothing that is not plain. They start no git.
@@ -35,24 +37,12 @@ export function readRefValue(text: string | undefined): RefValue | undefined {
   return target === undefined ? undefined : `ref: ${target}`
 }
 
-export async function textIn(folder: DirectoryHandle | undefined, name: string, most?: number): Promise<string | undefined> {
-  return folder && (await readRegular(folder, name, most))?.toString('utf8')
-}
-
-/** Follows the path from folder to folder; undefined if there is none, or a link is on the way. */
-export async function within<T>(
-  root: DirectoryHandle,
-  path: string,
-  use: (folder: DirectoryHandle | undefined) => Promise<T>,
-): Promise<T> {
-  const [first, ...rest] = path.split('/').filter((part) => part !== '' && part !== '.')
-  if (first === undefined) return use(root)
-  const folder = await openIn(root, first)
-  try {
-    return folder ? await within(folder, rest.join('/'), use) : await use(undefined)
-  } finally {
-    await folder?.close()
-  }
+export async function textIn(
+  folder: DirectoryHandle | undefined,
+  name: string,
+  most = mostCodeBytes,
+): Promise<string | undefined> {
+  return folder && readRegular(folder, name, most)?.toString('utf8')
 }
 
 const deepest = 64
@@ -82,7 +72,7 @@ export async function filesBelow(
       }
     }
   }
-  await within(root, path, async (folder) => folder && walk(folder, '', 0))
+  await inFolderBelow(root, path, async (folder) => folder && walk(folder, '', 0))
 }
 
 /** All references, those in files before those that are packed. What is no reference is left out. */

@@ -18,11 +18,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type DirectoryHandle, noFollow } from '../../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, isThere, noFollow } from '../../../sandbox/files/directory-handle.ts'
+import { inFolderBelow, inMadeFolder } from '../../../sandbox/files/make-folders.ts'
 import { removeTree } from '../../../sandbox/files/remove-tree.ts'
 import { copyObjects, makeBareGit, type ObjectStore, typesOf } from '../git.ts'
-import { filesBelow, within } from './git-state.ts'
-import { folderIn, isThere } from './replace-file.ts'
+import { filesBelow } from './git-state.ts'
 
 /** The agent's new objects, ready to be looked at and copied. */
 export interface NewObjects {
@@ -98,7 +98,7 @@ function takeFile(from: string, to: string): void {
 
 /** The index comes last: without it git does not see the pack. Whoever owns the folder owns what is in it. */
 async function movePack(from: string, common: DirectoryHandle, pack: string): Promise<void> {
-  await folderIn(common, 'objects/pack', async (folder) => {
+  await inMadeFolder(common, 'objects/pack', async (folder) => {
     if (!folder) throw new Error('the folder of packs is a link, or no folder')
     const names = readdirSync(join(from, 'pack')).filter((name) => name.startsWith(`pack-${pack}.`))
     for (const name of names.toSorted((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx'))))
@@ -131,10 +131,10 @@ export async function bringLargeFiles(own: DirectoryHandle, common: DirectoryHan
     if (id?.startsWith(`${one}${two}`)) found.push(file)
   })
   for (const file of found)
-    await within(own, `lfs/objects/${file.slice(0, 5)}`, async (from) => {
+    await inFolderBelow(own, `lfs/objects/${file.slice(0, 5)}`, async (from) => {
       const name = file.slice(6)
       if (!from || (await digestAt(from, name)) !== name) return
-      await folderIn(common, `lfs/objects/${file.slice(0, 5)}`, async (to) => {
+      await inMadeFolder(common, `lfs/objects/${file.slice(0, 5)}`, async (to) => {
         if (to && !isThere(to, name)) await putWhole(from.at(name), to, name)
       })
     })

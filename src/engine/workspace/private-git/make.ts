@@ -24,23 +24,13 @@ import {
   workspacePathIfAny,
 } from '../../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { inFolderBelow } from '../../../sandbox/files/make-folders.ts'
+import { readRegular } from '../../../sandbox/files/read-file.ts'
 import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
-import { readRegular } from '../capture.ts'
 import { indexGit } from '../git.ts'
 import { cleanGitConfig } from '../git-config.ts'
 import { type GitIndex, gitlinkMode, indexChanges, nameOf, parseIndex, pathOf } from './git-index.ts'
-import {
-  idBytesOf,
-  isHash,
-  type Refs,
-  readRefs,
-  readRefValue,
-  readStates,
-  signatureFor,
-  targetOf,
-  textIn,
-  within,
-} from './git-state.ts'
+import { idBytesOf, isHash, type Refs, readRefs, readRefValue, readStates, signatureFor, targetOf, textIn } from './git-state.ts'
 
 /** A git directory that is the agent's own while it works, and the real one that it stands for. */
 export const PrivateGit = z.object({
@@ -147,16 +137,16 @@ async function readSource(real: RealGit): Promise<Source> {
       if (!lstatSync(common.at(name), { throwIfNoEntry: false })?.isDirectory())
         throw new NoPrivateGit(`its "${name}" is no folder`)
     const config = real.isTrusted ? raw : cleanGitConfig(raw).text
-    const exclude = await within(common, 'info', (info) => textIn(info, 'exclude'))
-    const sparse = await within(tree, 'info', (info) => textIn(info, 'sparse-checkout', 16_000_000))
+    const exclude = await inFolderBelow(common, 'info', (info) => textIn(info, 'exclude'))
+    const sparse = await inFolderBelow(tree, 'info', (info) => textIn(info, 'sparse-checkout', 16_000_000))
     const shallow = await textIn(common, 'shallow', 64_000_000)
     const trees = [await readTree(tree, { real: real.tree, own: '', idBytes, isTrusted: real.isTrusted })]
     const others: string[] = []
-    await within(common, 'worktrees', async (folder) => {
+    await inFolderBelow(common, 'worktrees', async (folder) => {
       for (const id of folder ? readdirSync(folder.at('.')).toSorted().slice(0, mostWorktrees) : []) {
         const path = join(real.common, 'worktrees', id)
         if (path === real.tree || !isWorktreeId(id)) continue
-        await within(folder!, id, async (other) => {
+        await inFolderBelow(folder!, id, async (other) => {
           const gitdir = (await textIn(other, 'gitdir'))?.trim()
           if (!other || gitdir === undefined) return
           const isOfAgent = isAbsolute(gitdir) && isBelow(real.workspace, sandboxPath(gitdir))
@@ -192,7 +182,7 @@ async function readTree(
 ): Promise<SourceTree> {
   const head = readRefValue(await textIn(tree, 'HEAD', 4_096))
   if (head === undefined) throw new NoPrivateGit('its HEAD is not plain')
-  const index = await readRegular(tree, 'index', mostIndexBytes)
+  const index = readRegular(tree, 'index', mostIndexBytes)
   const entries = index ? parseIndex(index, idBytes) : new Map()
   if (!entries) throw new NoPrivateGit('its index is split, sparse or damaged')
   const more = await textIn(tree, 'config.worktree')
@@ -407,7 +397,7 @@ export async function modulesOf(common: string): Promise<string[]> {
           continue
         }
         modules.push(below)
-        await within(inside, 'modules', async (more) => {
+        await inFolderBelow(inside, 'modules', async (more) => {
           if (more) await walk(more, join(below, 'modules'), 0)
         })
       } finally {
@@ -417,7 +407,7 @@ export async function modulesOf(common: string): Promise<string[]> {
   }
   try {
     if (root)
-      await within(root, 'modules', async (folder) => {
+      await inFolderBelow(root, 'modules', async (folder) => {
         if (folder) await walk(folder, 'modules', 0)
       })
   } finally {

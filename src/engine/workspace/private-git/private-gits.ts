@@ -13,9 +13,8 @@ import {
   type WorkspacePath,
   workspacePath,
 } from '../../../domain/base/path.ts'
-import { openDirectory } from '../../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../../sandbox/files/names-in.ts'
-import { readRegular } from '../../../sandbox/files/read-file.ts'
+import { readRegularAt } from '../../../sandbox/files/read-file.ts'
 import { removeTree } from '../../../sandbox/files/remove-tree.ts'
 import type { Mask, Walls } from '../../../sandbox/port.ts'
 import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
@@ -267,20 +266,10 @@ async function pointersIn({ code }: FoundAll, root: HostPath, workspace: Sandbox
   const pointers = new Map<SandboxPath, WorkspacePath>()
   for (const { path, kind, is } of code) {
     if (is !== 'git-pointer' || kind !== 'file' || basename(path) !== '.git') continue
-    const named = /^gitdir: ([^\n\0]+)\n?$/.exec(await readSmall(join(root, path)))?.[1]
+    const named = /^gitdir: ([^\n\0]+)\n?$/.exec((await readRegularAt(join(root, path), 8_192))?.toString('utf8') ?? '')?.[1]
     if (named !== undefined) pointers.set(sandboxPath(resolve(workspace, dirname(path), named)), workspacePath(dirname(path)))
   }
   return pointers
-}
-
-/** By handle: the agent of another run in the same folder may put a link or a pipe in its place. */
-async function readSmall(path: string): Promise<string> {
-  const folder = await openDirectory(dirname(path))
-  try {
-    return (folder && readRegular(folder, basename(path), 8_192)?.toString('utf8')) ?? ''
-  } finally {
-    await folder?.close()
-  }
 }
 
 interface Uninitialised {

@@ -1,23 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  futimesSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { linkSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DirectoryHandle, noFollow, openIn } from '../../../sandbox/files/directory-handle.ts'
-import { readRegular } from '../capture.ts'
+import { type DirectoryHandle, isThere, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { readRegular } from '../../../sandbox/files/read-file.ts'
+import { writeNew } from '../../../sandbox/files/write-new.ts'
 
 /** Somebody else's git holds the lock for longer than it should. */
 export class Locked extends Error {}
@@ -49,17 +34,7 @@ export async function replaceFile(
 
 async function take(folder: DirectoryHandle, name: string, bytes: Buffer, mode: number, mtimeMs?: number): Promise<void> {
   if (isThere(folder, ownName)) unlinkSync(folder.at(ownName))
-  const owner = await folder.stat()
-  const file = openSync(folder.at(ownName), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
-  try {
-    writeFileSync(file, bytes)
-    fchownSync(file, owner.uid, owner.gid)
-    fchmodSync(file, mode)
-    if (mtimeMs !== undefined) futimesSync(file, Math.floor(mtimeMs) / 1_000, Math.floor(mtimeMs) / 1_000)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  await writeNew(folder, ownName, bytes, { mode, mtimeMs, durably: true })
   try {
     const until = performance.now() + waitMs
     for (;;) {
@@ -68,7 +43,7 @@ async function take(folder: DirectoryHandle, name: string, bytes: Buffer, mode: 
         return
       } catch (error) {
         if ((error as { code?: string }).code !== 'EEXIST') throw error
-        if ((await readRegular(folder, `${name}.lock`, bytes.length))?.equals(bytes)) return
+        if (readRegular(folder, `${name}.lock`, bytes.length)?.equals(bytes)) return
         if (performance.now() > until)
           throw new Locked(`another git holds ${name}.lock; if none is at work there, remove that file`)
         await pause(50)
@@ -76,31 +51,6 @@ async function take(folder: DirectoryHandle, name: string, bytes: Buffer, mode: 
     }
   } finally {
     unlinkSync(folder.at(ownName))
-  }
-}
-
-export const isThere = (folder: DirectoryHandle, name: string): boolean =>
-  lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined
-
-/** The folder of that path below an open one, made where it is missing and given to whom its parent belongs. Undefined if something else is in its place. */
-export async function folderIn<T>(
-  root: DirectoryHandle,
-  path: string,
-  use: (folder: DirectoryHandle | undefined) => Promise<T>,
-): Promise<T> {
-  const [first, ...rest] = path.split('/').filter((part) => part !== '' && part !== '.')
-  if (first === undefined) return use(root)
-  let folder = await openIn(root, first)
-  if (!folder && !isThere(root, first)) {
-    mkdirSync(root.at(first), { mode: 0o755 })
-    folder = await openIn(root, first)
-    const owner = await root.stat()
-    await folder?.chown(owner.uid, owner.gid)
-  }
-  try {
-    return folder ? await folderIn(folder, rest.join('/'), use) : await use(undefined)
-  } finally {
-    await folder?.close()
   }
 }
 
