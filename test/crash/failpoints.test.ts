@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type MoveName, moves } from '../../src/domain/task/task.ts'
 import { cells } from './cells.ts'
-import { commandFailpoints, failpoints, remoteFailpoints, transactionOf } from './failpoints.ts'
+import { commandFailpoints, failpoints, gitFailpoints, remoteFailpoints, transactionOf } from './failpoints.ts'
 
 const src = fileURLToPath(new URL('../../src', import.meta.url))
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -22,7 +22,7 @@ function inSource(): string[] {
 }
 
 test('every failpoint of the source is in the list of crash tests, and none else', () => {
-  expect([...Object.keys(failpoints), ...commandFailpoints, ...remoteFailpoints].sort()).toEqual(inSource())
+  expect([...Object.keys(failpoints), ...commandFailpoints, ...remoteFailpoints, ...gitFailpoints].sort()).toEqual(inSource())
 })
 
 test('every failpoint has a cell for daemon and database, and every one after a commit for both', () => {

@@ -173,6 +173,9 @@ export const commandFailpoints: readonly string[] = [
 /** Those that matter where somebody else has been asked already: test/a2a-remote/pawl-to-pawl.test.ts ends the daemon at each of them, and looks there. */
 export const remoteFailpoints: readonly string[] = ['session.learn.before', 'session.learn.after']
 
+/** Those of what comes back from an agent's own git directory: src/engine/workspace/private-git/private-git.test.ts cuts it off at each of them. */
+export const gitFailpoints: readonly string[] = ['git.objects', 'git.refs', 'git.index', 'git.head', 'git.trees']
+
 /** Points where several moves are made: there each kind of task is a cell of its own, because each makes another move. */
 export const splitByKind: ReadonlySet<string> = new Set(['run.settle.before', 'run.settle.after'])
 
