@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
-import type { Daemon } from '../../src/daemon/daemon.ts'
-import { openRuntime } from '../../src/daemon/daemon.ts'
+import { type Daemon, openRuntime } from '../../src/daemon/daemon.ts'
 import { createDispatch } from '../../src/engine/queue/dispatch.ts'
 import { openStore } from '../../src/store/open.ts'
 import { findTask } from '../../src/store/tasks.ts'
 import { whatTheyWaitFor } from '../../src/store/waiting.ts'
-import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine, until } from './home.ts'
+import { commandAgent, eventsUntil, isResting, loadTestConfig, makeHome, startEngine } from './home.ts'
 import { makeParts } from './store.ts'
+import { agentWith, day, hour, makeWorld, minute } from './weeks/world.ts'
 
 describe('admission', () => {
   let home: Awaited<ReturnType<typeof makeHome>>
@@ -69,18 +69,18 @@ describe('admission', () => {
   }, 40_000)
 
   it('lets 199 lanes run while one lane of 200 is full', async () => {
-    const full = Array.from({ length: 50 }, () => ({ agent: 'full', command: 'sleep 1000' }))
-    const others = Array.from({ length: 199 }, (_, n) => ({ agent: `lane-${n}` }))
-    const ids = await queue([...full, ...others])
-    const daemon = await engine({ running: 8, perAgent: { full: 1 } })
-    const rest = ids.slice(50)
-    for (const id of rest) await until(async () => (await daemon.runtime.getTask(id)).state === 'completed', 60_000)
-    const { tasks } = await daemon.runtime.health()
-    expect({ running: tasks.running, queued: tasks.queued }).toEqual({ running: 1, queued: 49 })
-    for (const id of ids.slice(0, 50)) await daemon.runtime.cancelTask(id, { now: true, by: 'test' })
-    await until(async () => ((await daemon.runtime.health()).tasks.running ?? 0) === 0)
-    await daemon.stop()
-  }, 90_000)
+    const world = await makeWorld({ running: 8, perAgent: { full: 1 } })
+    for (let n = 0; n < 50; n++) await world.add(agentWith('full'))
+    world.runsTake(day)
+    await world.pass(1)
+    for (let n = 0; n < 199; n++) await world.add(agentWith(`lane-${n}`))
+    world.runsTake(minute)
+    await world.pass(hour)
+    const states = (await world.tasks()).map(({ agent, state }) => `${agent.replace(/-.*/, '')} ${state}`)
+    const counts = [...Map.groupBy(states, (one) => one)].map(([one, all]) => [one, all.length])
+    expect(Object.fromEntries(counts)).toEqual({ 'full running': 1, 'full queued': 49, 'lane completed': 199 })
+    await world.stop()
+  }, 60_000)
 
   it('runs tasks of one workspace one after another and those of two at once', async () => {
     const shared = `${home.path}/shared`
