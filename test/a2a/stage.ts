@@ -2,14 +2,9 @@ import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Message, type Part, Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk'
-import {
-  type Client,
-  ClientFactory,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-} from '@a2a-js/sdk/client'
+import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { type Running, serve } from '../e2e/pawl.ts'
+import { makeHome } from '../engine/ready-database.ts'
 
 const fakeAgent = resolve(import.meta.dirname, '../fake-agent/fake-agent.js')
 
@@ -36,7 +31,7 @@ export interface A2AStage {
 
 /** `settings` are further agents and whatever else the file of settings holds; `program` starts the daemon instead of `pawl serve`. */
 export async function startA2A(settings = '', { program }: { program?: string } = {}): Promise<A2AStage> {
-  const home = await mkdtemp(join(tmpdir(), 'pawl-a2a-'))
+  const { path: home, remove } = await makeHome('pawl-a2a-')
   const workspace = await mkdtemp(join(tmpdir(), 'pawl-a2a-ws-'))
   await chmod(workspace, 0o777)
   await copyFile(fakeAgent, join(workspace, 'fake-agent.mjs'))
@@ -62,7 +57,7 @@ export async function startA2A(settings = '', { program }: { program?: string } 
     },
     async stop() {
       if (daemon.process.exitCode === null && daemon.process.signalCode === null) await end('SIGTERM')
-      await rm(home, { recursive: true, force: true })
+      await remove()
       await rm(workspace, { recursive: true, force: true })
     },
   }

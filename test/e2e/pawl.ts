@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { bundle } from '../bundle.ts'
 import { until } from '../engine/until.ts'
 
-const compileCache = join(tmpdir(), 'node-compile-cache')
+/** What was compiled is kept in the user's home, and each test has a new one: here they share it. */
+export const compileCache = join(tmpdir(), 'node-compile-cache')
 const { pawl: bin } = await bundle()
 
 export interface Ended {
@@ -33,7 +34,6 @@ export function startPawl(
 function startNode(home: string, args: readonly string[], options: NonNullable<Parameters<typeof startPawl>[2]>): Running {
   const child = spawn(process.execPath, args, {
     cwd: options.cwd ?? home,
-    // What was compiled is kept in the user's home, and each test has a new one: here they share it.
     env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NODE_COMPILE_CACHE: compileCache, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe', ...(options.inherits ? (['pipe'] as const) : [])],
   })

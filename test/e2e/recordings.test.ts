@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RecordingView, ReplayReport } from '../../src/domain/view/recording.ts'
+import { makeHome } from '../engine/ready-database.ts'
 import { until } from '../engine/until.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { json, pawl, serve, startPawl } from './pawl.ts'
@@ -25,10 +25,11 @@ ask().then(ask).then((said) => { writeFileSync('said.txt', said); console.log(sa
 `
 
 let home = ''
+let remove: () => Promise<void>
 let workspace = ''
 let models: ModelServer
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'pawl-e2e-'))
+  ;({ path: home, remove } = await makeHome('pawl-e2e-'))
   workspace = join(home, 'workspace')
   await mkdir(workspace)
   await writeFile(join(workspace, 'notes.txt'), 'as it was\n')
@@ -47,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pawl(home, ['stop'])
   await models.close()
-  await rm(home, { recursive: true, force: true })
+  await remove()
 })
 
 const asked = () => models.requestsOf('e2e').filter(({ wire }) => wire !== undefined).length

@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../bundle.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { compileCache } from './pawl.ts'
 
 const { pawl: bin } = await bundle()
 
 /** Only root can make a view of the machine in which a program is missing. */
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('on a machine without bubblewrap and network', () => {
   let home: string
+  let remove: () => Promise<void>
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'pawl-bare-'))
+    ;({ path: home, remove } = await makeHome('pawl-without-'))
     await mkdir(join(home, 'work'))
     const settings = [
       'agents:',
@@ -21,7 +23,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('on a m
     ]
     await writeFile(join(home, 'config.yaml'), settings.join('\n'), { mode: 0o600 })
   })
-  afterAll(() => rm(home, { recursive: true, force: true }))
+  afterAll(() => remove())
 
   /** Nothing of it stays on the machine: the view ends with the command. */
   const pawl = (args: readonly string[]) =>
@@ -29,7 +31,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('on a m
       const inView = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$@"'
       const child = spawn('unshare', ['-m', '-n', 'sh', '-c', inView, 'sh', process.execPath, bin, ...args], {
         cwd: join(home, 'work'),
-        env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NO_COLOR: '1' },
+        env: { PATH: process.env.PATH, HOME: home, PAWL_HOME: home, NODE_COMPILE_CACHE: compileCache, NO_COLOR: '1' },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       let [out, err] = ['', '']

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandAgent, eventsUntil, isResting, startEngine } from './home.ts'
+import { giveDatabase } from './ready-database.ts'
 
 /** A small disk of its own needs the right to mount one; elsewhere these are counted as skipped. */
 const mayMount = process.getuid?.() === 0
@@ -15,7 +16,7 @@ describe.runIf(mayMount)('a full disk', () => {
   beforeAll(async () => {
     disk = await mkdtemp(join(tmpdir(), 'pawl-disk-'))
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', disk])
-    await mkdir(home())
+    await giveDatabase(home(), { inside: true })
   })
   afterAll(async () => {
     // Whoever of the database is about to end may hold a file for a moment longer.

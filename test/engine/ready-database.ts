@@ -38,10 +38,16 @@ export async function makeHome(
 
 /**
  * Gives a home its database, as the first start would have made it, with its schema: a copy, because making one costs a test seconds where the disk is busy. It lies in memory where there is room, since
- * no test cuts the power; a killed process loses nothing there either. `bare` has no schema yet, as a restore wants it. Answers what removes it.
+ * no test cuts the power; a killed process loses nothing there either. `bare` has no schema yet, as a restore wants it; `inside` lies in the home itself. Answers what removes it.
  */
-export async function giveDatabase(home: string, options: { bare?: boolean } = {}): Promise<() => void> {
+export async function giveDatabase(home: string, options: { bare?: boolean; inside?: boolean } = {}): Promise<() => void> {
   const made = await databasePattern(options.bare ? 'bare' : 'ready')
+  if (options.inside) {
+    const folder = join(home, 'postgres')
+    mkdirSync(folder, { recursive: true })
+    await run('cp', ['-a', made, join(folder, 'data')])
+    return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
   const folder = mkdtempSync(join(memory() ?? home, prefix))
   await run('cp', ['-a', made, join(folder, 'data')])
   symlinkSync(folder, join(home, 'postgres'))

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Daemon } from '../../src/daemon/daemon.ts'
 import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import type { NewTask } from '../../src/domain/view/view.ts'
 import { commandAgent, eventsUntil, isResting, makeHome, startEngine, until } from './home.ts'
+import { giveDatabase } from './ready-database.ts'
 
 describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not write', () => {
   let home: Awaited<ReturnType<typeof makeHome>>
@@ -130,15 +132,15 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
   })
 
   describe('while a copy takes long', () => {
-    /** So many files that copying them takes its time on any machine. */
-    const large = async (name: string) => {
-      const path = await folder(name, {})
-      for (let n = 0; n < 20_000; n++) closeSync(openSync(join(path, String(n)), 'w'))
-      return path
-    }
+    let large: string
+    beforeAll(async () => {
+      large = await folder('large', {})
+      // So many that copying them takes its time on any machine.
+      for (let n = 0; n < 20_000; n++) closeSync(openSync(join(large, String(n)), 'w'))
+    })
 
     it('can be cancelled', async () => {
-      const { id } = await create(await large('slow'), 'echo never')
+      const { id } = await create(large, 'echo never')
       await until(() => existsSync(join(copies(), `${id}.1.copy`)))
       await daemon.runtime.cancelTask(id, { now: false, by: 'test' })
       expect((await finished(id)).task.state).toBe('cancelled')
@@ -146,7 +148,7 @@ describe.runIf(process.getuid?.() === 0)('a workspace that the agent may not wri
     })
 
     it('runs out of time', async () => {
-      const { id } = await create(await large('slower'), 'echo never', { timeoutMs: 50 })
+      const { id } = await create(large, 'echo never', { timeoutMs: 50 })
       expect((await finished(id)).events.at(-1)).toMatchObject({ type: 'task.timed_out', data: { category: 'total_timeout' } })
     })
   })
@@ -156,28 +158,30 @@ describe.runIf(process.getuid?.() === 0)("a workspace around Pawl's own home, as
   it.each([undefined, 'copy', 'clone'] as const)(
     'is worked in, and the agent sees nothing of Pawl in it: mode %s',
     async (workspaceMode) => {
-      const around = await makeHome('pawl-around-')
-      await chmod(around.path, 0o755)
-      await writeFile(join(around.path, 'a.txt'), 'a')
+      const around = await mkdtemp(join(tmpdir(), 'pawl-around-'))
+      const inner = join(around, 'deep/.pawl')
+      await giveDatabase(inner, { inside: true })
+      await chmod(around, 0o755)
+      await writeFile(join(around, 'a.txt'), 'a')
       const git = (...args: string[]) =>
-        execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: around.path })
+        execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: around })
       for (const args of [
         ['init', '-q'],
         ['add', 'a.txt'],
         ['commit', '-qm', 'first'],
       ])
         git(...args)
-      const daemon = await startEngine(join(around.path, 'deep/.pawl'))
+      const daemon = await startEngine(inner)
       try {
         const agentConfig = commandAgent(['/bin/sh', '-c', 'cat a.txt; ls -A deep/.pawl; touch $HOME/mine b.txt'])
-        const asked = { prompt: 'do it', workspace: around.path, agentConfig, ...(workspaceMode ? { workspaceMode } : {}) }
+        const asked = { prompt: 'do it', workspace: around, agentConfig, ...(workspaceMode ? { workspaceMode } : {}) }
         const { task } = await daemon.runtime.createTask(asked, { by: 'test' })
         await eventsUntil(daemon, task.id, isResting)
         expect(await daemon.runtime.getTask(task.id)).toMatchObject({ state: 'completed', result: { text: 'asessions' } })
-        expect(existsSync(join(around.path, 'b.txt'))).toBe(workspaceMode !== 'clone')
+        expect(existsSync(join(around, 'b.txt'))).toBe(workspaceMode !== 'clone')
       } finally {
         await daemon.stop()
-        await around.remove()
+        await rm(around, { recursive: true })
       }
     },
   )
