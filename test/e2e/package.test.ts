@@ -1,11 +1,11 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startModelServer } from '../model-server/server.ts'
+import { copyCheckout } from './checkout.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -37,13 +37,7 @@ describe('the packed package', () => {
     for (const name of [home, join(folder, 'work')]) await mkdir(name)
     // Building takes away what was built before, and other tests have daemons that serve it.
     const sources = join(folder, 'sources')
-    const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
-      await cp(join(root, file), join(sources, file))
-    await symlink(join(root, 'node_modules'), join(sources, 'node_modules'))
+    copyCheckout(sources)
     const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
       cwd: sources,
       encoding: 'utf8',

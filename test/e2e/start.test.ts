@@ -1,15 +1,16 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeHome } from '../engine/home.ts'
+import { makeHome } from '../engine/ready-database.ts'
+import { copyCheckout } from './checkout.ts'
+import { compileCache } from './pawl.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 let home: Awaited<ReturnType<typeof makeHome>>
 let checkout: string
@@ -22,13 +23,7 @@ beforeAll(async () => {
   checkout = join(folder, 'pawl')
   work = join(folder, 'work')
   await mkdir(work)
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
-    await cp(join(root, file), join(checkout, file))
-  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  copyCheckout(checkout)
 }, 120_000)
 
 afterAll(async () => {
@@ -39,7 +34,12 @@ afterAll(async () => {
   await home.remove()
 })
 
-const env = () => ({ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home.path, PAWL_HOME: home.path })
+const env = () => ({
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  HOME: home.path,
+  PAWL_HOME: home.path,
+  NODE_COMPILE_CACHE: compileCache,
+})
 
 /** `npm start`, until it listens; `program` is what Node was started with. */
 async function npmStart(): Promise<{ url: string; program: string; said: () => string; ended: Promise<unknown> }> {
