@@ -7,6 +7,8 @@ export interface TestReport {
     readonly name: string
     status: string
     message: string
+    readonly startTime: number
+    readonly endTime: number
     readonly assertionResults: { readonly fullName: string; status: string; readonly failureMessages: readonly string[] }[]
   }[]
 }
@@ -29,6 +31,14 @@ export function countTests(report: TestReport | undefined): { passed: number; fa
     failed: tests.filter((test) => test.status === 'failed').length + unread,
     skipped: tests.filter((test) => !['passed', 'failed'].includes(test.status)).map((test) => test.fullName),
   }
+}
+
+/** The seconds of each file that took at least five, the longest first. */
+export function durationsOf(report: TestReport, nameOf: (file: string) => string): Record<string, number> {
+  const files = report.testResults.map(
+    ({ name, startTime, endTime }) => [nameOf(name), Math.round((endTime - startTime) / 1000)] as const,
+  )
+  return Object.fromEntries(files.filter(([, seconds]) => seconds >= 5).toSorted(([, a], [, b]) => b - a))
 }
 
 /** A file whose tests could not even be collected, or whose hooks failed. */

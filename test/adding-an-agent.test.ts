@@ -30,6 +30,7 @@ beforeAll(async () => {
     'package.json',
     'vitest.config.ts',
     'test/longest-first.ts',
+    'test/durations.json',
     'test/contracts',
     'test/fake-agent',
   ])

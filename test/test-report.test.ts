@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
-import { countTests, filesToTryAgain, mergeSecondTry, type TestReport } from '../scripts/test-report.ts'
+import { countTests, durationsOf, filesToTryAgain, mergeSecondTry, type TestReport } from '../scripts/test-report.ts'
 
 const file = (name: string, tests: Record<string, string>, message = 'expected 1 to be 2', broken = false) => ({
   name: `/repo/${name}`,
   status: broken || Object.values(tests).includes('failed') ? 'failed' : 'passed',
   message: '',
+  startTime: 1_000,
+  endTime: 1_000 + 10_000 * Object.keys(tests).length,
   assertionResults: Object.entries(tests).map(([fullName, status]) => ({
     fullName,
     status,
@@ -40,4 +42,12 @@ it('counts what passes at the second try as passed and names it; what fails agai
 
 it('counts a file whose tests could not be collected as a failure', () => {
   expect(countTests(report(file('src/a.test.ts', {}, '', true))).failed).toBe(1)
+})
+
+it('what took long is recorded by the name of its file, the longest first', () => {
+  const ran = report(file('a.test.ts', { a: 'passed' }), file('b.test.ts', {}), file('c.test.ts', { a: 'passed', b: 'failed' }))
+  expect(Object.entries(durationsOf(ran, (name) => name.slice('/repo/'.length)))).toEqual([
+    ['c.test.ts', 20],
+    ['a.test.ts', 10],
+  ])
 })
