@@ -12,8 +12,11 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Most of a test is waiting for programs: with one worker per core half of each core would wait too.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongestFirst },
+    // A file that passes is one line, without what it printed; the slowest are named at the end.
+    slowTestThreshold: Number.POSITIVE_INFINITY,
+    silent: 'passed-only',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A condition is waited for as long as a loaded machine may need, not the second that is the default.
