@@ -57,12 +57,12 @@ _pawl; printf '%s\\n' "\${COMPREPLY[@]}"`
     // Only an editor of lines completes in zsh, so one is opened on a terminal of its own and told to list.
     const script = `zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z ${quote("PS1='READY '; autoload -Uz compinit; compinit -u -D; source <(pawl completion zsh); zstyle ':completion:*' list-separator '--'; setopt no_always_last_prompt; LISTMAX=1000; bindkey '^T' list-choices; echo SET''UP")}
+zpty -w z ${quote("PS1='READY '; autoload -Uz compinit; compinit -u -D; source <(pawl completion zsh); zstyle ':completion:*' list-separator '--'; setopt no_always_last_prompt; LISTMAX=1000; bindkey '^T' list-choices; listed() { zle -R; print -n LIS''TED }; zle -N listed; bindkey '^O' listed; echo SET''UP")}
 zpty -r -m z o '*SETUP*READY*'
 zpty -n -w z ${quote(line)}
-zpty -n -w z $'\\x14'
-sleep 3
-while zpty -r -t z o; do print -rn -- "$o"; done
+zpty -n -w z $'\\x14\\x0f'
+zpty -r -m z o '*LISTED*'
+print -rn -- "$o"
 zpty -d z`
     const { out } = shell('zsh', ['-f', '-c', script], undefined, env)
     return out.replace(/\x1b\[[0-9;?]*[a-zA-Z]/g, '').split(/[\r\n\s]+/)
