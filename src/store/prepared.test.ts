@@ -1,16 +1,20 @@
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../base/log.ts'
 import { openDatabase } from './database.ts'
-import { openEmbedded } from './embedded/server.ts'
-import { usedHome } from './embedded/testing.ts'
+import { serverOfFile } from './embedded/testing.ts'
+
+let server: Awaited<ReturnType<typeof serverOfFile>>
+beforeAll(async () => {
+  server = await serverOfFile()
+})
+afterAll(() => server.end())
 
 async function open() {
-  const server = await openEmbedded({ home: await usedHome(), log: silentLog })
   const database = await openDatabase({ connection: server.connection, applicationName: 'pawl test', log: silentLog })
   onTestFinished(async () => {
+    await database.pool.query('drop table if exists t')
     await database.close()
-    await server.release()
   })
   return database
 }

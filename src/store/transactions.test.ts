@@ -1,20 +1,23 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../base/log.ts'
 import { type Database, openDatabase, type Tx } from './database.ts'
-import { openEmbedded } from './embedded/server.ts'
-import { usedHome } from './embedded/testing.ts'
+import { serverOfFile } from './embedded/testing.ts'
 import { andCommit } from './transactions.ts'
 
+let server: Awaited<ReturnType<typeof serverOfFile>>
 let database: Database
 
+beforeAll(async () => {
+  server = await serverOfFile()
+})
+afterAll(() => server.end())
 beforeEach(async () => {
-  const server = await openEmbedded({ home: await usedHome(), log: silentLog })
   database = await openDatabase({ connection: server.connection, applicationName: 'pawl test', log: silentLog })
   await database.pool.query('create table t (a int primary key, b int references t deferrable initially deferred)')
   onTestFinished(async () => {
+    await database.pool.query('drop table t')
     await database.close()
-    await server.release()
   })
 })
 

@@ -7,14 +7,17 @@ import { createInterface } from 'node:readline'
 import { Client } from 'pg'
 import { onTestFinished } from 'vitest'
 import { databasePattern } from '../../../test/engine/ready-database.ts'
+import { silentLog } from '../../base/log.ts'
 import type { Connection } from './holder.ts'
 import { commandOf } from './process-mark.ts'
-import { stopEmbedded } from './server.ts'
+import { openEmbedded, stopEmbedded } from './server.ts'
 
-/** A home for one test; when the test ends, its server is stopped whatever happened, and the folder goes. */
-export function freshHome(): string {
+type OnEnd = (end: () => Promise<void>) => void
+
+/** A home for one test, or until what `onEnd` is given; then its server is stopped whatever happened, and the folder goes. */
+export function freshHome(onEnd: OnEnd = onTestFinished): string {
   const home = mkdtempSync(join(tmpdir(), 'pawl-embedded-'))
-  onTestFinished(async () => {
+  onEnd(async () => {
     for (const dir of homesUnder(home)) await stopEmbedded(dir)
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })
@@ -22,11 +25,25 @@ export function freshHome(): string {
 }
 
 /** A home whose database exists already, as a copy: creating one anew costs each test the better part of a second. */
-export async function usedHome(): Promise<string> {
+export async function usedHome(onEnd?: OnEnd): Promise<string> {
   const made = await databasePattern('bare')
-  const home = freshHome()
+  const home = freshHome(onEnd)
   cpSync(made, join(home, 'postgres', 'data'), { recursive: true })
   return home
+}
+
+/** A server for all tests of a file; answers how to connect to it and what ends it. */
+export async function serverOfFile(): Promise<{ connection: Connection; end(): Promise<void> }> {
+  const ends: (() => Promise<void>)[] = []
+  const home = await usedHome((end) => ends.push(end))
+  const { connection, release } = await openEmbedded({ home, log: silentLog })
+  return {
+    connection,
+    async end() {
+      await release()
+      for (const end of ends) await end()
+    },
+  }
 }
 
 export const isAlive = (pid: number) => commandOf(pid) !== undefined
