@@ -1,36 +1,23 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeHome } from '../../test/engine/ready-database.ts'
+import { runCommand } from './terminal/testing.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const folder = mkdtempSync(join(tmpdir(), 'pawl-profile-'))
-const home = join(folder, 'home')
-const project = join(folder, 'project')
-mkdirSync(join(project, '.git'), { recursive: true })
-mkdirSync(home)
-writeFileSync(
-  join(home, 'config.yaml'),
-  `profiles:
+const settings = `profiles:
   careful: { rules: { ask: ["Bash(git push:*)"], deny: ["Write(**/.env)"] }, env: { REGION: hunter }, mounts: [/data] }
   open: { extends: unattended-open }
 agents: { demo: { profile: careful } }
-`,
-)
-afterAll(() => rmSync(folder, { recursive: true }))
+`
+let home: Awaited<ReturnType<typeof makeHome>>
+beforeAll(async () => {
+  home = await makeHome('pawl-profile-')
+  mkdirSync(join(home.path, 'project/.git'), { recursive: true })
+  writeFileSync(join(home.path, 'config.yaml'), settings)
+})
+afterAll(() => home.remove())
 
-function pawl(...args: string[]) {
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, PAWL_HOME: home }
-  const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, 'bin', 'pawl'), ...args], {
-    cwd: project,
-    input: '',
-    encoding: 'utf8',
-    env,
-  })
-  return { out: stdout, err: stderr, code: status }
-}
+const pawl = (...args: string[]) => runCommand(home.path, args, { cwd: join(home.path, 'project') })
 
 test('pawl profile ls lists the built-in ones and yours, and which have no walls', () => {
   const { items } = JSON.parse(pawl('profile', 'ls', '--json').out)

@@ -1,22 +1,22 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeHome } from '../../test/engine/ready-database.ts'
+import { runCommand } from './terminal/testing.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'pawl-skill-'))
-for (const folder of ['skills/review', 'skills/broken', 'users/local/subagents', 'users/bob/skills/hers'])
-  mkdirSync(join(home, folder), { recursive: true })
-writeFileSync(join(home, 'skills/review/SKILL.md'), '---\ndescription: Reviews.\n---\n')
-writeFileSync(join(home, 'users/bob/skills/hers/SKILL.md'), '---\ndescription: Of Bob.\n---\n')
-writeFileSync(join(home, 'users/local/subagents/helper.md'), '---\ndescription: Helps.\n---\nYou help.\n')
-afterAll(() => rmSync(home, { recursive: true }))
+let home: Awaited<ReturnType<typeof makeHome>>
+beforeAll(async () => {
+  home = await makeHome('pawl-skill-')
+  const put = (file: string, text: string) => writeFileSync(join(home.path, file), text)
+  for (const folder of ['skills/review', 'skills/broken', 'users/local/subagents', 'users/bob/skills/hers'])
+    mkdirSync(join(home.path, folder), { recursive: true })
+  put('skills/review/SKILL.md', '---\ndescription: Reviews.\n---\n')
+  put('users/bob/skills/hers/SKILL.md', '---\ndescription: Of Bob.\n---\n')
+  put('users/local/subagents/helper.md', '---\ndescription: Helps.\n---\nYou help.\n')
+})
+afterAll(() => home.remove())
 
-function pawl(...args: string[]): string {
-  const { PATH, HOME } = process.env
-  const options = { cwd: home, input: '', encoding: 'utf8', env: { PATH, HOME, PAWL_HOME: home } } as const
-  return spawnSync(process.execPath, [join(import.meta.dirname, '../../bin/pawl'), ...args], options).stdout
-}
+const pawl = (...args: string[]) => runCommand(home.path, args, { cwd: home.path }).out
 
 test('pawl skill ls lists the skills, and says what is wrong with a bad one', () => {
   expect(pawl('skill', 'ls')).toMatch(
