@@ -97,9 +97,9 @@ async function make(form: Form): Promise<string> {
     ...migrations.map((name) => `migrations/${name}`),
   ]
   const sources = files.map((name) => readFileSync(join(store, name), 'utf8'))
-  const bundled = readFileSync(join(root, 'package.json'), 'utf8')
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const digest = createHash('sha256')
-    .update(JSON.stringify([bundled, sources]))
+    .update(JSON.stringify([dependencies, optionalDependencies, sources]))
     .digest('hex')
     .slice(0, 16)
   const kept = join(root, 'node_modules/.cache/pawl-test', `database-${form}-${digest}-${process.getuid?.() ?? 0}`)
