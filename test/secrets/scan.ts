@@ -18,7 +18,7 @@ export function scan(place: string, content: string | Buffer, canaries: readonly
     const joined = text.replaceAll(/(?:\r?\n|(?:\\+r)?\\+n)[ \t]*/g, '')
     return canaries.flatMap(({ name, value }) =>
       Object.entries(formsOf(value))
-        .filter(([, forms]) => forms.some((form) => text.includes(form) || joined.includes(form)))
+        .filter(([, forms]) => forms.some((form) => text.includes(form) || (joined !== text && joined.includes(form))))
         .map(([form]) => `${name} (${form}) in ${place}`),
     )
   })
@@ -26,8 +26,20 @@ export function scan(place: string, content: string | Buffer, canaries: readonly
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 
-/** As bytes. Of base64 only the signs that do not depend on the neighbours; of many lines each long one counts. */
+const known = new Map<string, Record<string, string[]>>()
+
+/** The forms of a value, made once: they are looked for in hundreds of places. */
 function formsOf(value: string): Record<string, string[]> {
+  let forms = known.get(value)
+  if (!forms) {
+    forms = makeForms(value)
+    known.set(value, forms)
+  }
+  return forms
+}
+
+/** As bytes. Of base64 only the signs that do not depend on the neighbours; of many lines each long one counts. */
+function makeForms(value: string): Record<string, string[]> {
   const parts = [value, ...value.split('\n').filter((line) => line.length >= 20 && line !== value)]
   const of = (write: (text: string) => string[]) => parts.flatMap(write).map(latin1)
   const json = (text: string) => JSON.stringify(text).slice(1, -1)
