@@ -3,7 +3,7 @@ import { Homes } from './pool.ts'
 import { describeSeed, runSeed } from './seeds.ts'
 
 /** A sample. 300 of them: npm run show:crash-seeds */
-const seeds = Array.from({ length: 5 }, (_, index) => index + 1)
+const seeds = Array.from({ length: 3 }, (_, index) => index + 1)
 
 const homes = new Homes({ count: 2 })
 afterAll(() => homes.close())
