@@ -10,8 +10,8 @@ import type { Word } from './complete.ts'
 
 type Runtime = ReturnType<typeof remoteRuntime>
 
-/** Somebody holds a key and waits. */
-const patienceMs = 400
+/** Somebody holds a key and waits. For the agents the daemon asks each program for its version, which takes some of them most of a second. */
+const patienceMs = 1_000
 
 const sources: Record<Source, (runtime: Runtime, current: string) => Promise<Word[]>> = {
   task: async (runtime, current) => {
