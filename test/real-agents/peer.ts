@@ -34,6 +34,8 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   readonly ending?: string
   /** What the program cannot do, so that nobody can ask it to. */
   readonly lacks?: readonly Lack[]
+  /** Another program wraps the one that works. `npm test` plays the beginning of the list with it, `npm run show:real-programs` all. */
+  readonly isWrapper?: boolean
   /** It is the one that shows every refusal of a model in its wire format. */
   readonly showsRefusals?: boolean
   /** Its options, given the path of each installed program. */
@@ -122,6 +124,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '',
     keyName: 'ANTHROPIC_API_KEY',
     files: '.claude/projects',
+    isWrapper: true,
     lacks: ['structuredOutput', 'rebuild', 'waiting'],
     options: ({ claudeAcp }) => ({
       command: claudeAcp,
@@ -144,6 +147,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     api: '/v1',
     keyName: 'OPENAI_API_KEY',
     files: '.codex/sessions',
+    isWrapper: true,
     lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'waiting'],
     options: ({ codexAcp }) => ({
       command: codexAcp,
@@ -179,6 +183,7 @@ export const acpPrograms: readonly Program<'claude-acp' | 'codex-acp' | 'qwen-ac
     keyName: 'OPENAI_API_KEY',
     files: '.qwen/projects',
     showsRefusals: true,
+    isWrapper: true,
     lacks: ['structuredOutput', 'rebuild', 'ownQuestion', 'steadyUsage', 'waiting'],
     options: ({ qwen }) => ({
       command: [qwen, '--acp', '--auth-type', 'openai'],
