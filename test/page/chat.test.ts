@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devices, expectAccessible, expectFits, type Stage, script, startStage } from './stage.ts'
+import { devices, expectAccessible, expectFits, expectFitsEverywhere, type Stage, script, startStage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -124,52 +124,50 @@ describe('a session on the page', () => {
     await stage.client.changeTasks({ action: 'cancel', now: true, tasks: made.map(({ id }) => id) })
   }, 90_000)
 
-  test.each(devices)(
-    'keeps nobody out: %s',
-    async (name, device, schemes) => {
-      const markdown = '# Done\n\nI changed **two** files:\n\n- `src/a.ts`\n- `src/b.ts`\n\n```ts\nconst a = 1\n```'
-      const asks = { ask: { text: 'May I delete the old folder?', options: ['Yes', 'No'] } }
-      const task = await begin(script({ speak: markdown }), { name: 'Tidy the sources' })
-      await expect.poll(() => stateOf(task.id), { timeout: 20_000 }).toBe('completed')
-      await begin(script({ speak: 'I looked around.' }, asks), { session: task.session })
-      await begin('And then tell me how it went.', { session: task.session })
-      const tab = await stage.open('/sessions', device)
-      const { page } = tab
-      for (const path of ['/sessions', `/sessions/${task.session}`, '/agents', '/sessions/new?agent=fake']) {
-        await tab.go(path)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
-        if (path.includes('/s_')) await page.getByRole('button', { name: 'Yes' }).waitFor()
-        await expectFits(page, schemes)
-        if (process.env.PAWL_TEST_SHOTS)
-          await page.screenshot({
-            path: `${process.env.PAWL_TEST_SHOTS}/${name}-${path.split(/[/?]/).slice(1, 3).join('-').replace(/s_.*/, 'one')}.png`,
-          })
-      }
-      if (name === 'on a phone') {
-        await page.getByRole('button', { name: 'More' }).click()
-        if (process.env.PAWL_TEST_SHOTS) await page.screenshot({ path: `${process.env.PAWL_TEST_SHOTS}/${name}-more.png` })
-        await page.getByRole('link', { name: 'Settings' }).click()
-        await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
-        expect(await page.getByRole('link', { name: 'Costs' }).isVisible()).toBe(false)
-      } else {
-        await page.getByRole('heading', { level: 1 }).click()
-        await page.keyboard.press('?')
-        await page.getByRole('dialog', { name: 'Keys' }).waitFor()
-        await expectFits(page, schemes)
-        if (process.env.PAWL_TEST_SHOTS) await page.screenshot({ path: `${process.env.PAWL_TEST_SHOTS}/${name}-keys.png` })
-        await page.keyboard.press('Escape')
-        await page.keyboard.press('g')
-        await page.keyboard.press('h')
-        await page.getByRole('heading', { name: 'Sessions' }).waitFor()
-        expect(await page.title()).toBe('Sessions · Pawl')
-      }
-      expect(tab.wrong).toEqual([])
-      await tab.close()
-      await stage.client.stopSession(task.session)
-      for (const { id, state } of (await stage.client.getSession(task.session)).tasks)
-        if (state !== 'completed') await stage.client.cancelTask(id)
-    },
-    90_000,
-  )
+  test('keeps nobody out at a desk, by day and by night, and on a phone', async () => {
+    const markdown = '# Done\n\nI changed **two** files:\n\n- `src/a.ts`\n- `src/b.ts`\n\n```ts\nconst a = 1\n```'
+    const asks = { ask: { text: 'May I delete the old folder?', options: ['Yes', 'No'] } }
+    const task = await begin(script({ speak: markdown }), { name: 'Tidy the sources' })
+    await expect.poll(() => stateOf(task.id), { timeout: 20_000 }).toBe('completed')
+    await begin(script({ speak: 'I looked around.' }, asks), { session: task.session })
+    await begin('And then tell me how it went.', { session: task.session })
+    const tab = await stage.open('/sessions')
+    const { page } = tab
+    const draw = async (name: string) => {
+      if (process.env.PAWL_TEST_SHOTS) await page.screenshot({ path: `${process.env.PAWL_TEST_SHOTS}/${name}.png` })
+    }
+    // The agents and a new conversation are looked at with all other screens.
+    for (const [path, name] of [
+      ['/sessions', 'sessions'],
+      [`/sessions/${task.session}`, 'one'],
+    ] as const) {
+      await tab.go(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
+      if (name === 'one') await page.getByRole('button', { name: 'Yes' }).waitFor()
+      await expectFitsEverywhere(page, (device) => draw(`${device}-${name}`))
+    }
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await expectFits(page, ['light', 'dark'])
+    await draw('keys')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('g')
+    await page.keyboard.press('h')
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+    expect(await page.title()).toBe('Sessions · Pawl')
+
+    await page.setViewportSize(devices['on a phone'].viewport)
+    await page.getByRole('button', { name: 'More' }).click()
+    await draw('more')
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+    expect(await page.getByRole('link', { name: 'Costs' }).isVisible()).toBe(false)
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+    await stage.client.stopSession(task.session)
+    for (const { id, state } of (await stage.client.getSession(task.session)).tasks)
+      if (state !== 'completed') await stage.client.cancelTask(id)
+  }, 90_000)
 })

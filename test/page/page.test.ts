@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { json, pawl } from '../e2e/pawl.ts'
 import { screenPaths } from './screen-paths.ts'
-import { devices, expectAccessible, expectFits, type Stage, script, startStage } from './stage.ts'
+import { expectAccessible, expectFitsEverywhere, type Stage, script, startStage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -87,21 +87,17 @@ describe('the page', () => {
     await tab.close()
   }, 60_000)
 
-  test.each(devices)(
-    'the page of the API can be read %s',
-    async (_, device, schemes) => {
-      // Opened by its address, as from a bookmark.
-      const tab = await stage.open('/docs', device)
-      const { page } = tab
-      const operation = page.locator('[id="post-/api/v1/tasks"]')
-      await operation.locator('summary').click()
-      await operation.getByText('Durable when it is answered.').waitFor()
-      await expectFits(page, schemes)
-      expect(tab.wrong).toEqual([])
-      await tab.close()
-    },
-    90_000,
-  )
+  test('the page of the API can be read at a desk, by day and by night, and on a phone', async () => {
+    // Opened by its address, as from a bookmark.
+    const tab = await stage.open('/docs')
+    const { page } = tab
+    const operation = page.locator('[id="post-/api/v1/tasks"]')
+    await operation.locator('summary').click()
+    await operation.getByText('Durable when it is answered.').waitFor()
+    await expectFitsEverywhere(page)
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+  }, 90_000)
 
   test('shows a question within moments of its being asked, and one click answers it', async () => {
     const tab = await stage.open()
@@ -354,23 +350,19 @@ describe('the page', () => {
     await tab.close()
   })
 
-  test.each(devices)(
-    'keeps nobody out on any screen, nothing is wider than the window, and nothing is refused by its policy: %s',
-    async (_, device, schemes) => {
-      const task = await add(script({ speak: '# Head\n\ntext `code` [link](https://example.org)' }, question))
-      await expect.poll(async () => (await stage.client.getTask(task.id)).state, { timeout: 20_000 }).toBe('blocked')
-      const tab = await stage.open('/', device)
-      const paths = [...(await screenPaths()), '/tasks?view=board', '/sessions/new?agent=fake']
-      for (const path of paths.map((path) => path.replace('$task', task.id).replace('$session', task.session))) {
-        await tab.go(path)
-        await tab.page.getByRole('heading', { level: 1 }).waitFor()
-        await expect.poll(() => tab.page.getByText('Loading…').count()).toBe(0)
-        await expectFits(tab.page, schemes)
-      }
-      expect(tab.wrong).toEqual([])
-      await tab.close()
-      await stage.client.cancelTask(task.id)
-    },
-    120_000,
-  )
+  test('keeps nobody out on any screen, nothing is wider than the window, and nothing is refused by its policy: at a desk, by day and by night, and on a phone', async () => {
+    const task = await add(script({ speak: '# Head\n\ntext `code` [link](https://example.org)' }, question))
+    await expect.poll(async () => (await stage.client.getTask(task.id)).state, { timeout: 20_000 }).toBe('blocked')
+    const tab = await stage.open()
+    const paths = [...(await screenPaths()), '/tasks?view=board', '/sessions/new?agent=fake']
+    for (const path of paths.map((path) => path.replace('$task', task.id).replace('$session', task.session))) {
+      await tab.go(path)
+      await tab.page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(() => tab.page.getByText('Loading…').count()).toBe(0)
+      await expectFitsEverywhere(tab.page)
+    }
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+    await stage.client.cancelTask(task.id)
+  }, 180_000)
 })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { json, pawl } from '../e2e/pawl.ts'
-import { devices, expectAccessible, expectFits, type Stage, startStage } from './stage.ts'
+import { expectAccessible, expectFitsEverywhere, type Stage, startStage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -80,6 +80,7 @@ test('lets somebody in, gives them a token once, and shows what the doctor finds
   await page.getByRole('button', { name: 'Make', exact: true }).click()
   await page.getByText(/Copy it now, it is not shown again: pawl_/).waitFor()
   expect((await stage.client.listTokens({ user: 'ann' })).map(({ name }) => name)).toEqual(['her phone'])
+  await expectFitsEverywhere(page)
   await page.getByRole('button', { name: 'Remove ann' }).click()
   await page.getByRole('button', { name: /Remove ann and end/ }).click()
   await users.getByRole('cell', { name: 'ann', exact: true }).waitFor({ state: 'detached' })
@@ -93,26 +94,12 @@ test('lets somebody in, gives them a token once, and shows what the doctor finds
   await page.getByText(/^Looking:/).waitFor()
   await page.getByText(/need a look\.|Everything is well\./).waitFor({ timeout: 40_000 })
   expect(await page.getByRole('main').getByRole('listitem').count()).toBe(rows)
+  await expectFitsEverywhere(page, async (name) => {
+    if (pictures) await page.screenshot({ path: `${pictures}/doctor-${name}.png` })
+  })
   expect(tab.wrong).toEqual([])
   await tab.close()
 }, 120_000)
-
-test.each(devices)(
-  'settings, doctor, costs and schedules keep nobody out and fit the window: %s',
-  async (name, device, schemes) => {
-    const tab = await stage.open('/', device)
-    for (const path of ['/settings', '/doctor', '/costs']) {
-      await tab.go(path)
-      await tab.page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => tab.page.getByText('Loading…').count(), { timeout: 15_000 }).toBe(0)
-      await expectFits(tab.page, schemes)
-      if (pictures) await tab.page.screenshot({ path: `${pictures}${path}-${name}.png` })
-    }
-    expect(tab.wrong).toEqual([])
-    await tab.close()
-  },
-  90_000,
-)
 
 test('a backup is taken, seen with what is in it and that the key is not, and downloaded whole', async () => {
   const tab = await stage.open('/settings')

@@ -56,7 +56,7 @@ export async function startStage(settings = '', env: Record<string, string> = {}
   let daemon: Running & { url: string; token: string } = await serve(home, { env })
   const connect = () => createClient({ url: daemon.url, token: daemon.token })
   let client = connect()
-  const browser: Browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  const browser = await systemBrowser()
   const end = async () => {
     daemon.process.kill('SIGTERM')
     await daemon.ended
@@ -68,6 +68,7 @@ export async function startStage(settings = '', env: Record<string, string> = {}
     daemon = await serve(home, { port, env })
     client = connect()
   }
+  const opened = new Set<BrowserContext>()
   return {
     home,
     workspace,
@@ -77,6 +78,7 @@ export async function startStage(settings = '', env: Record<string, string> = {}
     clientOf: (token) => createClient({ url: daemon.url, token }),
     async open(path = '/', device = { viewport: { width: 1280, height: 800 } }) {
       const context = await browser.newContext(device)
+      opened.add(context)
       const page = await context.newPage()
       const wrong: string[] = []
       page.on('pageerror', (error) => wrong.push(error.message))
@@ -96,7 +98,7 @@ export async function startStage(settings = '', env: Record<string, string> = {}
     restart: () => away(async () => undefined),
     away,
     async stop() {
-      await browser.close()
+      for (const context of opened) await context.close()
       await end()
       await remove()
       await rm(workspace, { recursive: true, force: true })
@@ -104,38 +106,62 @@ export async function startStage(settings = '', env: Record<string, string> = {}
   }
 }
 
+let launched: Promise<Browser> | undefined
+/** One for all test files of this process, which it ends with: each tab is a profile of its own. */
+function systemBrowser(): Promise<Browser> {
+  launched ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  return launched
+}
+
 type ColorScheme = 'light' | 'dark'
 
 /** Where every screen is looked at; at a desk by night too, which changes nothing but colours. */
-export const devices: readonly [string, BrowserContextOptions, readonly ColorScheme[]][] = [
-  ['at a desk, light and dark', { viewport: { width: 1280, height: 800 } }, ['light', 'dark']],
-  ['on a phone', { viewport: { width: 360, height: 740 } }, ['light']],
-]
+export const devices = {
+  'at a desk': { viewport: { width: 1280, height: 800 }, schemes: ['light', 'dark'] },
+  'on a phone': { viewport: { width: 360, height: 740 }, schemes: ['light'] },
+} as const
+export type DeviceName = keyof typeof devices
+
+/** On each device the screen keeps nobody out and nothing is wider than the window. A screen is loaded once for all of them. */
+export async function expectFitsEverywhere(page: Page, look?: (device: DeviceName) => Promise<unknown>): Promise<void> {
+  for (const [name, { viewport, schemes }] of Object.entries(devices)) {
+    await page.setViewportSize(viewport)
+    await expectFits(page, schemes)
+    await look?.(name as DeviceName)
+  }
+  await page.setViewportSize(devices['at a desk'].viewport)
+}
 
 /** In each of these lights the screen keeps nobody out and nothing is wider than the window. */
 export async function expectFits(page: Page, schemes: readonly ColorScheme[]): Promise<void> {
-  for (const colorScheme of schemes) {
+  const [first = 'light', ...others] = schemes
+  const fits = async (colorScheme: ColorScheme, rules?: readonly string[]) => {
     await page.emulateMedia({ colorScheme })
-    await expectAccessible(page)
+    // What follows from the size or the light of the window is drawn by then.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    await expectAccessible(page, rules)
     expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
   }
-  await page.emulateMedia({ colorScheme: schemes[0]! })
+  await fits(first)
+  for (const other of others) await fits(other, rulesOfColour)
+  await page.emulateMedia({ colorScheme: first })
 }
+const rulesOfColour = ['color-contrast', 'link-in-text-block']
 
-/** Nothing on this screen keeps anybody out, as far as a program can tell. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Nothing on this screen keeps anybody out, as far as a program can tell; by these rules alone, if some are named. */
+export async function expectAccessible(page: Page, rules?: readonly string[]): Promise<void> {
   // Put in by the browser's own debugger, so that the policy of the page stays as it is.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source)
-  const found = await page.evaluate(async () => {
+  const found = await page.evaluate(async (runOnly) => {
     const checker = (
       globalThis as unknown as {
         axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
       }
     ).axe
     // What is well is not listed node by node.
-    return (await checker.run({ resultTypes: ['violations'], selectors: false })).violations.map(
+    return (await checker.run({ resultTypes: ['violations'], selectors: false, ...(runOnly && { runOnly }) })).violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
     )
-  })
+  }, rules)
   expect(found).toEqual([])
 }
