@@ -4,19 +4,37 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtinProfiles } from '../../src/domain/profile/builtin.ts'
 import type { NewTask, TaskView } from '../../src/domain/view/view.ts'
 import { eventsUntil, isResting } from '../engine/home.ts'
-import { type Machine, programs, startMachine } from './peer.ts'
+import { type Machine, type Program, programs, startMachine } from './peer.ts'
 
-let machine: Machine
-beforeAll(async () => {
-  machine = await startMachine()
-})
-afterAll(() => machine.stop())
-
-const days = 86_400_000
+const twentyDays = 20 * 86_400_000
 const { guarded } = builtinProfiles
 /** Every command that prints a file is asked about. */
 const asking = { profile: 'mine', rights: { ...guarded, name: 'mine', rules: { ...guarded.rules, ask: ['Bash(cat:*)'] } } }
 
+/** What is asked about by each program and answered long after, by the scenario that asks. */
+const asksOf = { ask: {}, 'mcp-ask': {}, 'tool-twice': asking, tool: asking } as const
+type Asks = keyof typeof asksOf
+
+let machine: Machine
+const left = new Map<string, TaskView>()
+beforeAll(async () => {
+  machine = await startMachine()
+  for (const program of programs)
+    for (const [scenario, changes] of Object.entries(asksOf)) {
+      const agentConfig = machine.agent(program, scenario, changes)
+      const { task } = await machine.run({ agentConfig, workspace: await machine.workspace() })
+      left.set(`${program.agent} ${scenario}`, task)
+    }
+  await machine.restart(twentyDays)
+}, 300_000)
+afterAll(() => machine.stop())
+
+/** A task that has waited for twenty days, and over a restart. */
+const waiting = (program: Program, scenario: Asks) => {
+  const task = left.get(`${program.agent} ${scenario}`)!
+  expect(task).toMatchObject({ state: 'blocked', questions: [{ state: 'pending' }] })
+  return task
+}
 const answer = (task: TaskView, given: string, index = 0) =>
   machine.daemon.runtime.answerQuestion(task.questions[index]!.id, given, { by: 'test' })
 const completed = async (id: string) => {
@@ -42,15 +60,12 @@ async function attended(task: Partial<NewTask>, given: string): Promise<TaskView
 }
 
 describe.each(programs)('the real $agent', (program) => {
-  test.each(['ask', 'mcp-ask'])(
+  test.each(['ask', 'mcp-ask'] as const)(
     'hears the answer to a question (%s) that comes days later, after a restart',
     async (scenario) => {
-      const { task } = await machine.run({ agentConfig: machine.agent(program, scenario) })
-      expect(task).toMatchObject({ state: 'blocked', questions: [{ state: 'pending' }] })
-      await machine.restart(9 * days)
+      const task = waiting(program, scenario)
       await answer(task, 'Blue')
       expect(await completed(task.id)).toMatchObject({ result: { text: 'Answer heard: Blue' }, session: task.session })
-      await machine.restart()
     },
   )
 
@@ -80,10 +95,9 @@ describe.each(programs)('the real $agent', (program) => {
   })
 
   test('uses a permission that was given days later, after a restart, once and for that very call', async () => {
-    const workspace = await machine.workspace()
-    const { task } = await machine.run({ agentConfig: machine.agent(program, 'tool-twice', asking), workspace })
-    expect(task).toMatchObject({ state: 'blocked', questions: [{ kind: 'permission' }] })
-    await machine.restart(5 * days)
+    const task = waiting(program, 'tool-twice')
+    const { workspace } = task
+    expect(task).toMatchObject({ questions: [{ kind: 'permission' }] })
     await answer(task, 'Allow once')
     let blocked = 0
     await eventsUntil(machine.daemon, task.id, (event) => event.type === 'task.blocked' && ++blocked === 2, 45_000)
@@ -97,17 +111,13 @@ describe.each(programs)('the real $agent', (program) => {
     const done = await completed(task.id)
     expect(readFileSync(join(workspace, 'tool-out.txt'), 'utf8')).toBe('once\n')
     expect(done.runs.at(-1)).toMatchObject({ outcome: 'succeeded' })
-    await machine.restart()
   })
 
   test('does not do what was denied days later, after a restart, and is told so', async () => {
-    const workspace = await machine.workspace()
-    const { task } = await machine.run({ agentConfig: machine.agent(program, 'tool', asking), workspace })
-    await machine.restart(20 * days)
+    const task = waiting(program, 'tool')
     await answer(task, 'too dangerous')
     expect((await completed(task.id)).questions).toHaveLength(1)
-    expect(existsSync(join(workspace, 'tool-out.txt'))).toBe(false)
+    expect(existsSync(join(task.workspace, 'tool-out.txt'))).toBe(false)
     expect(told()).toContain('is denied: too dangerous')
-    await machine.restart()
   })
 })
