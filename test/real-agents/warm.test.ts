@@ -35,23 +35,68 @@ async function put(path: string, text: string): Promise<void> {
 const pidOf = async (session: string) => (await waiting()).find((one) => one.session === session)?.pid
 
 describe.each(programs)('a waiting $agent', (program) => {
-  const goOn = (
-    begun: { session: string; workspace: string },
-    agentConfig: ResolvedAgent,
-    workspace = begun.workspace,
-  ): Promise<Ran> => machine.run({ agentConfig, session: begun.session, workspace, prompt: 'second' })
-  const heardBoth = { state: 'completed', result: { text: '2 prompts: first message | second' } }
+  /** One conversation for all that becomes of the next turn: what serves one turn is what the next is served by, or not. */
+  let talk: Promise<Awaited<ReturnType<typeof begin>> & { agentConfig: ResolvedAgent }> | undefined
+  const prompts = ['first message']
+  const conversation = () => {
+    const agentConfig = machine.agent(program, 'echo-history')
+    talk ??= begin(program, agentConfig).then((begun) => ({ ...begun, agentConfig }))
+    return talk
+  }
+  /** The next turn, changed from here on; every answer shows that the conversation goes on. */
+  async function goOn(changes: { agentConfig?: ResolvedAgent; workspace?: string } = {}): Promise<Ran> {
+    const now = { ...(await conversation()), ...changes }
+    talk = Promise.resolve(now)
+    prompts.push(`message ${prompts.length + 1}`)
+    const { session, workspace, agentConfig } = now
+    const ran = await machine.run({ agentConfig, session, workspace, prompt: prompts.at(-1)! })
+    expect(ran.task).toMatchObject({ state: 'completed', result: { text: `${prompts.length} prompts: ${prompts.join(' | ')}` } })
+    return ran
+  }
+  async function waitingNow() {
+    const now = await conversation()
+    const pid = await pidOf(now.session)
+    if (pid === undefined) throw new Error(`${program.agent} does not wait`)
+    return { ...now, pid }
+  }
 
   test('serves the next turn of its session', async () => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    const { task, events } = await goOn(begun, agentConfig)
-    expect(task).toMatchObject(heardBoth)
-    expect(await pidOf(begun.session)).toBe(begun.pid)
+    const { session, pid } = await waitingNow()
+    const { task, events } = await goOn()
+    expect(await pidOf(session)).toBe(pid)
     expect(events.find((event) => event.type === 'run.started')?.data).toMatchObject({ resumed: true, enforced: true })
     // What it printed in this turn is kept with this run alone.
     const raw = readdirSync(join(machine.home, 'runs', task.runs[0]!.id))
     expect(raw).toContain('stdout.log')
+  })
+
+  test('does not serve another session', async () => {
+    const { pid, workspace, agentConfig } = await waitingNow()
+    const other = await machine.run({ agentConfig, workspace })
+    expect(other.task.result?.text).toBe('1 prompts: first message')
+    expect(await pidOf(other.task.session)).not.toBe(pid)
+  })
+
+  test('is not used in another workspace', async () => {
+    const { pid } = await waitingNow()
+    await goOn({ workspace: await machine.workspace() })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('is not used when somebody else has written the conversation', async () => {
+    const { pid, session } = await waitingNow()
+    const folder = join(machine.home, 'sessions', session, program.files)
+    const [file] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
+    appendFileSync(join(folder, file!), '\n')
+    await goOn()
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('is not used after it died', async () => {
+    const { pid, session } = await waitingNow()
+    process.kill(pid, 'SIGKILL')
+    await until(async () => (await pidOf(session)) === undefined)
+    await goOn()
   })
 
   test('has the skills of its profile, plugins and the way to the memory of the project in every turn', async () => {
@@ -77,21 +122,13 @@ describe.each(programs)('a waiting $agent', (program) => {
     const first = await machine.run({ agentConfig, workspace })
     const pid = await pidOf(first.task.session)
     expect(pid).toBeGreaterThan(0)
-    await goOn({ session: first.task.session, workspace }, agentConfig)
+    await machine.run({ agentConfig, session: first.task.session, workspace, prompt: 'second' })
     expect(await pidOf(first.task.session)).toBe(pid)
     const requests = machine.models.requestsOf(/@([\w-]+)/.exec(agentConfig.baseUrl!)![1]!)
     const wanted = ['GREET-SKILL', ...(isClaude ? ['PLUGGED-SKILL'] : []), 'in the workspace, read it before you begin']
     const turns = requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('first message'))
     expect(turns.length).toBeGreaterThanOrEqual(2)
     for (const body of turns) expect(wanted.filter((words) => !body.includes(words))).toEqual([])
-  })
-
-  test('does not serve another session', async () => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    const other = await machine.run({ agentConfig, workspace: begun.workspace })
-    expect(other.task.result?.text).toBe('1 prompts: first message')
-    expect(await pidOf(other.task.session)).not.toBe(begun.pid)
   })
 
   test.each<[string, (agent: ResolvedAgent) => Partial<ResolvedAgent>]>([
@@ -105,39 +142,11 @@ describe.each(programs)('a waiting $agent', (program) => {
     ],
     ['profile', () => ({ profile: 'trusted-repo' as const })],
   ])('is not used by a run that wants another %s, and the conversation goes on all the same', async (_, change) => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    const { task } = await goOn(begun, { ...agentConfig, ...change(agentConfig) })
-    expect(task).toMatchObject(heardBoth)
-    expect(await pidOf(begun.session)).not.toBe(begun.pid)
-    expect(isAlive(begun.pid)).toBe(false)
-  })
-
-  test('is not used in another workspace', async () => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    const { task } = await goOn(begun, agentConfig, await machine.workspace())
-    expect(task).toMatchObject(heardBoth)
-    expect(isAlive(begun.pid)).toBe(false)
-  })
-
-  test('is not used when somebody else has written the conversation', async () => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    const folder = join(machine.home, 'sessions', begun.session, program.files)
-    const [file] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
-    appendFileSync(join(folder, file!), '\n')
-    const { task } = await goOn(begun, agentConfig)
-    expect(task).toMatchObject(heardBoth)
-    expect(isAlive(begun.pid)).toBe(false)
-  })
-
-  test('is not used after it died', async () => {
-    const agentConfig = machine.agent(program, 'echo-history')
-    const begun = await begin(program, agentConfig)
-    process.kill(begun.pid, 'SIGKILL')
-    await until(async () => (await pidOf(begun.session)) === undefined)
-    expect((await goOn(begun, agentConfig)).task).toMatchObject(heardBoth)
+    const { pid, session, agentConfig } = await waitingNow()
+    // The changes before this one stay, so that this one alone is what is other.
+    await goOn({ agentConfig: { ...agentConfig, ...change(agentConfig) } })
+    expect(await pidOf(session)).not.toBe(pid)
+    expect(isAlive(pid)).toBe(false)
   })
 
   test('is not kept when the conversation is to begin anew', async () => {
