@@ -30,6 +30,13 @@ async function recorded(
   return { task, run: task.runs[0]!.id, workspace, agentConfig }
 }
 let count = 0
+/** One such run of each program, for all that only look at it. */
+const shared = new Map<string, ReturnType<typeof recorded>>()
+function onceRecorded(program: Program) {
+  const run = shared.get(program.agent) ?? recorded(program)
+  shared.set(program.agent, run)
+  return run
+}
 
 async function rested(id: string) {
   const events = await eventsUntil(machine.daemon, id, isResting, 45_000)
@@ -57,7 +64,7 @@ describe.each(programs)('the real $agent', (program) => {
   })
 
   test('is told where it leaves the recording when it is told something else', async () => {
-    const { run } = await recorded(program)
+    const { run } = await onceRecorded(program)
     const { runtime } = machine.daemon
     const replay = await runtime.replayRun(run, { prompt: 'another message' }, by)
     const { task } = await rested(replay.id)
@@ -90,7 +97,7 @@ test('a tool that says something else is told at the call after it', async () =>
 })
 
 test('the calls after --until go to the provider and are paid', async () => {
-  const { run, agentConfig } = await recorded(claude)
+  const { run, agentConfig } = await onceRecorded(claude)
   const key = /@([\w-]+)/.exec(agentConfig.baseUrl!)![1]!
   const before = machine.models.requestsOf(key).filter(({ wire }) => wire !== undefined).length
   const { runtime } = machine.daemon
@@ -104,7 +111,7 @@ test('the calls after --until go to the provider and are paid', async () => {
 })
 
 test('another model goes on from a call of a recorded run', async () => {
-  const { run, agentConfig } = await recorded(claude)
+  const { run, agentConfig } = await onceRecorded(claude)
   const key = /@([\w-]+)/.exec(agentConfig.baseUrl!)![1]!
   const { runtime } = machine.daemon
   const { items } = await runtime.getRecording(run)
@@ -144,7 +151,7 @@ test('neither the key nor the token of the door is anywhere in a recording, nor 
 })
 
 test('an exported recording answers a program that asks for the same elsewhere', async () => {
-  const { run, task } = await recorded(claude)
+  const { run, task } = await onceRecorded(claude)
   const text = await machine.daemon.runtime.exportRecording(run, by)
   expect(text).not.toContain('as it was')
   const workspace = await machine.workspace()
