@@ -1,3 +1,4 @@
+import { visible } from '../../domain/base/visible.ts'
 import type { Notifiable } from '../../domain/notification/notification.ts'
 import type { OutboxBody, OutboxRow } from '../../store/tables.ts'
 
@@ -7,13 +8,13 @@ export interface Message extends Omit<OutboxBody, 'traced'> {
   readonly type: Notifiable
   /** When it happened. */
   readonly timestamp: string
-  /** A sentence for people. */
+  /** A sentence for people, drawn by programs that make nothing visible themselves. */
   readonly text: string
   readonly run: string | null
 }
 
 export function messageOf({ id, event, created_at, body: { traced: _, ...body }, run_id }: OutboxRow): Message {
-  return { id, type: event, timestamp: created_at.toISOString(), text: sentence(event, body), run: run_id, ...body }
+  return { id, type: event, timestamp: created_at.toISOString(), text: visible(sentence(event, body)), run: run_id, ...body }
 }
 
 const shortest = 200

@@ -89,6 +89,9 @@ describe('what is told', () => {
       'Task fix it (t_1) failed: crashed: It was killed.',
     )
     expect(told('task.blocked', { kind: 'question' }, 'Which one?')).toBe('Task fix it (t_1) asks: Which one?')
+    expect(told('task.blocked', { kind: 'question' }, 'Delete \u202egpj.exe\u202c\u001b[2J?')).toBe(
+      'Task fix it (t_1) asks: Delete <U+202E>gpj.exe<U+202C><U+001B>[2J?',
+    )
     expect(told('task.blocked', { kind: 'no_progress' })).toBe(
       'Task fix it (t_1) waits for something only others can give: no_progress.',
     )

@@ -1,4 +1,5 @@
 import type { CreateElicitationRequest, PermissionOption, PermissionOptionKind } from '@agentclientprotocol/sdk'
+import { visible, visibleExactly } from '../../domain/base/visible.ts'
 import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { QuestionView } from '../../domain/view/view.ts'
 import type { Editor } from './editor.ts'
@@ -28,12 +29,20 @@ export async function ask(editor: Editor, question: QuestionView, asking: Asking
 async function permission(editor: Editor, question: QuestionView, asking: Asking): Promise<Reply> {
   const { session, folder, callId, signal } = asking
   const { name, kind, locations, content } = shownCall(question.call?.tool ?? 'tool', inputOf(question), folder)
-  const told = { kind, name, locations, content: [...content, { type: 'content' as const, content: textOf(question.text) }] }
+  // Editors draw what they get: what somebody approves must be what is there.
+  const text = visibleExactly(question.text)
+  const told = { kind, name, locations, content: [...content, { type: 'content' as const, content: textOf(text) }] }
   const toolCallId = callId ?? question.id
-  const title = question.text.split('\n')[0]!.slice(0, 200)
+  const title = text.split('\n')[0]!.slice(0, 200)
   // A call that was not told of yet is told of with what is asked about it.
   if (callId === undefined) editor.update(session, { sessionUpdate: 'tool_call', toolCallId, title, status: 'pending', ...told })
-  const options = question.options.map((option): PermissionOption => ({ optionId: option, name: option, kind: kindOf(option) }))
+  const options = question.options.map(
+    (option): PermissionOption => ({
+      optionId: option,
+      name: visible(option),
+      kind: kindOf(option),
+    }),
+  )
   const request = { sessionId: session, toolCall: { toolCallId, title, ...told }, options }
   const outcome = (await editor.permit(request, signal))?.outcome
   if (!outcome || signal.aborted) return undefined
@@ -65,7 +74,7 @@ async function form(editor: Editor, question: QuestionView, { session, signal }:
 }
 
 function formOf({ text, options, multiSelect }: QuestionView, sessionId: string): CreateElicitationRequest {
-  const titled = options.map((option) => ({ const: option, title: option }))
+  const titled = options.map((option) => ({ const: option, title: visible(option) }))
   const choice = multiSelect
     ? { type: 'array' as const, title: 'Choose', items: { anyOf: titled } }
     : { type: 'string' as const, title: 'Choose', oneOf: titled }
@@ -74,7 +83,7 @@ function formOf({ text, options, multiSelect }: QuestionView, sessionId: string)
   return {
     mode: 'form',
     sessionId,
-    message: text,
+    message: visible(text),
     requestedSchema: {
       type: 'object',
       properties: { ...(hasOptions ? { choice } : {}), answer },
@@ -85,7 +94,7 @@ function formOf({ text, options, multiSelect }: QuestionView, sessionId: string)
 
 /** A question in words, for an editor that has no forms: the next prompt answers it. */
 export const questionInWords = ({ text, options }: Pick<QuestionView, 'text' | 'options'>) =>
-  [text, ...options.map((option, n) => `${n + 1}. ${option}`)].join('\n')
+  visible([text, ...options.map((option, n) => `${n + 1}. ${option}`)].join('\n'))
 
 /** The next prompt as an answer: by the number or the words of an option, or in the user's own. */
 export function answerInWords(question: QuestionView, said: string): AnswerGiven {

@@ -1,4 +1,5 @@
 import type { NoticeSeverity, SessionUpdate } from '@agentclientprotocol/sdk'
+import { visible } from '../../domain/base/visible.ts'
 import type { Event, EventData } from '../../domain/event/event.ts'
 import type { Growing } from '../../domain/event/live-text.ts'
 import { TodoKeeper } from '../../domain/event/todos.ts'
@@ -42,7 +43,7 @@ export function createTeller(options: {
     send({ sessionUpdate, content: { type: 'text', text: chunk.text }, messageId: chunk.messageId })
   }
   const note = (severity: NoticeSeverity, title: string) => {
-    if (shows.notices) send({ sessionUpdate: 'notice', severity, title: title.slice(0, 500) })
+    if (shows.notices) send({ sessionUpdate: 'notice', severity, title: visible(title).slice(0, 500) })
   }
   const planned = (event: Event): boolean => {
     todos.take(event)
@@ -52,7 +53,7 @@ export function createTeller(options: {
     const entries = todos.list
       .filter(({ state }) => state !== 'dropped')
       .map(({ text, state }) => ({
-        content: text,
+        content: visible(text),
         priority: 'medium' as const,
         status: ({ open: 'pending', going: 'in_progress', done: 'completed', dropped: 'completed' } as const)[state],
       }))

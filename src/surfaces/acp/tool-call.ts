@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import { type Fields, fieldsOf, isObjectOrArray } from '../../domain/base/object.ts'
+import { visibleExactly } from '../../domain/base/visible.ts'
 import { type KnownTool, toolFacts, toolNamed } from '../../domain/rule/tools.ts'
 
 /** A call of a tool as an editor shows it. */
@@ -36,7 +37,7 @@ export function shownCall(tool: string, input: unknown, folder: string): ShownCa
   const subject = textIn(given, ...(toolFacts(name)?.fields ?? []), 'pattern', 'query', 'description') ?? paths[0] ?? ''
   const words = name === 'Bash' ? subject || own : `${own} ${subject}`
   return {
-    title: words.replaceAll(/\s+/g, ' ').trim().slice(0, mostTitleChars) || tool,
+    title: visibleExactly(words.trim()).replaceAll(/\s+/g, ' ').slice(0, mostTitleChars) || tool,
     name: tool,
     kind: kinds[name as KnownTool] ?? 'other',
     locations: paths.map((path, n) => (n === 0 && line !== undefined ? { path, line } : { path })),

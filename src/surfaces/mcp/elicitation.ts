@@ -1,5 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { visibleExactly } from '../../domain/base/visible.ts'
 import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { QuestionView } from '../../domain/view/view.ts'
 
@@ -10,7 +11,8 @@ export function formOf(question: QuestionView): ElicitRequestFormParams {
   const words = { type: 'string' as const, title: choices.length > 0 ? 'Or in your own words' : 'Answer', maxLength: 65_536 }
   return {
     mode: 'form',
-    message: call?.input === undefined ? text : `${text}\n\n${call.tool}: ${call.input}`,
+    // Clients draw what they get.
+    message: visibleExactly(call?.input === undefined ? text : `${text}\n\n${call.tool}: ${call.input}`),
     requestedSchema: {
       type: 'object',
       properties:
