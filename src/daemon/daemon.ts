@@ -56,6 +56,7 @@ import { createMachineWalls, type MachineWalls, tryWalls } from './machine/sandb
 import { createServers } from './mcp-servers.ts'
 import { capsOf, moneyOf } from './money.ts'
 import { openSender, recallsOf } from './notifications.ts'
+import { readTaskText } from './read-task-text.ts'
 import { serveHttp } from './serve-http.ts'
 import { settingsKeeper } from './settings.ts'
 import { createStarted, type Started } from './started.ts'
@@ -283,7 +284,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       allowsPrivatePush: config.push.allowPrivate,
       allowsPrivateListeners: config.a2a.push.allowPrivate,
       elaborate: config.elaborate,
-      readTaskText: async (...given) => (await import('../cli/task-file/read.ts')).readTaskText(...given),
+      readTaskText,
       readWhen: parseWhen,
       proving: {
         home: config.home,

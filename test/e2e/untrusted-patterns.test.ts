@@ -91,3 +91,27 @@ test('a schema whose pattern RE2 does not have is refused with the pattern when 
   expect(refused.status).toBe(400)
   expect(await refused.text()).toMatch(/\^\(\?!a\)b.*looks ahead or behind/)
 })
+
+test.each([
+  ['keys', Array.from({ length: 50_000 }, (_, n) => `k${n}: 1`).join('\n')],
+  ['directives', '%\n'.repeat(240_000)],
+  ['underscores', `{"${'_'.repeat(400_000)}": 1}`],
+])('the daemon answers while it reads a task file of many %s', { timeout: 90_000 }, async (_, text) => {
+  const { result, slowestMs } = await slowestAnswer(ask('/tasks/read', { text }))
+  expect(result.status).toBe(400)
+  expect(await result.text()).toMatch(/takes longer than 5 s|is not known here|There is no task/)
+  expect(slowestMs).toBeLessThan(2_000)
+})
+
+test('a task file is read on a thread as it was read before: tasks, schedules, and all that is wrong with its line', async () => {
+  const good = await ask('/tasks/read', { text: '- prompt: x\n- {prompt: y, schedule: "0 3 * * *"}' })
+  expect(await good.json()).toMatchObject({
+    tasks: [{ prompt: 'x' }, { prompt: 'y' }],
+    schedules: [null, { when: { kind: 'cron' } }],
+  })
+  const bad = await ask('/tasks/read', { text: 'prompt: x\ntimeuot: 3s\nnaem: y' })
+  expect(bad.status).toBe(400)
+  expect(await bad.json()).toMatchObject({
+    details: { problems: [expect.stringMatching(/^line:2 /), expect.stringMatching(/^line:3 /)] },
+  })
+})

@@ -186,8 +186,8 @@ function commandsOf(value: unknown): unknown {
 /** A list of commands is the short form of checks. */
 export const wholeChecks = (value: unknown): unknown => (Array.isArray(value) ? { commands: commandsOf(value) } : value)
 
-/** `depends_on` and `dependsOn` are one key. */
-export const camel = (key: string) => key.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+/** `depends_on` and `dependsOn` are one key. Looks back, so that a long row of underscores is tried once and not from each of them. */
+export const camel = (key: string) => key.replace(/(?<!_)_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /** What files of Claudomator may say and Pawl decides elsewhere. */
 export const refused: Readonly<Record<string, string>> = {

@@ -67,3 +67,14 @@ describe('what the agent says of itself', () => {
     for (const text of [header('COMPLETE'), header('none'), 'No header.']) expect(loweredBy(readHeader(text))).toBeUndefined()
   })
 })
+
+it.each([
+  ['blanks', `${' '.repeat(200_000)}!`],
+  ['blanks behind a dash', `-${' '.repeat(200_000)}!`],
+  ['stars', `${'*'.repeat(200_000)}!`],
+  ['blanks behind a key', `key${' '.repeat(200_000)}!`],
+])('a line of 200,000 %s is read at once', (_, line) => {
+  const startedAt = performance.now()
+  readHeader(`---\nrequest_status: partial\n${line}\n---\nDone.`)
+  expect(performance.now() - startedAt).toBeLessThan(500)
+})

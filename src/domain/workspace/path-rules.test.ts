@@ -71,3 +71,9 @@ it.each([
   [['postgres', 'src'], false],
   [['run.json'], false],
 ])('a folder with %j is a home of Pawl: %s', (names, is) => expect(looksLikePawlHome((name) => names.includes(name))).toBe(is))
+
+it('a name of 400,000 dots and blanks is folded at once', () => {
+  const startedAt = performance.now()
+  expect(foldName(`${'. '.repeat(200_000)}x. .`)).toBe(`${'. '.repeat(200_000)}x`)
+  expect(performance.now() - startedAt).toBeLessThan(500)
+})

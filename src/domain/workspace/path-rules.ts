@@ -18,10 +18,11 @@ export function foldName(name: string): string {
         .toLowerCase()
         .normalize('NFC')
         .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
-  return trailing.test(plain) ? plain.replace(/[. ]+$/, '') : plain
+  let end = plain.length
+  while (end > 0 && (plain[end - 1] === '.' || plain[end - 1] === ' ')) end--
+  return plain.slice(0, end)
 }
 const isAscii = /^[\x00-\x7f]*$/
-const trailing = /[. ]$/
 
 interface Compiled<T> {
   readonly last: Glob

@@ -49,6 +49,9 @@ describe('skills', () => {
     await put('skills/plain/SKILL.md', 'no front matter')
     await put('skills/mute/SKILL.md', '---\nname: mute\n---\n')
     await put('skills/yaml/SKILL.md', '---\ndescription: [\n---\n')
+    // 40,000 keys keep the reader of YAML busy for half a minute.
+    const keys = Array.from({ length: 40_000 }, (_, n) => `k${n}: 1`).join('\n')
+    await put('skills/large/SKILL.md', `---\ndescription: Large.\n${keys}\n---\n`)
     await put('skills/out/SKILL.md', page('Leads out.'))
     await symlink(join(home, 'outside'), join(home, 'skills/out/data'))
     await put('skills/dangling/SKILL.md', page('Leads nowhere.'))
@@ -68,6 +71,7 @@ describe('skills', () => {
       empty: 'has no SKILL.md',
       file: 'cannot be read (.: ENOTDIR)',
       good: null,
+      large: 'has front matter of more than 8192 characters',
       mute: 'has no description',
       out: 'holds a link that leads out of it, data',
       pipe: 'holds data, which is neither a file nor a folder',

@@ -7,10 +7,14 @@ export interface Written {
   readonly body: string
 }
 
+/** A reader of YAML takes minutes for half a megabyte of keys, and agents can write to a skill that is a link into their repository. */
+const mostChars = 8_192
+
 /** A Markdown text with YAML between two lines of dashes before it. Throws an `invalid` that ends the sentence "The skill x …". */
 export function readFrontMatter(text: string): Written {
   const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text)
   if (!found) throw invalid('begins with no front matter (name and description between two lines of ---)')
+  if (found[1]!.length > mostChars) throw invalid(`has front matter of more than ${mostChars} characters`)
   let fields: unknown
   try {
     fields = parse(found[1]!, { maxAliasCount: 0 })
