@@ -57,3 +57,19 @@ describe('the brief of a text', () => {
     expect(briefOf('***\n   \n~~~\ncode that is long\n~~~')).toBeUndefined()
   })
 })
+
+it.each([
+  ['blanks and number signs', `# ${' '.repeat(50_000)}${'#'.repeat(50_000)}x`],
+  ['words, blanks and number signs', `# a${' '.repeat(50_000)}${'#'.repeat(50_000)}${' '.repeat(50_000)}x`],
+  ['blanks behind bold words', `**Summary**${' '.repeat(50_000)}x\rx`],
+  ['rules', `${'- '.repeat(50_000)}x`],
+])('a line of 100,000 %s is read at once', (_, line) => {
+  const startedAt = performance.now()
+  summaryOf(`Done.\n${line}\n`)
+  briefOf(line)
+  expect(performance.now() - startedAt).toBeLessThan(500)
+})
+
+it('a heading keeps its meaning with number signs behind it', () => {
+  expect(summaryOf('# Work\nlong\n## Summary ##  \nIt is done.\n## Next\nmore')).toBe('It is done.')
+})

@@ -59,13 +59,26 @@ function ownSummary(text: string): string | undefined {
 
 /** `## Summary`, `**Summary**`, `**Summary:** and so on`, `Summary:`. A bold line ranks below every heading. */
 function headingOf(line: string): { words: string; rank: number; rest: string } | undefined {
-  const marked = /^ {0,3}(#{1,6})\s+(.{1,200}?)\s*#*\s*$/.exec(line)
-  if (marked) return { words: named(marked[2]!), rank: marked[1]!.length, rest: '' }
-  const bold = /^ {0,3}(\*\*|__)([^*_]{1,60})\1\s*:?\s*(.*)$/.exec(line)
+  const marked = /^ {0,3}(#{1,6})(?=\s)/.exec(line)
+  if (marked) {
+    const words = withoutClosing(line.slice(marked[0].length))
+    return words === '' || words.length > longestHeading ? undefined : { words: named(words), rank: marked[1]!.length, rest: '' }
+  }
+  const bold = /^ {0,3}(\*\*|__)([^*_]{1,60})\1\s*:?\s*(.*)$/s.exec(line)
   if (bold) return { words: named(bold[2]!), rank: 7, rest: bold[3]! }
   const plain = /^([A-Za-z; ]{1,40}):\s*$/.exec(line)
   return plain ? { words: named(plain[1]!), rank: 7, rest: '' } : undefined
 }
+const longestHeading = 200
+
+/** Counted by hand: one pattern for words, spaces, number signs and spaces again took half a minute for a line of 1,000 signs. */
+function withoutClosing(written: string): string {
+  const words = written.trim()
+  let end = words.length
+  while (end > 0 && words[end - 1] === '#') end--
+  return words.slice(0, end).trimEnd()
+}
+
 const named = (words: string) =>
   words
     .replaceAll(/[*_`]/g, '')

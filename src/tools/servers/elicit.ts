@@ -41,6 +41,6 @@ function answerAs(answer: string, { type }: Field): string | number | boolean | 
   if (answer === '') return undefined
   if (type === 'boolean') return /^(?:true|yes|y|1)$/i.test(answer)
   if (type === 'number' || type === 'integer') return Number.isFinite(Number(answer)) ? Number(answer) : undefined
-  if (type === 'array') return answer.split(/\s*,\s*/)
+  if (type === 'array') return answer.split(',').map((part) => part.trim())
   return answer
 }
