@@ -58,8 +58,10 @@ export function answerFrom({ options }: Pick<QuestionRow, 'options'>, text: stri
   // It may explain itself after its choice, on lines of their own.
   const first =
     said
-      .split('\n')[0]
-      ?.trim()
+      .split('\n', 1)[0]
+      // No option is longer, and the pattern takes seconds for a line of nothing but its marks.
+      ?.slice(0, 2_000)
+      .trim()
       .replace(/^[-*`"']+|[-*`"'.]+$/g, '')
       .trim() ?? ''
   const chosen = options.find((option) => option.toLowerCase() === first.toLowerCase())
