@@ -86,8 +86,10 @@ it.each(['guarded', 'unattended-open'] as const)(
     await until(isStill)
     answer.resolve()
     const before = marks()
-    await pass(2 * second)
-    await until(() => marks() > before)
+    await until(async () => {
+      await pass(second)
+      return marks() > before
+    })
     expect(await finish()).toEqual(['succeeded'])
   },
 )
