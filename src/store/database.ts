@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../base/log.ts'
 import { messageOf, PawlError } from '../domain/error.ts'
+import { type ConnectionWatch, type Patience, statementTimeoutMs, usualPatience, watchConnections } from './connection-watch.ts'
 import { isFromDatabase, preparing } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,6 +28,16 @@ export interface Database {
 const maxConnections = 6
 /** Longer than anything we do between two statements of one transaction, also on a machine that has far too much to do. */
 const longestPauseMs = 30_000
+const connectWithinMs = 10_000
+/** Whoever stops says goodbye to the server, and does not wait for an answer for ever. */
+const closeWithinMs = 3_000
+/** For a machine that vanished without a word: the server lets go of what its connections hold. Unix sockets know it at once and ignore this. */
+const goneAfter = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25000',
+}
 
 /**
  * One pool for everything of this process, pg-boss included, and one connection that listens. Both connect again by themselves when the server was away; it
@@ -36,21 +47,35 @@ export async function openDatabase(options: {
   connection: pg.ClientConfig
   applicationName: string
   log: Log
+  patience?: Patience
 }): Promise<Database> {
-  const { log } = options
-  const config = { ...options.connection, application_name: options.applicationName }
+  const { log, patience = usualPatience } = options
+  const config = {
+    ...options.connection,
+    application_name: options.applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectWithinMs,
+  }
+  const watch = watchConnections({ connection: config, log, patience })
   let statements: string[] = []
   const pool = new pg.Pool({
     ...config,
+    Client: watch.Client,
     max: maxConnections,
     // A statement need not wait for the answer to the one before it.
     pipeline: true,
     idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: 10_000,
     async onConnect(client) {
       // A kept plan may be from a time when its table was small. What we ask goes by an index, so no plan may read a whole table instead.
       // And a process that is stopped in the middle of a transaction must not hold its locks for ever: all others wait for the one of admission.
-      await client.query(`set enable_seqscan = off; set idle_in_transaction_session_timeout = ${longestPauseMs}`)
+      await client.query(
+        `set enable_seqscan = off; set idle_in_transaction_session_timeout = ${longestPauseMs}; set statement_timeout = ${statementTimeoutMs}`,
+      )
+      await client.query(
+        `select set_config(name, $1::json->>name, false) from pg_settings where name in (select json_object_keys($1::json))`,
+        [JSON.stringify(goneAfter)],
+      )
       for (const statement of statements) await client.query(statement)
     },
   })
@@ -64,6 +89,7 @@ export async function openDatabase(options: {
     const client = await pool.connect()
     client.release()
   } catch (error) {
+    watch.close()
     await pool.end()
     throw new PawlError(
       'unavailable',
@@ -72,13 +98,13 @@ export async function openDatabase(options: {
     )
   }
 
-  const listener = createListener(config, log)
+  const listener = createListener(config, { watch, patience, log })
   return {
     db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) }),
     pool,
     listen: listener.listen,
     async alone() {
-      const client = new pg.Client({ ...config, keepAlive: true })
+      const client = new watch.Client(config)
       // What breaks is told to the statement that waits for it.
       client.on('error', (error) => log.debug('a database connection broke', { error: error.message }))
       await client.connect()
@@ -88,20 +114,29 @@ export async function openDatabase(options: {
       statements = next
     },
     async close() {
-      await listener.close()
-      if (!pool.ended) await pool.end()
+      const closed = Promise.all([listener.close(), pool.ended ? undefined : pool.end()])
+      const late = setTimeout(watch.close, closeWithinMs)
+      try {
+        await closed
+      } finally {
+        clearTimeout(late)
+        watch.close()
+      }
     },
   }
 }
 
-function createListener(config: pg.ClientConfig, log: Log) {
+function createListener(
+  config: pg.ClientConfig,
+  { watch, patience, log }: { watch: ConnectionWatch; patience: Patience; log: Log },
+) {
   const channels = new Map<string, (payload: string) => void>()
   let client: pg.Client | undefined
   let closed = false
   let retry: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const next = new pg.Client({ ...config, keepAlive: true })
+    const next = new watch.Client(config)
     next.on('error', (error) => log.debug('the listening connection broke', { error: error.message }))
     next.on('end', () => {
       if (client === next) client = undefined
@@ -113,6 +148,8 @@ function createListener(config: pg.ClientConfig, log: Log) {
     client = next
     for (const onNotify of channels.values()) onNotify('')
   }
+  // What does not come is found by the watch, which ends the connection.
+  const ping = setInterval(() => void client?.query('select 1').catch(() => undefined), patience.pingMs).unref()
   const again = () => {
     retry ??= setTimeout(() => {
       retry = undefined
@@ -129,6 +166,7 @@ function createListener(config: pg.ClientConfig, log: Log) {
     async close() {
       closed = true
       clearTimeout(retry)
+      clearInterval(ping)
       await client?.end()
     },
   }

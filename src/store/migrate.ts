@@ -9,12 +9,13 @@ const lockKey = 7_295_001
 
 /** Both schemas of the store: refuses a newer queue, then brings ours up to date; answers how many steps that took. */
 export async function migrateStore(database: Database, options: { now: Date; queueVersion: number }): Promise<number> {
-  const client = await database.pool.connect()
+  // A step may take longer than any other statement of ours may.
+  const client = await database.alone()
   try {
     await refuseNewerQueue(client, options.queueVersion)
     return await migrate(client, options.now)
   } finally {
-    client.release()
+    await client.end()
   }
 }
 

@@ -83,6 +83,19 @@ test('a commit that the server refuses is reported, also one that went out along
   expect(await stored()).toEqual([])
 })
 
+test('a commit after a statement that failed unheard is an error, also if it goes out along with the last statement', async () => {
+  for (const last of [insert, insertLast]) {
+    const done = transact(async (tx) => {
+      await insert(tx, 1)
+      await insert(tx, 1).catch(() => undefined)
+      await last(tx, 2).catch(() => undefined)
+    })
+    await expect(done).rejects.toThrow('was not committed')
+  }
+  await transact((tx) => insert(tx, 3))
+  expect(await stored()).toEqual([3])
+})
+
 test('a connection that breaks in the middle fails the transaction, and the next one gets another', async () => {
   const done = transact(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)

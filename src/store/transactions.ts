@@ -31,7 +31,7 @@ export function createTransactions(send: Send): Send {
         isDue = false
         return nothing(text === 'commit' ? 'COMMIT' : 'ROLLBACK')
       }
-      if (sent && text === 'commit') return sent
+      if (text === 'commit') return committed(await (sent ?? send(text, values)))
       // After a last statement that failed: the server has rolled back already, and says no more than that there is nothing to do.
       return send(text, values)
     }
@@ -48,6 +48,12 @@ export function createTransactions(send: Send): Send {
     const [, result] = await Promise.all([beginning, answer])
     return result
   }
+}
+
+/** The server answers the commit of a transaction in which a statement has failed with a rollback, and calls that no error. */
+function committed(result: QueryResult): QueryResult {
+  if (result.command !== 'COMMIT') throw new Error('The transaction was not committed: one of its statements had failed.')
+  return result
 }
 
 const nothing = (command: string) => ({ command, rowCount: null, oid: 0, fields: [], rows: [] }) as QueryResult
