@@ -13,7 +13,7 @@ import type { RunParts } from '../engine/run/run.ts'
 import { createSettler } from '../engine/run/settle.ts'
 import { createPictureShelf } from '../engine/workspace/changes/snapshot-cache.ts'
 import { sweepStores } from '../engine/workspace/changes/store-folder.ts'
-import { sweepGuards } from '../engine/workspace/settle-guard.ts'
+import { type SettledRun, settleGuardsOf, sweepGuards } from '../engine/workspace/settle-guard.ts'
 import type { Gateway } from '../gateway/serving/gateway.ts'
 import { sweepRemovedRuns } from '../operations/tasks/delete-task.ts'
 import { processIdentity } from '../sandbox/process/identity.ts'
@@ -47,10 +47,13 @@ export async function startWork(
   await sweepStores(config.home, (tasks) => openAmong(database.db, tasks))
   const logins = adapters.flatMap((adapter) => adapter.login?.files ?? [])
   const codePaths = [...commonCodePaths, ...agentCodePaths]
+  const tellSettled = (settled: readonly SettledRun[]) => {
+    for (const { run, sentence } of settled)
+      if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
+  }
   const onBuried = async () => {
     await sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
-    for (const { run, sentence } of await sweepGuards(config.home, codePaths))
-      if (sentence !== undefined) log.warn('a workspace was put in order after its worker had died', { run, detail: sentence })
+    tellSettled(await sweepGuards(config.home, codePaths))
   }
   const recovery = createRecovery({
     db: database.db,
@@ -63,6 +66,7 @@ export async function startWork(
       return self.id
     },
     onBuried,
+    settleLeft: async (run) => tellSettled(await settleGuardsOf(run, config.home, codePaths)),
   })
   const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]
   let opened: Promise<Gateway> | undefined

@@ -42,8 +42,10 @@ export function createRecovery(options: {
   self: string
   /** What the dead have left on this machine is nobody's any more. */
   onBuried?: () => Promise<void>
+  /** Puts in order what one run of a dead worker left in its workspace on this machine, before the task may run again. */
+  settleLeft?: (run: string) => Promise<void>
 }): Recovery {
-  const { db, settler, dispatch, bus, clock, log, onBuried } = options
+  const { db, settler, dispatch, bus, clock, log, onBuried, settleLeft } = options
   const seen = new Map<string, { beat: number; silentMs: number }>()
   let answeredAt: number | undefined
   let cancelTimer: (() => void) | undefined
@@ -83,6 +85,10 @@ export function createRecovery(options: {
   const giveBack = async (open: OpenRun, why: string): Promise<boolean> => {
     // Whatever is left of it on this machine ends before anybody may start the task again.
     const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
+    // Whoever runs the task next tries that again, so it keeps nobody from it.
+    await settleLeft?.(open.run_id).catch((error: unknown) =>
+      log.warn('a workspace of a lost run is put in order later', { run: open.run_id, error: String(error) }),
+    )
     const given = await settleLost(open, why)
     if (given)
       log.warn('a lost run was given back', {

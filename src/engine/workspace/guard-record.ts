@@ -8,6 +8,7 @@ import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
 import { isAlive } from '../../sandbox/process/identity.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
+import { withLock } from '../../store/embedded/lock.ts'
 import { PrivateGit } from './private-git/make.ts'
 
 const Part = z.object({
@@ -118,6 +119,16 @@ export async function allRecords(
 export async function livingOthers(home: string, root: string, file: string): Promise<GuardRecord[]> {
   const all = await allRecords(home, root, file)
   return all.filter(({ record }) => record.root === root && !isLeft(record)).map(({ record }) => record)
+}
+
+/**
+ * One at a time puts guards into a place or takes them out of it, in all processes of this home: what one reads of the others must hold until it has done its own part.
+ * Places share locks by the beginning of their marks, so that their number is bounded. Not to be asked for by whoever has it.
+ */
+export async function inPlace<T>(home: string, root: string, work: () => Promise<T>): Promise<T> {
+  const folder = join(home, 'workspace.locks', markOf(root).slice(0, 2))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return withLock(folder, work, { busyWith: 'putting a workspace in order' })
 }
 
 /** Is whoever wrote it dead for certain? After a restart of the machine nobody lives; the records lie on its own disk. */

@@ -493,6 +493,35 @@ describe('after a crash', () => {
     expect(await readdir(guardFolder(home))).toEqual([])
   })
 
+  it('the next run settles first what the dead one left, so nothing that it covers is taken away from under it', async () => {
+    await put(root, { '.agent/x': 'x' })
+    await guard(home, root)
+    await put(root, { 'sub/.vscode/tasks.json': 'evil' })
+    await forgetOwner(recordFile(home, root, 'run_1'))
+    const next = await guard(home, root, { run: 'run_2', records: join(home, 'runs/run_2') })
+    expect(next.notes.join()).toContain('sub/.vscode')
+    // Whoever finds the worker dead only now.
+    expect(await sweepGuards(home, testPaths)).toEqual([])
+    expect(await inside(next, root, 'ls -A .agent')).toMatchObject({ code: 0, out: '' })
+    await next.settle()
+    expect(await names()).toEqual(['.agent', 'sub'])
+    expect(await readdir(guardFolder(home))).toEqual([])
+  })
+
+  it('a sweep and the next run may come at once, in either order', async () => {
+    await put(root, { '.agent/x': 'x' })
+    for (let round = 0; round < 6; round++) {
+      await guard(home, root, { run: `dead_${round}`, records: join(home, `runs/dead_${round}`) })
+      await forgetOwner(recordFile(home, root, `dead_${round}`))
+      const begin = () => guard(home, root, { run: `next_${round}`, records: join(home, `runs/next_${round}`) })
+      const first = round % 2 === 0 ? undefined : sweepGuards(home, testPaths)
+      const [next] = await Promise.all([begin(), first, sweepGuards(home, testPaths)])
+      expect(await inside(next, root, 'ls -A .agent')).toMatchObject({ code: 0, out: '' })
+      await next.settle()
+      expect(await names()).toEqual(['.agent'])
+    }
+  })
+
   it('the guards of runs that live are left alone', async () => {
     const guarded = await guard(home, root)
     expect(await sweepGuards(home, testPaths)).toEqual([])

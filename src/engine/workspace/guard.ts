@@ -14,11 +14,11 @@ import { capture } from './capture.ts'
 import { type Cover, coveredNote, coverWorkspace, listed } from './cover.ts'
 import { type FoundAll, findCode } from './find-code.ts'
 import { digestOf } from './find-planted.ts'
-import { type Before, type GuardRecord, livingOthers, recordFile, writeRecord } from './guard-record.ts'
+import { type Before, type GuardRecord, inPlace, livingOthers, recordFile, writeRecord } from './guard-record.ts'
 import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
 import { gitsIn, noPrivateGits, type PrivateGits, preparePrivateGits } from './private-git/private-gits.ts'
 import { placeAt } from './same-place.ts'
-import { releaseRecord, type Settled, settleRecord } from './settle-guard.ts'
+import { releaseRecord, type Settled, settleDead, settleRecord } from './settle-guard.ts'
 import { dropParked, makeStubs, parkedFolder } from './stubs.ts'
 import { isTrusted } from './trusted.ts'
 import type { PreparedWorkspace } from './workspace.ts'
@@ -70,12 +70,21 @@ export interface GuardOptions {
 }
 
 export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
-  const { run, home, paths, profile, enforced } = options
+  const { home } = options
   const root = hostPath(realpathSync.native(options.workspace.source))
   const { source, path, mark } = options.workspace
   // Whoever works around it may have put a link, or another folder, in its place since it was looked at.
   if (mark !== undefined && (root !== source || (await placeAt(root)) !== mark))
     throw new PawlError('invalid', `The workspace ${path} was exchanged while the run began; try again.`)
+  return inPlace(home, root, () => guardRoot(options, root))
+}
+
+/** To be called by whoever has the place to himself. */
+async function guardRoot(options: GuardOptions, root: HostPath): Promise<Guard> {
+  const { run, home, paths, profile, enforced } = options
+  const { path } = options.workspace
+  // What a dead run covered would look like the user's own, and be taken away later, when somebody finds it.
+  const left = await settleDead(home, root, paths)
   const workspace = { source: root, path }
   const found = await findCode(root, { paths, without: home, seenAs: workspace.path })
   const cover = enforced ? coverWorkspace(workspace, found, options.given ?? []) : nothingToCover
@@ -142,10 +151,14 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
       covered: cover.paths,
       mounts: gits.mounts,
       folders: gits.folder === undefined ? [] : [gits.folder],
-      notes: [...gits.notes, ...notesOf(plan, found, enforced)],
+      notes: [
+        ...left.flatMap(({ sentence }) => (sentence === undefined ? [] : [`An earlier run that was cut off: ${sentence}`])),
+        ...gits.notes,
+        ...notesOf(plan, found, enforced),
+      ],
       likeness: likenessOf({ plan, gits, record, found, cover }),
       settle({ keeps } = {}) {
-        const settled = settleRecord(record, place, keeps ? parked : undefined)
+        const settled = inPlace(home, root, () => settleRecord(record, place, keeps ? parked : undefined))
         settling = settled.catch(() => undefined)
         return settled
       },
@@ -153,7 +166,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
         await settling
         if (parked !== undefined) await dropParked(parked)
       },
-      release: () => releaseRecord(record, place),
+      release: () => inPlace(home, root, () => releaseRecord(record, place)),
       drop: gits.drop,
     }
   } catch (error) {

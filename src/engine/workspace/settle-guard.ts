@@ -6,7 +6,7 @@ import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'
 import { findPlanted } from './find-planted.ts'
-import { allRecords, type GuardRecord, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
+import { allRecords, type GuardRecord, inPlace, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
 import { bringGitBack, newWorktrees } from './private-git/bring-back.ts'
 import { sweepPrivateGits } from './private-git/private-gits.ts'
 import { quarantine } from './quarantine.ts'
@@ -143,21 +143,40 @@ async function undo({ root, stubs }: GuardRecord, others: readonly GuardRecord[]
   return areParked
 }
 
+export type SettledRun = Settled & { readonly run: string }
+
 /** Settles what dead processes left in places they worked in, and answers what was found, by run. Call it when nothing that they started lives. */
-export async function sweepGuards(home: string, paths: readonly CodePath[]): Promise<(Settled & { readonly run: string })[]> {
+export async function sweepGuards(home: string, paths: readonly CodePath[]): Promise<SettledRun[]> {
   await sweepParked(home)
-  const settled: (Settled & { run: string })[] = []
-  for (const { file, record } of await allRecords(home))
-    if (isLeft(record)) settled.push({ run: record.run, ...(await settleRecord(record, { file, home, paths })) })
+  const settled: SettledRun[] = []
+  const roots = new Set((await allRecords(home)).flatMap(({ record }) => (isLeft(record) ? [record.root] : [])))
+  for (const root of roots) settled.push(...(await inPlace(home, root, () => settleDead(home, root, paths))))
   const named = (await allRecords(home)).flatMap(({ record }) => record.git.map(({ git }) => git))
   await sweepPrivateGits(home, new Set(named))
   return settled
 }
 
+/** Settles what one run of a dead process left, before its task may run again: what it covered must not be taken away from under the next run. */
+export async function settleGuardsOf(run: string, home: string, paths: readonly CodePath[]): Promise<SettledRun[]> {
+  const left = (await allRecords(home)).find(({ record }) => record.run === run && isLeft(record))
+  return left ? inPlace(home, left.record.root, () => settleDead(home, left.record.root, paths)) : []
+}
+
+/** Settles what dead processes left in one place, for whoever has it to himself. */
+export async function settleDead(home: string, root: string, paths: readonly CodePath[]): Promise<SettledRun[]> {
+  const settled: SettledRun[] = []
+  for (const { file, record } of await allRecords(home, root))
+    if (record.root === root && isLeft(record))
+      settled.push({ run: record.run, ...(await settleRecord(record, { file, home, paths })) })
+  return settled
+}
+
 /** Settles what an earlier run left in a copy that now lies at `root`. */
 export async function settleLeft(place: GuardPlace, root: string): Promise<Settled> {
-  const record = await readRecord(place.file)
-  return record ? settleRecord({ ...record, root: hostPath(root) }, place) : untouched
+  return inPlace(place.home, root, async () => {
+    const record = await readRecord(place.file)
+    return record ? settleRecord({ ...record, root: hostPath(root) }, place) : untouched
+  })
 }
 
 const isEmpty = async (root: string, path: string) => {
