@@ -147,7 +147,10 @@ export function scheduleVerbs(
     async pauseSchedule(named, caller) {
       const id = await change(named, { caller, action: 'schedule.pause' }, async (tx, row) => {
         if (row.state === 'done') throw conflict(`The schedule ${nameOf(row)} is done; there is nothing to pause.`)
-        await store.updateSchedule(tx, { ...row, state: 'paused', next_due_at: null, next_at: null, updated_at: now() })
+        const at = now()
+        await store.updateSchedule(tx, { ...row, state: 'paused', next_due_at: null, next_at: null, updated_at: at })
+        // Of ticks that wait for an earlier task too: whoever pauses a schedule is told that nothing more comes of it.
+        await store.skipWaiting(tx, row.id, { detail: 'The schedule was paused before it had begun.', at, manualToo: false })
         return undefined
       })
       return view(id)

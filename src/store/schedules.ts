@@ -61,12 +61,16 @@ export async function lockDue(tx: Tx, now: Date): Promise<ScheduleRow | undefine
 }
 
 /** When the next one is to be fired, and whether there is anything else to do about any. */
+/** Clocks of machines that share a database differ by less than this. */
+const correctedMs = 60_000
+
 export async function lookAtSchedules(db: Db, { now, ahead }: { now: Date; ahead: Date }) {
   const { rows } = await sql<{ next_at: Date | null; is_due: boolean; has_idle: boolean; has_waiting: boolean; ahead: string[] }>`
     select min(next_at) as next_at, coalesce(bool_or(next_at <= ${now}), false) as is_due,
       coalesce(bool_or(timing->>'kind' = 'idle'), false) as has_idle,
       exists (select 1 from pawl.schedule_ticks where state = 'waiting') as has_waiting,
-      coalesce(array_agg(id) filter (where (next_at is not null or timing->>'kind' = 'idle') and greatest(last_due_at, updated_at) > ${ahead}), '{}') as ahead
+      coalesce(array_agg(id) filter (where (next_at is not null or timing->>'kind' = 'idle') and (greatest(last_due_at, updated_at) > ${ahead}
+        or (timing->>'kind' = 'every' and next_due_at > ${now}::timestamptz + ((timing->>'everyMs')::numeric + ${correctedMs}) * interval '1 millisecond'))), '{}') as ahead
     from pawl.schedules where state = 'active'
   `.execute(db)
   return rows[0]!
@@ -143,7 +147,7 @@ export async function waitingTicks(db: Db, schedule?: string): Promise<WaitingTi
   const { rows } = await sql<WaitingTick>`
     select distinct on (k.schedule_id) k.*, s.overlap, s.session_id, s.user_name, s.standing, s.name as schedule_name
     from pawl.schedule_ticks k join pawl.schedules s on s.id = k.schedule_id
-    where k.state = 'waiting' and ${schedule === undefined ? sql`true` : sql`k.schedule_id = ${schedule}`}
+    where k.state = 'waiting' and (s.state <> 'paused' or k.is_manual) and ${schedule === undefined ? sql`true` : sql`k.schedule_id = ${schedule}`}
     order by k.schedule_id, k.due_at limit 500
   `.execute(db)
   return rows
@@ -156,12 +160,24 @@ export async function countWaiting(tx: Tx, schedule: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** Ticks that a newer one makes needless before they have begun. */
-export async function skipWaiting(tx: Tx, schedule: string, detail: string, at: Date): Promise<void> {
+/** Ticks that a newer one, or a pause, makes needless before they have begun. */
+export async function skipWaiting(
+  tx: Tx,
+  schedule: string,
+  { detail, at, manualToo }: { detail: string; at: Date; manualToo: boolean },
+): Promise<void> {
   await sql`
     update pawl.schedule_ticks set state = 'skipped', detail = ${detail}, request = null, ended_at = ${at}
-    where schedule_id = ${schedule} and state = 'waiting'
+    where schedule_id = ${schedule} and state = 'waiting' and (not is_manual or ${manualToo})
   `.execute(tx)
+}
+
+/** Was a tick left out after all? */
+export async function isSkipped(db: Db | Tx, { schedule, due }: { schedule: string; due: Date }): Promise<boolean> {
+  const { rows } = await sql`
+    select from pawl.schedule_ticks where schedule_id = ${schedule} and due_at = ${due} and state = 'skipped'
+  `.execute(db)
+  return rows.length === 1
 }
 
 /** The task of a tick is made. False if the tick is gone or somebody else has said so already. */

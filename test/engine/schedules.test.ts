@@ -165,14 +165,34 @@ describe('a time without a daemon', () => {
 })
 
 describe('clocks that are set', () => {
-  it('back by a little: nothing is fired twice, nothing is left out', async () => {
+  it.each([hour, day])(
+    'back by %i ms: an interval of a minute goes on within that minute, and fires nothing twice',
+    async (backMs) => {
+      setClock('2030-05-01T12:30:00Z')
+      const { id } = await world.add({ kind: 'every', everyMs: minute })
+      const passMinutes = async (count: number) => {
+        for (let gone = 0; gone < count; gone++) {
+          await world.pass(minute, 10 * second)
+          await world.end(id)
+        }
+      }
+      await passMinutes(5)
+      expect(await world.tasksOf(id)).toHaveLength(5)
+      world.clock.jump(-backMs)
+      await passMinutes(5)
+      // The first of them may come up to an interval later.
+      expect((await world.tasksOf(id)).length).toBeGreaterThanOrEqual(9)
+      expect((await world.tasksOf(id)).length).toBeLessThanOrEqual(10)
+    },
+  )
+  it('back by half an interval: the next comes within a whole one, and nothing is fired twice', async () => {
     setClock('2030-05-01T12:30:00Z')
     const { id } = await world.add(everyHour)
     await world.pass(2 * hour, 10 * minute)
     await world.end(id)
     world.clock.jump(-30 * minute)
     await world.pass(90 * minute, 10 * minute)
-    expect(await world.ticks(id)).toEqual(['2030-05-01T13:30 succeeded', '2030-05-01T14:30 skipped', '2030-05-01T15:30 running'])
+    expect(await world.ticks(id)).toEqual(['2030-05-01T13:30 succeeded', '2030-05-01T14:30 skipped', '2030-05-01T15:10 running'])
   })
   it('back by years, from where they never were: the schedule goes on by the right time', async () => {
     setClock('2038-01-01T00:00:00Z')
@@ -494,6 +514,46 @@ describe('verbs', () => {
     await world.pass(5 * hour, hour)
     expect(await world.ticks(id)).toEqual([])
     expect((await world.verbs.resumeSchedule(id, { by: 'test' })).nextAt).toBe('2030-05-01T18:30:00.000Z')
+  })
+
+  it('pause: nothing more comes of ticks that wait for an earlier task, but of one that was asked for by hand', async () => {
+    setClock('2030-05-01T12:30:00Z')
+    const { id } = await world.add(everyHour, { overlap: 'queue' })
+    await world.pass(4 * hour, hour)
+    await world.verbs.runSchedule(id, { by: 'test' })
+    await world.verbs.pauseSchedule(id, { by: 'test' })
+    for (let rounds = 0; rounds < 4; rounds++) {
+      await world.end(id)
+      await world.pass(minute, minute)
+    }
+    expect(await world.ticks(id)).toEqual([
+      '2030-05-01T13:30 succeeded',
+      '2030-05-01T14:30 skipped',
+      '2030-05-01T15:30 skipped',
+      '2030-05-01T16:30 skipped',
+      '2030-05-01T16:30 succeeded',
+    ])
+    expect(await world.tasksOf(id)).toHaveLength(2)
+  })
+
+  it('pause while the task of a tick is being made: that task is cancelled', async () => {
+    setClock('2030-05-01T12:30:00Z')
+    const { id } = await world.add(everyHour)
+    const ticker = createTicker({
+      ...world,
+      tasks: {
+        ...world.tasks,
+        async createTask(...asked: Parameters<World['tasks']['createTask']>) {
+          const made = await world.tasks.createTask(...asked)
+          await world.verbs.pauseSchedule(id, { by: 'test' })
+          return made
+        },
+      },
+    })
+    world.clock.advance(hour)
+    await ticker.look()
+    expect(await world.open(id)).toEqual([])
+    expect(await world.ticks(id)).toEqual(['2030-05-01T13:30 skipped'])
   })
 
   it('run now: a tick out of turn, refused while the last one goes on', async () => {

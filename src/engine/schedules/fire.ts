@@ -74,7 +74,7 @@ async function decide(tx: Tx, row: ScheduleRow, at: Date): Promise<{ state: 'wai
         return { state: 'skipped', detail: `${mostAtOnce} earlier ticks wait already.` }
       return { state: 'waiting' }
     case 'cancel':
-      await store.skipWaiting(tx, row.id, 'The next was due before it had begun.', at)
+      await store.skipWaiting(tx, row.id, { detail: 'The next was due before it had begun.', at, manualToo: true })
       return { state: 'waiting' }
   }
 }
@@ -95,11 +95,12 @@ export async function fireIfResting(tx: Tx, id: string, nowMs: number): Promise<
 export const restEnds = ({ timing, rest_since }: Pick<ScheduleRow, 'timing'> & { rest_since: Date | null }) =>
   timing.kind === 'idle' && rest_since ? rest_since.getTime() + timing.idleMs : undefined
 
-/** The clock was set back by more than it is ever corrected by: what was planned for the time it showed is planned anew. What was fired is not fired again. */
+/** The clock was set back: what was planned for the time it showed is planned anew. What was fired is not fired again. */
 export async function planAnew(tx: Tx, id: string, nowMs: number): Promise<void> {
   const row = await store.lockSchedule(tx, id)
   if (row?.state !== 'active') return
   const at = new Date(nowMs)
-  const since = row.since > at ? at : row.since
+  // An interval goes on from now: on its old times it would stand still until the clock has caught up with what was fired.
+  const since = row.since > at || row.timing.kind === 'every' ? at : row.since
   await store.updateSchedule(tx, { ...row, since, ...planOf({ ...row, since }, nowMs), last_due_at: null, updated_at: at })
 }

@@ -62,14 +62,17 @@ async function makeTask(parts: MakeTasksParts, tick: store.WaitingTick): Promise
       ? await findTask(db, known.task_id).then((row) => row && { id: row.id, session: row.session_id })
       : (await tasks.createTask(request, { ...caller, idempotencyKey: key, schedule: tick.schedule_id })).task
     if (!made) throw denied(`Its task ${known?.task_id} was removed before it began.`)
-    await journal.transact('schedule.mark', async (tx) => {
+    const tickOf = { schedule: tick.schedule_id, due: tick.due_at, task: made.id, session: made.session }
+    const isLeftOut = await journal.transact('schedule.mark', async (tx) => {
       // Whoever ends the task holds its row: either they find the tick, or we find the task ended.
       const task = await lockTask(tx, made.id)
       await store.lockSchedule(tx, tick.schedule_id)
-      const tickOf = { schedule: tick.schedule_id, due: tick.due_at, task: made.id, session: made.session }
-      if ((await store.startTick(tx, tickOf)) && task && isEnded(task.state))
-        await settleTick(tx, made.id, task.ended_at ?? new Date(clock.now()))
+      if (!(await store.startTick(tx, tickOf))) return store.isSkipped(tx, tickOf)
+      if (task && isEnded(task.state)) await settleTick(tx, made.id, task.ended_at ?? new Date(clock.now()))
+      return false
     })
+    // The schedule was paused, or due again, while the task was being made.
+    if (isLeftOut) await tasks.cancelTask(made.id, { by: bySchedule, token: tick.schedule_id, now: true })
     return true
   } catch (error) {
     const isForNow = !(error instanceof PawlError) || error.code === 'unavailable'
