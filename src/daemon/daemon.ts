@@ -11,7 +11,7 @@ import { version } from '../base/version.ts'
 import { type Config, environmentOf, searchPath } from '../config/config.ts'
 import { parseWhen } from '../config/when.ts'
 import { passwordsIn } from '../domain/base/secret-names.ts'
-import { unavailable } from '../domain/error.ts'
+import { messageOf, unavailable } from '../domain/error.ts'
 import { rightsOf } from '../domain/profile/resolve.ts'
 import { commonCodePaths } from '../domain/workspace/code-paths.ts'
 import { type Audit, createAudit } from '../engine/auth/audit.ts'
@@ -37,6 +37,7 @@ import { processIdentity } from '../sandbox/process/identity.ts'
 import { createKeySource } from '../secrets/key-source.ts'
 import { insertAudit } from '../store/audit.ts'
 import { refuseHalfRestored } from '../store/backup/marker.ts'
+import { isStorageBroken } from '../store/database.ts'
 import { withLock } from '../store/embedded/lock.ts'
 import { migrateStore } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
@@ -45,6 +46,7 @@ import { createContexts } from '../telemetry/contexts.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { otlpVariables } from '../telemetry/settings.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
+import { awaitStore } from './await-store.ts'
 import { conventionalProvider } from './conventional-provider.ts'
 import { examine } from './examine.ts'
 import type { Conformance, Ground } from './ground.ts'
@@ -130,7 +132,10 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     const token = options.http ? await ensureToken(config.home, newToken) : await readToken(config.home)
     redactor.add('home token', token)
     for (const password of passwordsIn(config.database.url ?? '')) redactor.add('database password', password)
-    const store = await openStore({ home: config.home, url: config.database.url, log })
+    const openOwn = () => openStore({ home: config.home, url: config.database.url, log })
+    // Whoever types a command wants to know; what starts with its machine waits.
+    const waits = options.serveShared && config.database.url !== undefined
+    const store = await (waits ? awaitStore(openOwn, { clock, log }) : openOwn())
     started.add(() => store.close())
     const { database } = store
     armFailpoints(config.failpoints, { databasePid: () => store.serverPid, log })
@@ -366,9 +371,15 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     }
   } catch (error) {
     await stop()
-    throw error
+    throw isStorageBroken(error) ? damaged(error) : error
   }
 }
+
+const damaged = (error: unknown) =>
+  unavailable(
+    `The database is damaged: ${messageOf(error)}. Its disk or file system has lost or changed data. Keep a copy of the home, check the disk, and take the newest backup into a new home: pawl backup ls, then pawl restore FILE --home NEW.`,
+    error,
+  )
 
 /** One daemon serves a home. One that cannot listen where it was told to has no use for the rest. */
 async function takeHome(
