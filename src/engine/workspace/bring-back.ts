@@ -93,8 +93,8 @@ export async function bringBack(
 
   /** Empties a directory of what was in it from the start; something else in its place comes only if nothing remains. */
   const clear = async (path: string) => {
-    for (const [below, before] of [...base].toReversed())
-      if (isInside(workspacePath(path), workspacePath(below))) await remove(below, before)
+    const top = workspacePath(path)
+    for (const [below, before] of [...base].toReversed()) if (isInside(top, workspacePath(below))) await remove(below, before)
   }
 
   const write = (path: string, entry: Entry) =>
