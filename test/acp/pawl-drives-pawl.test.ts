@@ -1,12 +1,11 @@
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
+import { bundle } from '../bundle.ts'
 import { serve } from '../e2e/pawl.ts'
 import { makeHome, until } from '../engine/home.ts'
-
-const bin = resolve(import.meta.dirname, '../../bin/pawl')
 
 it('an agent of one Pawl is another Pawl: what the inner one asks is asked outside, and both have it in their journals', {
   timeout: 180_000,
@@ -16,6 +15,7 @@ it('an agent of one Pawl is another Pawl: what the inner one asks is asked outsi
   await chmod(folder, 0o777)
   // It is a client of a daemon of its own home, which no walls of ours show.
   const program = join(outer.path, 'inner-pawl')
+  const { pawl: bin } = await bundle()
   await writeFile(program, `#!/bin/sh\nPAWL_HOME=${inner.path} exec ${process.execPath} ${bin} acp --agent demo\n`, {
     mode: 0o755,
   })

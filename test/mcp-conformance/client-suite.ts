@@ -1,6 +1,7 @@
 /** The official conformance suite against our client of MCP. Started by itself, it writes the reports: node test/mcp-conformance/client-suite.ts */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 export const revisions = ['2026-07-28', '2025-11-25'] as const
@@ -18,6 +19,8 @@ export async function runClientSuite(revision: (typeof revisions)[number]): Prom
     HOME: process.env.HOME,
     NO_COLOR: '1',
     NODE_NO_WARNINGS: '1',
+    // Each scenario is a process of its own, and most of its start is compiling the same libraries again.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
   }
   const child = spawn(process.execPath, [suite, ...args, ...more], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
