@@ -16,3 +16,9 @@ it.each([
 it('keeps numbers that mean something', () => {
   expect(normaliser([])('689513 files')).toBe('689513 files')
 })
+
+it('a request of 200,000 slashes is read at once', () => {
+  const startedAt = performance.now()
+  normaliser([])('/@'.repeat(100_000))
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})

@@ -30,8 +30,8 @@ const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*'
 const day = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*'
 
 const passing: readonly (readonly [RegExp, string])[] = [
-  // Where the programs of sessions are at home, on whatever machine.
-  [/(?:\/[\w.@+-]+)+\/sessions\/s_[0-9a-hjkmnp-tv-z]{18}/g, '<home>'],
+  // Where the programs of sessions are at home, on whatever machine. Bounded: a request of slashes would be gone through anew from each of them.
+  [/(?:\/[\w.@+-]+){1,40}\/sessions\/s_[0-9a-hjkmnp-tv-z]{18}/g, '<home>'],
   [/(?<![0-9a-zA-Z])[trsqwenkc]_[0-9a-hjkmnp-tv-z]{18}(?![0-9a-z])/g, '<id>'],
   [/(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])/gi, '<uuid>'],
   [/(?<![0-9a-f])[0-9a-f]{32,128}(?![0-9a-f])/g, '<hex>'],
