@@ -8,7 +8,7 @@ import { commandFailpoints, failpoints, gitFailpoints, remoteFailpoints, transac
 
 const src = fileURLToPath(new URL('../../src', import.meta.url))
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== 'failpoint.ts')
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== 'base/failpoint.ts')
   .map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }))
 
 function inSource(): string[] {

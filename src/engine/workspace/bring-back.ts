@@ -2,9 +2,9 @@ import { realpath, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isInside, workspacePath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
-import { putEntry, sameBytes, setDirectoryMode } from '../../files/put-entry.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { type Entry, entryAt, entryIfAny, sameContent, sameInCopy } from '../../sandbox/files/entry.ts'
+import { putEntry, sameBytes, setDirectoryMode } from '../../sandbox/files/put-entry.ts'
 import { readTree, type Tree } from './tree.ts'
 
 /** What became of the files that differ between a copy and its base. Directories appear only among what stayed behind. */

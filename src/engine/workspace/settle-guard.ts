@@ -6,7 +6,16 @@ import { openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'
 import { findPlanted } from './find-planted.ts'
-import { allRecords, type GuardRecord, inPlace, isLeft, livingOthers, readRecord, removeRecord, writeRecord } from './guard-record.ts'
+import {
+  allRecords,
+  type GuardRecord,
+  inPlace,
+  isLeft,
+  livingOthers,
+  readRecord,
+  removeRecord,
+  writeRecord,
+} from './guard-record.ts'
 import { bringGitBack, newWorktrees } from './private-git/bring-back.ts'
 import { sweepPrivateGits } from './private-git/private-gits.ts'
 import { quarantine } from './quarantine.ts'

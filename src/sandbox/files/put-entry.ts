@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename, symlink, unlink } from 'node:fs/promises'
-import { type DirectoryHandle, isAbsence, noFollow } from '../sandbox/files/directory-handle.ts'
-import type { Entry } from '../sandbox/files/entry.ts'
+import { type DirectoryHandle, isAbsence, noFollow } from './directory-handle.ts'
+import type { Entry } from './entry.ts'
 
 /** Puts one entry of the copy into a directory of the original, in the place of `there`, and gives it to whom the old one or the directory belongs. */
 export async function putEntry(

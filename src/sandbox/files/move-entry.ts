@@ -1,10 +1,10 @@
 import { renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { type DirectoryHandle, isAbsence, openIn } from '../sandbox/files/directory-handle.ts'
-import { entryAt } from '../sandbox/files/entry.ts'
-import { letIn, letRead } from '../sandbox/files/let-in.ts'
-import { removeEntry } from '../sandbox/files/remove-tree.ts'
+import { type DirectoryHandle, isAbsence, openIn } from './directory-handle.ts'
+import { entryAt } from './entry.ts'
+import { letIn, letRead } from './let-in.ts'
 import { putEntry } from './put-entry.ts'
+import { removeEntry } from './remove-tree.ts'
 
 interface Place {
   readonly parent: DirectoryHandle
