@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../src/domain/event/event.ts'
 import { eventsOf, findViolations, processesOf } from './check.ts'
 import { CrashHome, killIfThere, pause } from './home.ts'
-import { type Acknowledged, create, play } from './scenario.ts'
+import { type Acknowledged, create, marksOf, play } from './scenario.ts'
 
 const home = new CrashHome()
 beforeAll(() => home.start())
@@ -86,22 +86,26 @@ test('while the database is killed and started again the API answers 503, agents
   expect(await followed).toEqual(await eventsOf(home, slow.id))
 })
 
-test('runs given up because the database hung for longer than a lease go back to the queue and complete', {
+test('while the database hangs for longer than a lease an agent stands still, and goes on with the same run afterwards', {
   timeout: 90_000,
 }, async () => {
   const tag = 'hanging'
-  const task = await create(home, { kind: 'stall-once', tag })
-  await until(async () => (await home.ask((client) => client.getTask(task.id))).runs.some((run) => run.walls !== null))
-  const run = (await home.ask((client) => client.getTask(task.id))).runs[0]!.id
-  await until(async () => processesOf([run]).length > 0)
+  const task = await create(home, { kind: 'ticking', tag })
+  const view = await home.ask((client) => client.getTask(task.id))
+  await until(async () => marksOf(view).length > 1)
+  const [run] = (await home.ask((client) => client.getTask(task.id))).runs
+  const agents = processesOf([run!.id]).map(({ pid }) => pid)
+  expect(agents).not.toEqual([])
   const frozen = home.databaseProcesses()
   for (const pid of frozen) process.kill(pid, 'SIGSTOP')
   try {
-    await until(async () => processesOf([run]).length === 0)
+    await until(async () => agents.every(isStopped))
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT')
   }
+  writeFileSync(join(view.workspace, 'finish'), '')
   await until(async () => (await home.ask((client) => client.getTask(task.id))).state === 'completed')
+  expect((await home.ask((client) => client.getTask(task.id))).runs).toMatchObject([{ id: run!.id, outcome: 'succeeded' }])
   expect(await findViolations(home, [task], tag)).toEqual([])
 })
 
@@ -118,6 +122,10 @@ test('PAWL_FAILPOINT names a place and what happens there', { timeout: 60_000 },
     await other.close()
   }
 })
+
+/** One that has ended, as each `sleep` between two marks does, runs no more either. */
+const isStopped = (pid: number) =>
+  !existsSync(`/proc/${pid}/stat`) || /^\d+ \(.*\) [TZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
 
 async function follow(task: Acknowledged): Promise<Event[]> {
   const events: Event[] = []
