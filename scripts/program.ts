@@ -37,13 +37,15 @@ export async function writeOwnPrograms(dist: string): Promise<void> {
     await program.close()
   }
 
-  // The thread for what users, agents and models wrote. Its libraries stay dependencies.
-  const thread = await rolldown({
-    cwd: root,
-    input: { 'thread-program': 'src/bounded/thread-program.ts' },
-    platform: 'node',
-    external: /^[^./]/,
-  })
-  await thread.write({ dir: resolve(dist, 'bounded'), format: 'esm', sourcemap: false })
-  await thread.close()
+  // The threads for what users, agents and models wrote. Their libraries stay dependencies.
+  for (const folder of ['bounded', 'task-file']) {
+    const thread = await rolldown({
+      cwd: root,
+      input: { 'thread-program': `src/${folder}/thread-program.ts` },
+      platform: 'node',
+      external: /^[^./]/,
+    })
+    await thread.write({ dir: resolve(dist, folder), format: 'esm', sourcemap: false })
+    await thread.close()
+  }
 }

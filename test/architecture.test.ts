@@ -15,7 +15,8 @@ const allowed: Record<string, readonly string[]> = {
   redact: [],
   base: ['../package'],
   sandbox: [],
-  bounded: ['cli/task-file'],
+  bounded: [],
+  'task-file': ['config', 'agents/index', 'bounded'],
   agents: [
     'sandbox/port',
     'sandbox/process',
@@ -63,6 +64,7 @@ const allowed: Record<string, readonly string[]> = {
   client: [],
   cli: [
     'client',
+    'task-file',
     'gateway/recordings',
     'config',
     'sandbox/process/descriptors',
@@ -166,6 +168,7 @@ const byPath: Record<string, string> = {
   'daemon/doctor/doctor.ts': 'the homes of sessions, for names alone',
   'tools/ssh/connection.ts': 'keys in the records of a run, which agents never see',
   // The user, at the user's own word, with the rights of whoever calls.
+  'task-file/source.ts': 'a file that the user names',
   cli: "the user's own folders, at the user's own word",
   library: 'a file that the caller names',
   'agents/claude-code/probe.ts': 'the home of the user',

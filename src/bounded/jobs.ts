@@ -1,6 +1,3 @@
-import type { TaskFile } from '../cli/task-file/read.ts'
-import type { ErrorCode } from '../domain/error.ts'
-
 /** What a thread can be asked for. */
 export interface Jobs {
   /** Refuses a JSON schema that cannot be checked. */
@@ -10,21 +7,10 @@ export interface Jobs {
     readonly input: { readonly schema: string; readonly text: string }
     readonly output: { readonly text: string } | { readonly fault: string }
   }
-  /** Reads a task file: its tasks, or what is wrong with it. */
-  readTasks: {
-    readonly input: { readonly text: string; readonly shown: string; readonly folder: string }
-    readonly output: { readonly file: TaskFile } | RefusedText
-  }
   /** Compiles the pattern that the following jobs search for. */
   search: { readonly input: { readonly pattern: string; readonly ignoreCase: boolean }; readonly output: null }
   /** Finds that pattern in the lines of a file. */
   lines: { readonly input: Searched; readonly output: Found }
-}
-
-export interface RefusedText {
-  readonly code: ErrorCode
-  readonly fault: string
-  readonly details: Record<string, unknown> | undefined
 }
 
 export interface Searched {
@@ -46,5 +32,3 @@ export interface ShownLine {
   /** Without the rest of a line that is very long. */
   readonly text: string
 }
-
-export type Answers = { readonly output: Jobs[keyof Jobs]['output'] } | { readonly error: string }

@@ -2,10 +2,25 @@ import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Gate } from '../base/gate.ts'
 import { PawlError } from '../domain/error.ts'
-import type { Answers, Jobs } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
+
+/** What a thread can be asked for, by name. */
+export type JobList<All> = { [Name in keyof All]: { readonly input: unknown; readonly output: unknown } }
 
 /** Has one job done on the thread. Rejects with `TookTooLong` once all jobs together have taken longer than they may. */
-export type Ask = <Name extends keyof Jobs>(name: Name, input: Jobs[Name]['input']) => Promise<Jobs[Name]['output']>
+export type Ask<All extends JobList<All> = Jobs> = <Name extends keyof All>(
+  name: Name,
+  input: All[Name]['input'],
+) => Promise<All[Name]['output']>
+
+/** The file `thread-program.ts` of a folder of `src`, which serves these jobs; `from` is the address of a module in that folder. */
+export interface ThreadProgram<All extends JobList<All>> {
+  readonly folder: string
+  readonly from: string
+  readonly serves?: All
+}
+
+const patterns: ThreadProgram<Jobs> = { folder: 'bounded', from: import.meta.url }
 
 export interface ThreadLimits {
   /** How many may have a thread at once. */
@@ -22,10 +37,20 @@ const startMs = 30_000
 const mostMegabytes = 256
 
 /** Lends a thread to `work`, for what can keep a processor busy for as long as its author likes. A thread that fails, or is late, is ended. */
-export function onThread<T>({ line, deadlineMs, signal }: ThreadLimits, work: (ask: Ask) => Promise<T>): Promise<T> {
+export function onThread<T>(limits: ThreadLimits, work: (ask: Ask) => Promise<T>): Promise<T>
+export function onThread<T, All extends JobList<All>>(
+  limits: ThreadLimits,
+  work: (ask: Ask<All>) => Promise<T>,
+  program: ThreadProgram<All>,
+): Promise<T>
+export function onThread<T>(
+  { line, deadlineMs, signal }: ThreadLimits,
+  work: (ask: Ask) => Promise<T>,
+  program: Pick<ThreadProgram<Jobs>, 'folder' | 'from'> = patterns,
+): Promise<T> {
   return line(async () => {
     signal?.throwIfAborted()
-    const worker = spare.take() ?? startThread()
+    const worker = spare.take(program.folder) ?? startThread(program)
     const { promise: failed, reject: fail } = Promise.withResolvers<never>()
     failed.catch(() => undefined)
     const aborted = () => fail(signal!.reason)
@@ -43,7 +68,7 @@ export function onThread<T>({ line, deadlineMs, signal }: ThreadLimits, work: (a
         await within(startMs, started.get(worker)!)
         const startedAt = performance.now()
         worker.postMessage({ name, input })
-        const answer = await within(left, new Promise<Answers>((resolve) => worker.once('message', resolve)))
+        const answer = await within(left, new Promise<Answer>((resolve) => worker.once('message', resolve)))
         left -= performance.now() - startedAt
         isIdle = true
         if ('error' in answer) throw new PawlError('invalid', answer.error)
@@ -54,7 +79,7 @@ export function onThread<T>({ line, deadlineMs, signal }: ThreadLimits, work: (a
       signal?.removeEventListener('abort', aborted)
       worker.off('error', broken)
       worker.off('exit', ended)
-      if (isIdle) spare.keep(worker)
+      if (isIdle) spare.keep(worker, program.folder)
       else await worker.terminate()
     }
 
@@ -67,10 +92,12 @@ export function onThread<T>({ line, deadlineMs, signal }: ThreadLimits, work: (a
   })
 }
 
+type Answer = { readonly output: unknown } | { readonly error: string }
+
 const started = new WeakMap<Worker, Promise<unknown>>()
 
-function startThread(): Worker {
-  const worker = new Worker(programFile(), {
+function startThread(program: Pick<ThreadProgram<Jobs>, 'folder' | 'from'>): Worker {
+  const worker = new Worker(programFile(program), {
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
@@ -81,8 +108,8 @@ function startThread(): Worker {
 
 /** A thread takes 50 ms and more to start. One that is done waits a while for the next job; it keeps no process alive. */
 const spare = {
-  waiting: new Map<Worker, () => void>(),
-  keep(worker: Worker): void {
+  waiting: new Map<Worker, { readonly folder: string; readonly leave: () => void }>(),
+  keep(worker: Worker, folder: string): void {
     const leave = () => {
       clearTimeout(timer)
       worker.off('error', leave)
@@ -97,10 +124,11 @@ const spare = {
     worker.on('error', leave)
     worker.on('exit', leave)
     worker.unref()
-    this.waiting.set(worker, leave)
+    this.waiting.set(worker, { folder, leave })
   },
-  take(): Worker | undefined {
-    for (const [worker, leave] of this.waiting) {
+  take(wanted: string): Worker | undefined {
+    for (const [worker, { folder, leave }] of this.waiting) {
+      if (folder !== wanted) continue
       leave()
       worker.ref()
       return worker
@@ -111,13 +139,13 @@ const spare = {
 const spareMs = 10_000
 
 /** A file of its own in an installed package, and beside this one in a checkout. */
-function programFile(): URL {
-  const places = ['./thread-program.ts', './bounded/thread-program.js', '../bounded/thread-program.js']
-  const found = places.map((place) => new URL(place, import.meta.url)).find((place) => existsSync(place))
+function programFile({ folder, from }: { readonly folder: string; readonly from: string }): URL {
+  const places = ['./thread-program.ts', `./${folder}/thread-program.js`, `../${folder}/thread-program.js`]
+  const found = places.map((place) => new URL(place, from)).find((place) => existsSync(place))
   if (!found)
     throw new PawlError(
       'unavailable',
-      'The program for untrusted patterns (bounded/thread-program.js) is missing from this installation of Pawl. Install Pawl again.',
+      `The program for untrusted text (${folder}/thread-program.js) is missing from this installation of Pawl. Install Pawl again.`,
     )
   return found
 }

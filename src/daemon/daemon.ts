@@ -42,6 +42,7 @@ import { withLock } from '../store/embedded/lock.ts'
 import { migrateStore } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import { bindTask } from '../store/tasks.ts'
+import { readTaskTextOnThread } from '../task-file/read-on-thread.ts'
 import { createContexts } from '../telemetry/contexts.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { otlpVariables } from '../telemetry/settings.ts'
@@ -58,7 +59,6 @@ import { createMachineWalls, type MachineWalls, tryWalls } from './machine/sandb
 import { createServers } from './mcp-servers.ts'
 import { capsOf, moneyOf } from './money.ts'
 import { openSender, recallsOf } from './notifications.ts'
-import { readTaskText } from './read-task-text.ts'
 import { serveHttp } from './serve-http.ts'
 import { settingsKeeper } from './settings.ts'
 import { createStarted, type Started } from './started.ts'
@@ -289,7 +289,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       allowsPrivatePush: config.push.allowPrivate,
       allowsPrivateListeners: config.a2a.push.allowPrivate,
       elaborate: config.elaborate,
-      readTaskText,
+      readTaskText: readTaskTextOnThread,
       readWhen: parseWhen,
       proving: {
         home: config.home,

@@ -36,7 +36,6 @@ export const layers: Record<string, Layers> = {
     'connecting',
     'finding',
     'requests',
-    'task-file',
     'watching',
     'service',
     'top',

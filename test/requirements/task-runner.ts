@@ -103,7 +103,7 @@ export const taskRunner = {
     shown: [
       'test/engine/task-fields.test.ts > is stored whole, decided, and shown',
       'test/engine/task-fields.test.ts > is refused if it names %s',
-      'src/cli/task-file/read.test.ts > says everything that a task can be told',
+      'src/task-file/read.test.ts > says everything that a task can be told',
       'test/real-agents/restrictions.test.ts > the real claude reads a folder that the task names, and cannot write to it',
     ],
   },

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { invalid } from '../../domain/error.ts'
 import type { ScheduleView } from '../../domain/schedule/schedule.ts'
 import type { NewTasks } from '../../domain/view/view.ts'
+import type { TaskFile } from '../../task-file/read.ts'
 import { type Connection, withConnection } from '../connecting/connect.ts'
 import {
   agentOf,
@@ -15,8 +16,8 @@ import {
   taskRequest,
   workspaceOf,
 } from '../requests/task-request.ts'
-import type { TaskFile } from '../task-file/read.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { readStdin } from '../terminal/stdin.ts'
 
 interface AddOptions extends TaskOptions {
   file?: string
@@ -83,8 +84,12 @@ async function addFile(cli: Cli, words: string[], options: AddOptions & { file: 
       `With --file, ${flagOf(other)} is said of each task in the file; only ${forAll.map(flagOf).join(', ')} may be given for all.`,
     )
   if (key !== undefined && idempotent) throw invalid('Name one of --key and --idempotent.')
-  const { readTaskFile } = await import('../task-file/read.ts')
-  const { tasks, schedules, attachments, source } = await readTaskFile(cli.cwd, file)
+  const { readTaskFile, readTaskText } = await import('../../task-file/read.ts')
+  const { maxFileBytes } = await import('../../task-file/source.ts')
+  const { tasks, schedules, attachments, source } =
+    file === '-'
+      ? readTaskText(await readStdin(maxFileBytes), { shown: '<stdin>', folder: cli.cwd })
+      : await readTaskFile(cli.cwd, file)
   assertOnePlace(options)
   const workspace = options.workspace === undefined ? undefined : await workspaceOf(cli.cwd, options.workspace)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {

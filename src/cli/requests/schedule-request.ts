@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { parseDuration } from '../../config/duration.ts'
 import { parseWhen } from '../../config/when.ts'
 import { didYouMean } from '../../domain/base/nearest.ts'
+import { oneOf } from '../../domain/base/one-of.ts'
 import { invalid, notFound } from '../../domain/error.ts'
 import { catchUps, type NewSchedule, overlaps, type When } from '../../domain/schedule/schedule.ts'
 import type { Runtime } from '../../operations/runtime.ts'
+import type { Policies } from '../../task-file/schedule.ts'
 import { ambiguous, fits, isPartOfId, isWholeId } from '../finding/find.ts'
 import { oneLine } from '../text/plain.ts'
-import { oneOf } from './task-caps.ts'
 
 export interface ScheduleOptions {
   as?: string
@@ -63,9 +64,6 @@ export function whenOf(options: ScheduleOptions): When | undefined {
   const when = parseWhen(text, { timeZone: tz })
   return when.kind === 'idle' ? { ...when, of: oneOf('--idle-of', idleOf, ['agent', 'session'] as const) ?? 'agent' } : when
 }
-
-/** Everything but when and what, as far as it is said. */
-export type Policies = { -readonly [K in 'name' | 'session' | 'overlap' | 'catchUp' | 'jitterMs']?: NonNullable<NewSchedule[K]> }
 
 export function policiesOf(options: ScheduleOptions): Policies {
   const overlap = oneOf('--overlap', options.overlap, overlaps)

@@ -1,7 +1,6 @@
-import { didYouMean } from '../../domain/base/nearest.ts'
+import { oneOf } from '../../domain/base/one-of.ts'
 import { invalid } from '../../domain/error.ts'
 import type { NewTask } from '../../domain/view/view.ts'
-import { oneLine } from '../text/plain.ts'
 import type { TaskOptions } from './task-options.ts'
 
 type BudgetOptions = Pick<TaskOptions, 'budgetUsd' | 'budgetTokens' | 'budgetTurns' | 'budgetTime' | 'budgetRunUsd'>
@@ -106,12 +105,6 @@ function share(option: string, written: string | undefined): number | undefined 
   const number = /^\d(\.\d+)?$/.test(written) ? Number(written) : Number.NaN
   if (!(number >= 0 && number <= 1)) throw invalid(`${option} must be a part between 0 and 1, such as 0.5.`)
   return number
-}
-
-export function oneOf<const T extends string>(option: string, given: string | undefined, known: readonly T[]): T | undefined {
-  const found = known.find((one) => one === given)
-  if (given === undefined || found !== undefined) return found
-  throw invalid(`"${oneLine(given)}" is not known to ${option}${didYouMean(given, known)} There is: ${known.join(', ')}.`)
 }
 
 /** The fields that have a value; undefined if none has. */

@@ -1,8 +1,7 @@
-import { elapsed } from '../../domain/base/elapsed.ts'
 import type { CostKnowledge } from '../../domain/money/cost.ts'
 import { oneLine } from './plain.ts'
 
-export { elapsed as formatElapsed } from '../../domain/base/elapsed.ts'
+export { elapsed as formatElapsed, formatTime, formatUntil } from '../../domain/base/elapsed.ts'
 
 /** How long ago, in one unit: "now", "40 s", "5 m", "3 h", "2 d". */
 export function formatAge(ms: number): string {
@@ -12,23 +11,6 @@ export function formatAge(ms: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} m`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
   return `${Math.floor(seconds / 86_400)} d`
-}
-
-/** Local time; the day only when it is not today. */
-export function formatTime(iso: string, now = new Date()): string {
-  const at = new Date(iso)
-  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`
-  if (at.toDateString() === now.toDateString()) return time
-  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
-}
-
-/** How long it is until then: "in 40 s", "in 1 h 59 m", "in 3 d 04 h"; "now" when that has passed. */
-export function formatUntil(iso: string, nowMs = Date.now()): string {
-  const leftMs = Date.parse(iso) - nowMs
-  if (leftMs <= 0) return 'now'
-  const days = Math.floor(leftMs / 86_400_000)
-  if (days > 0) return `in ${days} d ${pad(Math.floor((leftMs % 86_400_000) / 3_600_000))} h`
-  return `in ${elapsed(Math.ceil(leftMs / 1_000) * 1_000)}`
 }
 
 export const formatClock = (iso: string) => {

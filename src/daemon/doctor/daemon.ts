@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
-import { formatTime, formatUntil } from '../../cli/text/format.ts'
 import type { Client } from '../../client/index.ts'
 import type { Config } from '../../config/config.ts'
+import { formatTime, formatUntil } from '../../domain/base/elapsed.ts'
 import type { Found } from '../../domain/view/doctor.ts'
 import { findDaemon } from '../machine/run-file.ts'
 

@@ -9,3 +9,20 @@ export function elapsed(ms: number): string {
 }
 
 const pad = (n: number) => String(n).padStart(2, '0')
+
+/** Local time; the day only when it is not today. */
+export function formatTime(iso: string, now = new Date()): string {
+  const at = new Date(iso)
+  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`
+  if (at.toDateString() === now.toDateString()) return time
+  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
+}
+
+/** How long it is until then: "in 40 s", "in 1 h 59 m", "in 3 d 04 h"; "now" when that has passed. */
+export function formatUntil(iso: string, nowMs = Date.now()): string {
+  const leftMs = Date.parse(iso) - nowMs
+  if (leftMs <= 0) return 'now'
+  const days = Math.floor(leftMs / 86_400_000)
+  if (days > 0) return `in ${days} d ${pad(Math.floor((leftMs % 86_400_000) / 3_600_000))} h`
+  return `in ${elapsed(Math.ceil(leftMs / 1_000) * 1_000)}`
+}

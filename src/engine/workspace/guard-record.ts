@@ -125,7 +125,7 @@ export async function livingOthers(home: string, root: string, file: string): Pr
  * One at a time puts guards into a place or takes them out of it, in all processes of this home: what one reads of the others must hold until it has done its own part.
  * Places share locks by the beginning of their marks, so that their number is bounded. Not to be asked for by whoever has it.
  */
-export async function inPlace<T>(home: string, root: string, work: () => Promise<T>): Promise<T> {
+export async function underGuardLock<T>(home: string, root: string, work: () => Promise<T>): Promise<T> {
   const folder = join(home, 'workspace.locks', markOf(root).slice(0, 2))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return withLock(folder, work, { busyWith: 'putting a workspace in order' })

@@ -14,7 +14,7 @@ import { capture } from './capture.ts'
 import { type Cover, coveredNote, coverWorkspace, listed } from './cover.ts'
 import { type FoundAll, findCode } from './find-code.ts'
 import { digestOf } from './find-planted.ts'
-import { type Before, type GuardRecord, inPlace, livingOthers, recordFile, writeRecord } from './guard-record.ts'
+import { type Before, type GuardRecord, livingOthers, recordFile, underGuardLock, writeRecord } from './guard-record.ts'
 import { type MaskPlan, type PlannedMask, planMasks } from './masks.ts'
 import { gitsIn, noPrivateGits, type PrivateGits, preparePrivateGits } from './private-git/private-gits.ts'
 import { placeAt } from './same-place.ts'
@@ -76,7 +76,7 @@ export async function guardWorkspace(options: GuardOptions): Promise<Guard> {
   // Whoever works around it may have put a link, or another folder, in its place since it was looked at.
   if (mark !== undefined && (root !== source || (await placeAt(root)) !== mark))
     throw new PawlError('invalid', `The workspace ${path} was exchanged while the run began; try again.`)
-  return inPlace(home, root, () => guardRoot(options, root))
+  return underGuardLock(home, root, () => guardRoot(options, root))
 }
 
 /** To be called by whoever has the place to himself. */
@@ -158,7 +158,7 @@ async function guardRoot(options: GuardOptions, root: HostPath): Promise<Guard> 
       ],
       likeness: likenessOf({ plan, gits, record, found, cover }),
       settle({ keeps } = {}) {
-        const settled = inPlace(home, root, () => settleRecord(record, place, keeps ? parked : undefined))
+        const settled = underGuardLock(home, root, () => settleRecord(record, place, keeps ? parked : undefined))
         settling = settled.catch(() => undefined)
         return settled
       },
@@ -166,7 +166,7 @@ async function guardRoot(options: GuardOptions, root: HostPath): Promise<Guard> 
         await settling
         if (parked !== undefined) await dropParked(parked)
       },
-      release: () => inPlace(home, root, () => releaseRecord(record, place)),
+      release: () => underGuardLock(home, root, () => releaseRecord(record, place)),
       drop: gits.drop,
     }
   } catch (error) {

@@ -9,11 +9,11 @@ import { findPlanted } from './find-planted.ts'
 import {
   allRecords,
   type GuardRecord,
-  inPlace,
   isLeft,
   livingOthers,
   readRecord,
   removeRecord,
+  underGuardLock,
   writeRecord,
 } from './guard-record.ts'
 import { bringGitBack, newWorktrees } from './private-git/bring-back.ts'
@@ -159,7 +159,7 @@ export async function sweepGuards(home: string, paths: readonly CodePath[]): Pro
   await sweepParked(home)
   const settled: SettledRun[] = []
   const roots = new Set((await allRecords(home)).flatMap(({ record }) => (isLeft(record) ? [record.root] : [])))
-  for (const root of roots) settled.push(...(await inPlace(home, root, () => settleDead(home, root, paths))))
+  for (const root of roots) settled.push(...(await underGuardLock(home, root, () => settleDead(home, root, paths))))
   const named = (await allRecords(home)).flatMap(({ record }) => record.git.map(({ git }) => git))
   await sweepPrivateGits(home, new Set(named))
   return settled
@@ -168,7 +168,7 @@ export async function sweepGuards(home: string, paths: readonly CodePath[]): Pro
 /** Settles what one run of a dead process left, before its task may run again: what it covered must not be taken away from under the next run. */
 export async function settleGuardsOf(run: string, home: string, paths: readonly CodePath[]): Promise<SettledRun[]> {
   const left = (await allRecords(home)).find(({ record }) => record.run === run && isLeft(record))
-  return left ? inPlace(home, left.record.root, () => settleDead(home, left.record.root, paths)) : []
+  return left ? underGuardLock(home, left.record.root, () => settleDead(home, left.record.root, paths)) : []
 }
 
 /** Settles what dead processes left in one place, for whoever has it to himself. */
@@ -182,7 +182,7 @@ export async function settleDead(home: string, root: string, paths: readonly Cod
 
 /** Settles what an earlier run left in a copy that now lies at `root`. */
 export async function settleLeft(place: GuardPlace, root: string): Promise<Settled> {
-  return inPlace(place.home, root, async () => {
+  return underGuardLock(place.home, root, async () => {
     const record = await readRecord(place.file)
     return record ? settleRecord({ ...record, root: hostPath(root) }, place) : untouched
   })

@@ -9,7 +9,7 @@ import type { Command, Walls } from '../port.ts'
 import { leakingDescriptors } from '../process/descriptors.ts'
 import { findProgram, realPath } from '../process/program.ts'
 import { agentIdentity, mayExecute } from './identity.ts'
-import { initSource, isObeyedEarly, keptName } from './init.ts'
+import { fds, initSource, isObeyedEarly, keptName } from './init.ts'
 import { limiting } from './limits.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { MountTable } from './mount-table.ts'
@@ -31,9 +31,6 @@ export interface LaunchTools {
   readonly freezable: string | undefined
   readonly doors: Pick<SpareDoors, 'take'>
 }
-
-/** Descriptors of the outermost process; none of them reaches the agent. */
-export const fds = { channel: 3, args: 4, seccomp: 5, user: 6, network: 7 } as const
 
 /** Bubblewrap's own limit is 9000, with its command. */
 const mostOptions = 8_900

@@ -51,3 +51,6 @@ export const keptName = (name: string) => `PAWL_KEPT_${name}`
 /** Does the shell that goes before the agent, or the loader of programs itself, obey a variable of this name? Then only our init can carry it past. */
 export const isObeyedEarly = (name: string) =>
   /^(LD_|GLIBC_|MALLOC_|BASH|DYLD_)/.test(name) || ['ENV', 'SHELLOPTS', 'PS4', 'GCONV_PATH', 'LOCPATH', 'NLSPATH'].includes(name)
+
+/** Descriptors of the outermost process; none of them reaches the agent. */
+export const fds = { channel: 3, args: 4, seccomp: 5, user: 6, network: 7 } as const

@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Exit } from '../process/child.ts'
 import type { Started } from '../process/spawn.ts'
-import { fds } from './command-line.ts'
+import { fds } from './init.ts'
 
 /** What inside waits for. If we are dead before we say `go`, it notices and ends, and no agent starts. */
 export interface Inside {

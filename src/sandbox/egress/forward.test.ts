@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openDoor } from '../../engine/endpoint/testing.ts'
 import { pathBelow } from './forward.ts'
-import { openDoor, speak, startWebServer } from './testing.ts'
+import { speak, startWebServer } from './testing.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

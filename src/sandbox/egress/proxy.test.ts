@@ -5,8 +5,9 @@ import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
+import { type OpenedDoor, openDoor } from '../../engine/endpoint/testing.ts'
 import { proxyEnvironment } from './environment.ts'
-import { listen, type OpenedDoor, openDoor, openTunnel, speak, startCanary, startWebServer, ways } from './testing.ts'
+import { listen, openTunnel, speak, startCanary, startWebServer, ways } from './testing.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

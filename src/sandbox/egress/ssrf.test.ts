@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hosts, names, type OpenedDoor, openDoor, speak, startCanary, ways } from './testing.ts'
+import { type OpenedDoor, openDoor } from '../../engine/endpoint/testing.ts'
+import { hosts, names, speak, startCanary, ways } from './testing.ts'
 
 let canary: Awaited<ReturnType<typeof startCanary>>
 let opened: OpenedDoor

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path'
-import { faultsOf } from '../../config/problems.ts'
-import { didYouMean } from '../../domain/base/nearest.ts'
-import { isObject } from '../../domain/base/object.ts'
-import { invalid, PawlError } from '../../domain/error.ts'
-import { NewTasks } from '../../domain/view/view.ts'
+import { faultsOf } from '../config/problems.ts'
+import { didYouMean } from '../domain/base/nearest.ts'
+import { isObject } from '../domain/base/object.ts'
+import { invalid, PawlError } from '../domain/error.ts'
+import { NewTasks } from '../domain/view/view.ts'
 import { blocks, camel, type Field, inBlock, inTask, maps, refused, WrongValue, wholeChecks } from './fields.ts'
 import { scheduleOf, type WrittenSchedule } from './schedule.ts'
 import { type Path, readSource, tasksIn, type Written } from './source.ts'
@@ -21,9 +21,7 @@ export interface TaskFile {
 /** The tasks of a file, checked as far as that is possible without the engine. Paths in it are relative to its folder. All that is wrong with it is said at once. */
 export async function readTaskFile(cwd: string, named: string): Promise<TaskFile> {
   const file = resolve(cwd, named)
-  const shown = named === '-' ? '<stdin>' : named
-  const source = await readSource(file, named)
-  return readTaskText(source, { shown, folder: named === '-' ? cwd : dirname(file) })
+  return readTaskText(await readSource(file, named), { shown: named, folder: dirname(file) })
 }
 
 /** The same from a text; problems name lines of what is shown. */

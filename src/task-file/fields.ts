@@ -1,7 +1,7 @@
-import { adapters, presets } from '../../agents/index.ts'
-import { parseDuration } from '../../config/duration.ts'
-import { isObjectOrArray } from '../../domain/base/object.ts'
-import { mountForms, writtenMount } from '../requests/written-mount.ts'
+import { adapters, presets } from '../agents/index.ts'
+import { parseDuration } from '../config/duration.ts'
+import { isObjectOrArray } from '../domain/base/object.ts'
+import { mountForms, writtenMount } from '../domain/task/written-mount.ts'
 
 /** Where the value of a key goes in the request, and how it is read. A fault is the end of a sentence that begins with the key. */
 export interface Field {

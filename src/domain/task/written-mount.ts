@@ -1,4 +1,4 @@
-import type { TaskMount } from '../../domain/task/mount.ts'
+import type { TaskMount } from './mount.ts'
 
 export const mountForms = 'BASE, BASE/PART, each with :rw to write there, or ALIAS=BASE/PART'
 

@@ -1,11 +1,13 @@
-import { parseDuration } from '../../config/duration.ts'
-import { parseWhen } from '../../config/when.ts'
-import { isObjectOrArray } from '../../domain/base/object.ts'
-import { messageOf, PawlError } from '../../domain/error.ts'
-import { catchUps, overlaps, type When } from '../../domain/schedule/schedule.ts'
-import type { Policies } from '../requests/schedule-request.ts'
-import { oneOf } from '../requests/task-caps.ts'
+import { parseDuration } from '../config/duration.ts'
+import { parseWhen } from '../config/when.ts'
+import { isObjectOrArray } from '../domain/base/object.ts'
+import { oneOf } from '../domain/base/one-of.ts'
+import { messageOf, PawlError } from '../domain/error.ts'
+import { catchUps, type NewSchedule, overlaps, type When } from '../domain/schedule/schedule.ts'
 import { camel, WrongValue } from './fields.ts'
+
+/** Everything but when and what, as far as it is given. */
+export type Policies = { -readonly [K in 'name' | 'session' | 'overlap' | 'catchUp' | 'jitterMs']?: NonNullable<NewSchedule[K]> }
 
 export interface WrittenSchedule {
   readonly when: When

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml'
-import { invalid, messageOf } from '../../domain/error.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { invalid, messageOf } from '../domain/error.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -14,9 +13,8 @@ export interface Written {
 
 export const maxFileBytes = 20_000_000
 
-/** The text of a task file; `-` is standard input. */
+/** The text of a task file. */
 export async function readSource(file: string, shown: string): Promise<string> {
-  if (shown === '-') return readStdin(maxFileBytes)
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : `cannot be read: ${messageOf(error)}`
     throw invalid(`The task file ${shown} ${why}.`)
