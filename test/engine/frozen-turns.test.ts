@@ -81,12 +81,14 @@ it('a program that waits for its next turn plants nothing meanwhile, and nothing
 
   openToAgents(workspace)
   // Its timer is due by now. The reserved names are covered as in the first turn; what is planted elsewhere is found.
-  const tries = ['.vscode/x', '.git/hooks/x', '.husky/x', '.envrc/x']
+  // Its `.git` is its own: a hook there is nobody else's.
+  const tries = ['.vscode/x', '.husky/x', '.envrc/x', '.git/hooks/x']
   const second = await finish([{ plant: { afterMs: 0, files } }, { tries }, { sleep: 200 }], {
     workspace,
     session: first.task.session,
   })
-  expect(second.task.result?.text).toBe(tries.map((path) => `${path} EROFS`).join(', '))
+  expect(second.task.result?.text).toBe('.vscode/x EROFS, .husky/x EROFS, .envrc/x EROFS, .git/hooks/x written')
+  expect(existsSync(join(workspace, '.git/hooks/x'))).toBe(false)
   expect(quarantinedIn(second.events).toSorted()).toEqual(['.npmrc', 'sub/.envrc', 'sub/.vscode'])
   expect(planted(workspace)).toEqual([])
   expect((await waiting(first.task.session))?.pid).toBe(one?.pid)

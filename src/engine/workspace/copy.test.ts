@@ -59,18 +59,19 @@ describe('a workspace copy', () => {
 
   it('leaves no process behind when it is aborted, also none that its sandbox had started', async () => {
     const pidFile = join(root, 'pid')
+    const patience = { timeout: 20_000 }
     const aborting = new AbortController()
     const confine = async () => ['sh', '-c', 'sleep 300 & echo $! > "$0"; wait', pidFile]
-    const copying = copyTree(original, join(root, 'copy'), { without: '', signal: aborting.signal, confine })
+    const copying = copyTree(original, join(root, 'copy'), { without: join(original, 'sub/home'), signal: aborting.signal, confine })
     const failed = expect(copying).rejects.toThrow('aborted')
     const pid = await vi.waitFor(async () => {
       const written = Number(await readFile(pidFile, 'utf8'))
       expect(written).toBeGreaterThan(0)
       return written
-    })
+    }, patience)
     aborting.abort()
     await failed
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience)
   })
 
   it('leaves out our own home when it lies inside, and does not take its absence for a removal', async () => {
