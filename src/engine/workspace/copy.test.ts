@@ -62,7 +62,11 @@ describe('a workspace copy', () => {
     const patience = { timeout: 20_000 }
     const aborting = new AbortController()
     const confine = async () => ['sh', '-c', 'sleep 300 & echo $! > "$0"; wait', pidFile]
-    const copying = copyTree(original, join(root, 'copy'), { without: join(original, 'sub/home'), signal: aborting.signal, confine })
+    const copying = copyTree(original, join(root, 'copy'), {
+      without: join(original, 'sub/home'),
+      signal: aborting.signal,
+      confine,
+    })
     const failed = expect(copying).rejects.toThrow('aborted')
     const pid = await vi.waitFor(async () => {
       const written = Number(await readFile(pidFile, 'utf8'))
