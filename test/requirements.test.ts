@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testsNotPassed, testsNotWritten, titlesIn } from './requirements/evidence.ts'
+import { contractCallers, type Report, testsNotPassed, testsNotWritten, titlesIn } from './requirements/evidence.ts'
 import type { Requirement, TestName } from './requirements/requirement.ts'
 import { requirements } from './requirements.ts'
 
@@ -48,33 +48,48 @@ describe('the requirement manifest', () => {
 
 describe('the evidence for a requirement', () => {
   let project: string
+  let report: Report
 
   const shownBy = (...shown: [TestName, ...TestName[]]) => ({ 'S0-1': { means: 'A made-up requirement.', shown } })
 
   beforeAll(() => {
     project = mkdtempSync(join(tmpdir(), 'pawl-requirements-'))
+    const write = (file: string, ...lines: string[]) => writeFileSync(join(project, file), lines.join('\n'))
     mkdirSync(join(project, 'test/contracts'), { recursive: true })
-    writeFileSync(
-      join(project, 'test/contracts/pet.ts'),
-      "export const petContract = () => {\n  it('comes when called', () => {})\n}\n",
+    write(
+      'test/contracts/pet.ts',
+      'export const food = 3',
+      'export const petContract = ({ stubborn = false } = {}) => {',
+      "  it('is fed', () => {})",
+      "  it('comes when called', () => { if (stubborn) throw new Error('no') })",
+      '}',
     )
-    writeFileSync(
-      join(project, 'test/cat.test.ts'),
-      [
-        "import { petContract } from './contracts/pet.ts'",
-        "describe('a cat', () => {",
-        '  petContract()',
-        "  it('purrs (loudly)', () => {})",
-        "  it.skip('barks', () => {})",
-        "  it('swims', () => { throw new Error('no') })",
-        "  it.each([['mice'], ['fish']])(",
-        "    'eats %s',",
-        '    () => {},',
-        '  )',
-        "  for (const place of ['sofa', 'box']) it(`sleeps on the ${place}`, () => {})",
-        '})',
-      ].join('\n'),
+    write('test/dog.test.ts', "import { petContract } from './contracts/pet.ts'", 'petContract()')
+    write('test/hen.test.ts', "import { food } from './contracts/pet.ts'", "it('lays eggs', () => expect(food).toBe(3))")
+    write(
+      'test/cat.test.ts',
+      "import { petContract } from './contracts/pet.ts'",
+      "describe('a cat', () => {",
+      '  petContract({ stubborn: true })',
+      "  it('purrs (loudly)', () => {})",
+      "  it.skip('barks', () => {})",
+      "  it('swims', () => { throw new Error('no') })",
+      "  it.each([['mice'], ['fish']])(",
+      "    'eats %s',",
+      '    () => {},',
+      '  )',
+      "  it.each([['milk'], ['water']])('drinks %s', (what) => expect(what).toBe('milk'))",
+      "  it.each([])('%s', () => {})",
+      "  for (const place of ['sofa', 'box']) it(`sleeps on the ${place}`, () => {})",
+      "  for (const room of ['hall', 'attic']) it.skipIf(room === 'attic')(`hides in the ${room}`, () => {})",
+      '})',
     )
+
+    const out = join(project, 'report.json')
+    const options = ['--root', project, '--globals', '--reporter=json', `--outputFile=${out}`]
+    const run = spawnSync(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...options])
+    expect(run.status).toBe(1)
+    report = JSON.parse(readFileSync(out, 'utf8'))
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -101,36 +116,67 @@ describe('the evidence for a requirement', () => {
   })
 
   it('counts only if the test passed in the run', () => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const out = join(project, 'report.json')
-    const run = spawnSync(process.execPath, [
-      vitest,
-      'run',
-      '--root',
-      project,
-      '--globals',
-      '--reporter=json',
-      `--outputFile=${out}`,
-    ])
-    expect(run.status).toBe(1)
-    const report = JSON.parse(readFileSync(out, 'utf8'))
-
     const passed = shownBy(
       'test/cat.test.ts > purrs (loudly)',
       'test/cat.test.ts > eats %s',
       'test/cat.test.ts > sleeps on the ${place}',
-      'test/contracts/pet.ts > comes when called',
+      'test/contracts/pet.ts > is fed',
     )
     expect(testsNotPassed(passed, report, project)).toEqual([])
 
     const notPassed = shownBy('test/cat.test.ts > swims', 'test/cat.test.ts > barks', 'test/dog.test.ts > purrs (loudly)')
     expect(testsNotPassed(notPassed, report, project)).toEqual([
-      'S0-1: "swims" of test/cat.test.ts did not pass in this run.',
-      'S0-1: "barks" of test/cat.test.ts did not pass in this run.',
-      'S0-1: "purrs (loudly)" of test/dog.test.ts did not pass in this run.',
+      'S0-1: "swims" of test/cat.test.ts did not pass.',
+      'S0-1: "barks" of test/cat.test.ts did not pass.',
+      'S0-1: "purrs (loudly)" of test/dog.test.ts did not run.',
     ])
   })
+
+  it('is every case of a table or template, and at least one', () => {
+    const cases = shownBy('test/cat.test.ts > drinks %s', 'test/cat.test.ts > hides in the ${room}')
+    expect(testsNotPassed(cases, report, project)).toEqual([
+      'S0-1: "drinks water" of test/cat.test.ts did not pass.',
+      'S0-1: "hides in the attic" of test/cat.test.ts did not pass.',
+    ])
+
+    const purrsOnly = {
+      testResults: report.testResults.map((file) => ({ ...file, assertionResults: onlyTitled(file, 'purrs (loudly)') })),
+    }
+    expect(testsNotPassed(shownBy('test/cat.test.ts > %s'), purrsOnly, project)).toEqual([
+      'S0-1: "%s" of test/cat.test.ts did not run.',
+    ])
+  })
+
+  it('is a contract suite with everybody who calls it', () => {
+    expect(testsNotPassed(shownBy('test/contracts/pet.ts > comes when called'), report, project)).toEqual([
+      'S0-1: "comes when called" of test/cat.test.ts did not pass.',
+    ])
+
+    const fed = shownBy('test/contracts/pet.ts > is fed')
+    const withoutDog = { testResults: report.testResults.filter(({ name }) => !name.endsWith('dog.test.ts')) }
+    expect(testsNotPassed(fed, withoutDog, project)).toEqual(['S0-1: test/dog.test.ts did not run test/contracts/pet.ts.'])
+
+    const catAtRest = {
+      testResults: report.testResults.map((file) => ({
+        ...file,
+        assertionResults: file.name.endsWith('cat.test.ts') ? onlyTitled(file, 'purrs (loudly)') : file.assertionResults,
+      })),
+    }
+    expect(testsNotPassed(fed, catAtRest, project)).toEqual(['S0-1: test/cat.test.ts did not run test/contracts/pet.ts.'])
+    expect(testsNotPassed(fed, { testResults: [] }, project)).toContain('S0-1: "is fed" of test/contracts/pet.ts did not run.')
+  })
+
+  it('knows every file of this repository that calls a contract suite', () => {
+    const calling = globSync('{src,test}/**/*.test.ts', { cwd: root }).filter((file) =>
+      /^\s*\w+Contract\(/m.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(calling.length).toBeGreaterThan(10)
+    expect([...contractCallers(root).values()].flat().toSorted()).toEqual(calling.toSorted())
+  })
 })
+
+const onlyTitled = ({ assertionResults }: Report['testResults'][number], wanted: string) =>
+  assertionResults.filter(({ title }) => title === wanted)
 
 describe('npm run requirements', () => {
   const script = join(root, 'scripts/requirements.ts')
