@@ -78,3 +78,15 @@ it('an answer that no run has worked with is said again when the task is tried a
   await daemon.runtime.retryTask(id, { fresh: true, by: 'test' })
   await until(async () => (await daemon.runtime.getTask(id)).state === 'blocked')
 })
+
+it('a question ends with the task that asked it: whoever answers later is told', async () => {
+  const { id } = await begin(asking(['Which port?']))
+  await eventsUntil(daemon, id, isResting)
+  const [port] = (await daemon.runtime.getTask(id)).questions
+  await daemon.runtime.cancelTask(id, { now: false, by: 'test' })
+  const { state, questions } = await daemon.runtime.getTask(id)
+  expect({ state, questions }).toMatchObject({ state: 'cancelled', questions: [{ id: port!.id, state: 'cancelled' }] })
+  const events = await daemon.runtime.readEvents(id, { after: 0, limit: 500 })
+  expect(events.find((event) => event.type === 'question.closed')?.data).toEqual({ questionId: port!.id, state: 'cancelled' })
+  await expect(answer(port!.id, '80')).rejects.toThrow('needs no answer any more')
+})

@@ -48,6 +48,20 @@ describe('whatever is asked for in whatever order', () => {
   })
   afterAll(() => close?.())
 
+  it.each(['failed', 'timed_out', 'cancelled', 'over_budget'] as const)(
+    'a task that ended as %s goes on when somebody retries it',
+    async (outcome) => {
+      const { verbs, caller, add, begin, settler, stateOf, end } = parts
+      const { id } = await add({ once: true })
+      const category = outcome === 'failed' ? { category: 'internal' as const } : {}
+      await settler.settleRun(await begin(id), { outcome, text: '', ...category })
+      expect(await stateOf(id)).toBe(outcome)
+      expect((await verbs.retryTask(id, caller)).state).toBe('queued')
+      await end(id, 'succeeded')
+      expect(await stateOf(id)).toBe('completed')
+    },
+  )
+
   it.each([1, 2, 3, 4])('no task ever makes a move that is not in the table (seed %i)', async (seed) => {
     const { verbs, caller, db, begin } = parts
     const below = chanceOf(seed)

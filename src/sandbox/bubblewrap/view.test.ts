@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
@@ -99,6 +99,14 @@ describe.each(starters)('what an agent sees that %s started', (starter) => {
       'zero',
     ]
     expect(devices).toEqual([...harmless, 'localhost', 'localhost'])
+  })
+
+  test('processes, shared memory and names are its own, not those of the machine', async () => {
+    const kinds = ['pid', 'ipc', 'uts']
+    const inside = await lines(`for kind in ${kinds.join(' ')}; do readlink /proc/self/ns/$kind; done`)
+    expect(inside.map((space) => space.split(':')[0])).toEqual(kinds)
+    const outside = kinds.map((kind) => readlinkSync(`/proc/self/ns/${kind}`))
+    expect(inside.filter((space) => outside.includes(space))).toEqual([])
   })
 
   test('a mount is seen where it was asked for, read-only or writable, and a file is mounted like a folder', async () => {
