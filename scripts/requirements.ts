@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Report, testsNotPassed } from '../test/requirements/evidence.ts'
-import type { Requirement } from '../test/requirements/requirement.ts'
+import type { Bringer, Requirement } from '../test/requirements/requirement.ts'
 import { requirements } from '../test/requirements.ts'
 
 const usage = `npm run requirements                  counts, and what is still open
@@ -24,7 +24,7 @@ function counts() {
   }
 }
 
-const nameOf = (bringer: number | string) => (typeof bringer === 'number' ? `issue ${bringer}` : bringer)
+const nameOf = (bringer: Bringer) => `issue ${bringer}`
 
 function print() {
   const { total, shown, open, notOurs } = counts()

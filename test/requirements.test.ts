@@ -11,7 +11,24 @@ const root = join(import.meta.dirname, '..')
 const manifest: Readonly<Record<string, Requirement>> = requirements
 
 /** How many of each there are; they are numbered from 1 without a gap. */
-const groups = { S0: 48, W0: 24, S1: 21, W1: 15, S2: 53, W2: 20, S3: 16, W3: 9, S4: 16, W4: 13, C: 23, H: 15 }
+const groups = {
+  S0: 48,
+  W0: 24,
+  S1: 21,
+  W1: 15,
+  S2: 53,
+  W2: 20,
+  S3: 16,
+  W3: 9,
+  S4: 16,
+  W4: 13,
+  B0: 17,
+  B2: 15,
+  B3: 4,
+  B4: 8,
+  C: 23,
+  H: 15,
+}
 const expectedIds = Object.entries(groups).flatMap(([group, count]) =>
   Array.from({ length: count }, (_, i) => `${group}-${i + 1}`),
 )
@@ -24,7 +41,7 @@ describe('the requirement manifest', () => {
   it('lists no requirement twice', () => {
     const folder = join(import.meta.dirname, 'requirements')
     const ids = readdirSync(folder).flatMap(
-      (file) => readFileSync(join(folder, file), 'utf8').match(/(?<=^ *')[SWCH]\d?-\d+(?=':)/gm) ?? [],
+      (file) => readFileSync(join(folder, file), 'utf8').match(/(?<=^ *')[SWBCH]\d?-\d+(?=':)/gm) ?? [],
     )
     expect(ids.length).toBeGreaterThanOrEqual(expectedIds.length)
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])

@@ -3,14 +3,14 @@ import type { Requirement } from './requirement.ts'
 /** S3 and W3: messages pulled from elsewhere, answered by an agent, delivered once. */
 export const channelDaemon = {
   // Messages in, replies out
-  'S3-1': { means: 'A channel polls for messages; an empty poll is no message.', open: 'later: channels' },
-  'S3-2': { means: 'Each message is one task; its reply is the trimmed answer.', open: 'later: channels' },
+  'S3-1': { means: 'A channel polls for messages; an empty poll is no message.', open: 27 },
+  'S3-2': { means: 'Each message is one task; its reply is the trimmed answer.', open: 27 },
   'S3-3': {
     means: 'A user gets the reply as a message, a peer as the answer to its own; then the row is acknowledged.',
-    open: 'later: channels',
+    open: 27,
   },
-  'S3-4': { means: 'A message is acknowledged only when its reply is safe; until then it comes again.', open: 'later: channels' },
-  'S3-5': { means: 'One session per counterpart, kept over restarts.', open: 'later: channels' },
+  'S3-4': { means: 'A message is acknowledged only when its reply is safe; until then it comes again.', open: 27 },
+  'S3-5': { means: 'One session per counterpart, kept over restarts.', open: 27 },
   'S3-6': {
     means: 'The text parts of a message are joined.',
     shown: [
@@ -74,7 +74,7 @@ export const channelDaemon = {
     means: 'Tests start real programs that are fake on purpose; starting is never mocked.',
     shown: ['test/architecture.test.ts > lets no test replace what it tests: nothing is mocked'],
   },
-  'S3-16': { means: 'A bridge says when it is no longer needed, and can be switched off.', open: 'later: channels' },
+  'S3-16': { means: 'A bridge says when it is no longer needed, and can be switched off.', open: 27 },
 
   // Defects
   'W3-1': {
@@ -95,10 +95,10 @@ export const channelDaemon = {
   },
   'W3-3': {
     means: 'A reply that could not be delivered is sent again from the outbox; the task is not run again.',
-    open: 'later: channels',
+    open: 27,
   },
-  'W3-4': { means: 'A message that keeps failing ends as dead and is shown.', open: 'later: channels' },
-  'W3-5': { means: 'A reply to a peer is tied to its question and makes no new task; hops are limited.', open: 'later: teams' },
+  'W3-4': { means: 'A message that keeps failing ends as dead and is shown.', open: 27 },
+  'W3-5': { means: 'A reply to a peer is tied to its question and makes no new task; hops are limited.', open: 26 },
   'W3-6': {
     means: 'A long run holds up no other session.',
     shown: ['test/engine/admission.test.ts > lets 199 lanes run while one lane of 200 is full'],

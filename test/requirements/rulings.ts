@@ -21,7 +21,7 @@ export const rulings = {
       'test/engine/program-runs.test.ts > the id that came back is the one that is stored and gone on with',
     ],
   },
-  'C-3': { means: 'Memories: each turn without sessions; with them, on a new or rebuilt conversation.', open: 'later: teams' },
+  'C-3': { means: 'Memories: each turn without sessions; with them, on a new or rebuilt conversation.', open: 26 },
   'C-4': {
     means: 'A profile is always resolved; working without rules or walls is named, explicit and shown.',
     shown: [
@@ -145,7 +145,7 @@ export const rulings = {
       'src/engine/base/retry.test.ts > delivers an empty answer that tools stand behind as it is, also to whoever reviews it',
     ],
   },
-  'C-19': { means: 'Messages come in by an inbox and go out by an outbox, once per message id.', open: 'later: channels' },
+  'C-19': { means: 'Messages come in by an inbox and go out by an outbox, once per message id.', open: 27 },
   'C-20': {
     means: "Hard facts outrank the agent's header, which may lower the outcome and never raise it.",
     shown: [
@@ -166,5 +166,5 @@ export const rulings = {
       'src/agents/ollama/model-facts.test.ts > with the option pull it is pulled, and how far that is is told',
     ],
   },
-  'C-23': { means: 'The start of the question is only the fallback for a better short memory.', open: 'later: teams' },
+  'C-23': { means: 'The start of the question is only the fallback for a better short memory.', open: 26 },
 } as const satisfies Record<string, Requirement>

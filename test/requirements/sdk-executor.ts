@@ -5,10 +5,7 @@ export const sdkExecutor = {
   // Turns and prompts
   'S1-1': {
     means: 'A second turn costs no program start, and skills, plugins and project memory keep working.',
-    shown: [
-      'test/real-agents/warm.test.ts > serves the next turn of its session',
-      'test/real-agents/warm.test.ts > has the skills of its profile, plugins and the way to the memory of the project in every turn',
-    ],
+    open: 22,
   },
   'S1-2': {
     means: 'Tasks on one session run one after another; the others wait in order.',
@@ -26,10 +23,7 @@ export const sdkExecutor = {
   },
   'S1-4': {
     means: 'The known limits hold: three tries, 5 s doubling, 4096 characters of stderr; the fixed sentences come with messages.',
-    shown: [
-      'test/engine/program-runs.test.ts > a failure is one log line: kind, message, exit code, and the end of what was said on standard error',
-      'src/config/config.test.ts > without any file the defaults and the built-in agents are in force',
-    ],
+    open: 22,
   },
   'S1-5': {
     means: 'Words such as "rate" or "limit" anywhere in an error make it worth a retry.',
@@ -45,10 +39,10 @@ export const sdkExecutor = {
   },
   'S1-7': {
     means: 'System prompt and tool instructions are joined by a blank line; either may stand alone.',
-    open: 'later: teams',
+    open: 26,
   },
-  'S1-8': { means: 'Around the message come delegation results, and memories outermost.', open: 'later: teams' },
-  'S1-9': { means: 'An agent with sessions gets memories only when a conversation begins.', open: 'later: teams' },
+  'S1-8': { means: 'Around the message come delegation results, and memories outermost.', open: 26 },
+  'S1-9': { means: 'An agent with sessions gets memories only when a conversation begins.', open: 26 },
   'S1-10': {
     means: 'A task keeps its prompt; message and command are made anew per run, so a reset counts at once.',
     shown: [
@@ -88,10 +82,7 @@ export const sdkExecutor = {
   },
   'S1-15': {
     means: 'Only if the cause is hidden is the program probed, for at most 30 s, and the finding added.',
-    shown: [
-      'test/engine/program-runs.test.ts > only a failure that nobody explains has the program looked at, beside everything else',
-      'test/contracts/adapter.ts > probes in good time and never throws',
-    ],
+    open: 22,
   },
   'S1-16': {
     means: 'A probe that succeeds, says nothing, says too much or fails never harms the error itself.',
@@ -108,13 +99,10 @@ export const sdkExecutor = {
       'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
     ],
   },
-  'S1-18': { means: 'Whatever happens, the current action is cleared and the memory kept.', open: 'later: teams' },
+  'S1-18': { means: 'Whatever happens, the current action is cleared and the memory kept.', open: 26 },
   'S1-19': {
     means: 'An empty final text is the outcome `empty` with its fixed sentence.',
-    shown: [
-      'src/agents/claude-code/verdict.test.ts > the result is the answer; what was said on the way stands in when it is empty',
-      'test/e2e/run.test.ts > says that an empty answer is empty and ends with 1',
-    ],
+    open: 22,
   },
   'S1-20': {
     means: '"Stop whatever runs on this session" stops just that, and does nothing when nothing runs.',
@@ -202,7 +190,7 @@ export const sdkExecutor = {
       'test/engine/program-runs.test.ts > a run that fails keeps what was said, what it used and cost, and how the program ended',
     ],
   },
-  'W1-11': { means: 'Each counterpart has a session of its own, and it outlives a restart.', open: 'later: channels' },
+  'W1-11': { means: 'Each counterpart has a session of its own, and it outlives a restart.', open: 26 },
   'W1-12': {
     means: 'No resume without the check that the session file is there.',
     shown: [

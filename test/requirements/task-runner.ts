@@ -70,18 +70,11 @@ export const taskRunner = {
   },
   'S4-12': {
     means: 'New conversation: id, model, budget, tools, directories, system prompt in a fixed order, extra args last.',
-    shown: [
-      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
-      'src/agents/claude-code/command.test.ts > a budget that would be written as nothing is left to ours',
-    ],
+    open: 22,
   },
   'S4-13': {
     means: 'A planning preamble comes first unless the task skips it.',
-    shown: [
-      'test/engine/subtasks.test.ts > is asked for before the task where the task wants it or names limits for subtasks, and never of a small task',
-      'src/engine/run/prompt.test.ts > come before the task',
-      'test/real-agents/subtasks.test.ts > splits its task by our tool, agents do the parts, and it goes on with what they brought',
-    ],
+    open: 22,
   },
   'S4-14': {
     means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.',
@@ -100,12 +93,7 @@ export const taskRunner = {
   },
   'S4-16': {
     means: 'A task can set model, budget, rules, tools, context, system prompt, extra args, planning.',
-    shown: [
-      'test/engine/task-fields.test.ts > is stored whole, decided, and shown',
-      'test/engine/task-fields.test.ts > is refused if it names %s',
-      'src/task-file/read.test.ts > says everything that a task can be told',
-      'test/real-agents/restrictions.test.ts > the real claude reads a folder that the task names, and cannot write to it',
-    ],
+    open: 22,
   },
 
   // Defects
