@@ -13,6 +13,7 @@ import { fds, initSource, isObeyedEarly, keptName } from './init.ts'
 import { limiting } from './limits.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { MountTable } from './mount-table.ts'
+import type { Expected } from './mounted.ts'
 import { isVisible } from './mounts.ts'
 import { interpretersOf } from './programs.ts'
 import { seccompFilter } from './seccomp/filter.ts'
@@ -45,6 +46,8 @@ export interface CommandLine {
   readonly rooms: readonly string[]
   /** Must lie there while the walls are built. */
   readonly table: MountTable | undefined
+  /** Must have been mounted when the walls stand. */
+  readonly expected: readonly Expected[]
 }
 
 /** The command line of the outermost process, and what bubblewrap reads from descriptors. A door whose address is not given is opened inside. */
@@ -110,6 +113,7 @@ export async function commandLine(
     seccomp: seccompFilter({ nestedNamespaces: walls.nestedNamespaces ?? false }),
     rooms: view.rooms,
     table: view.drop.table,
+    expected: view.expected,
   }
 }
 

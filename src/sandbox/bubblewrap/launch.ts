@@ -16,6 +16,7 @@ import { agentIdentity } from './identity.ts'
 import { fds } from './init.ts'
 import { endedEarly, greeting, listener, stdio, urlOf } from './inside.ts'
 import { withTable } from './mount-table.ts'
+import { assertMounted } from './mounted.ts'
 import { assertSamePlaces } from './same-places.ts'
 import { isSpare } from './spare-doors.ts'
 
@@ -46,7 +47,7 @@ async function launchWith(opened: OpenDoor | undefined, command: Command, walls:
 }
 
 async function build(
-  { file, args, options, seccomp, rooms }: CommandLine,
+  { file, args, options, seccomp, rooms, expected }: CommandLine,
   opened: OpenDoor | undefined,
   command: Command,
   walls: Walls,
@@ -94,6 +95,7 @@ async function build(
     const inside = await Promise.race([opensInside ? listener(started) : greeting(started), late.promise])
     inner = await Promise.race([firstInside(started, clock), late.promise])
     assertSamePlaces(inner.pid, walls)
+    assertMounted(inner.pid, expected)
     if (spare?.isAround(inner.pid) === false) throw new Error('it is not in the network of its door.')
     const { pid, stdin, stdout, stderr, exited } = started
     const child = { pid, stdin, stdout, stderr, exited, stop }

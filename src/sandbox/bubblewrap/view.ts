@@ -7,12 +7,15 @@ import { type Drop, dropTo, noDrop } from './drop.ts'
 import { emptyFile } from './empty-file.ts'
 import type { Identity } from './identity.ts'
 import { layMasks, pinnedBy } from './masks.ts'
+import { type Expected, expectedOf } from './mounted.ts'
 import { enclosing, isBind, type Mount, planMounts } from './mounts.ts'
 import { privateSettings, type SystemView, systemView } from './system.ts'
 
 /** All that is seen inside, and the way to the user who sees it. */
 export interface View {
   readonly mounts: readonly Mount[]
+  /** What of it is to be looked at when it is laid. */
+  readonly expected: readonly Expected[]
   readonly drop: Drop
   /** Bubblewrap's options, in their order. */
   readonly options: readonly string[]
@@ -58,6 +61,7 @@ export async function viewFor(asked: ViewRequest): Promise<View> {
   const drop = process.getuid?.() === 0 ? await dropTo(user, sources, searchPath) : noDrop
   return {
     mounts: laid,
+    expected: expectedOf(laid, system, empty),
     drop,
     rooms: [
       sharedMemory,
