@@ -33,7 +33,10 @@ export interface Sandbox {
    * Wraps a command of our own so that it sees the system's programs and these folders and nothing else, with the rights that we have. For commands that walk by
    * path where another run's agent may write: a link that is swapped in midway leads nowhere. Left out where that cannot be done.
    */
-  confine?(command: readonly string[], folders: { readonly read: string; readonly write: string }): Promise<readonly string[]>
+  confine?(
+    command: readonly string[],
+    folders: { readonly read: readonly string[]; readonly write: string },
+  ): Promise<readonly string[]>
   /** Gets ready ahead what the next launch would have to wait for, for whoever stays long enough. Rejects if that cannot be done here; then every launch does it for itself, as it does without. */
   readonly ahead?: { start(): Promise<void>; stop(): void } | undefined
 }
@@ -98,7 +101,13 @@ export type Mask =
   | { readonly kind: 'nothing'; readonly path: SandboxPath }
   | { readonly kind: 'readonly'; readonly path: SandboxPath }
   /** Shows another file or directory, read-only unless it says otherwise. */
-  | { readonly kind: 'instead'; readonly path: SandboxPath; readonly source: HostPath; readonly writable?: true }
+  | {
+      readonly kind: 'instead'
+      readonly path: SandboxPath
+      readonly source: HostPath
+      readonly writable?: true
+      readonly mark?: Marked
+    }
 
 export interface WallLimits {
   readonly processes: number

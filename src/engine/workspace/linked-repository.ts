@@ -5,6 +5,7 @@ import { type HostPath, hostPath, inPlace, isBelow, parentOf, type Shown, sandbo
 import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import type { Mask, Walls } from '../../sandbox/port.ts'
 import { mostCodeBytes } from './capture.ts'
+import { placeAt } from './same-place.ts'
 
 /** The repository that a worktree belongs to, which lies outside of the workspace. */
 export interface LinkedRepository {
@@ -34,6 +35,8 @@ export async function linkedRepository(workspace: Shown): Promise<LinkedReposito
   const isMutual = back !== undefined && (await isSame(back, join(workspace.path, '.git')))
   if (!isMutual || basename(dirname(tree)) !== 'worktrees' || (await smallFile(join(tree, 'commondir')))?.trim() !== '../..')
     return without
+  const mark = await placeAt(common)
+  if (mark === undefined && process.platform === 'linux') return without
   const hidden = [
     ...readdirSync(common).filter((name) => name !== 'worktrees' && name !== 'objects'),
     ...readdirSync(join(common, 'worktrees')).flatMap((id) => (id === basename(tree) ? [] : [`worktrees/${id}`])),
@@ -41,7 +44,7 @@ export async function linkedRepository(workspace: Shown): Promise<LinkedReposito
   return {
     common,
     tree,
-    mounts: [{ ...inPlace(common), mode: 'ro' }],
+    mounts: [{ ...inPlace(common), mode: 'ro', ...(mark === undefined ? {} : { mark }) }],
     masks: hidden
       .filter((path) => !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       .map((path) => ({ kind: 'nothing', path: sandboxPath(path) })),

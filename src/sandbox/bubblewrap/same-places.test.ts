@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWalledWorld, starters, type WalledWorld } from '../../../test/contracts/walled-world.ts'
-import { inPlace } from '../../domain/base/path.ts'
+import { inPlace, sandboxPath } from '../../domain/base/path.ts'
 import { markOf } from '../port.ts'
 
 describe.each(starters)('walls that %s built', (starter) => {
@@ -35,6 +35,18 @@ describe.each(starters)('walls that %s built', (starter) => {
       expect(out).not.toContain('canary')
       expect(`${out}${err}`).toContain('was exchanged for something else')
     }
+  })
+
+  test('do not stand, and nothing starts, where what is shown instead was exchanged for a link meanwhile', async () => {
+    const [lent, over] = [world.place('lent'), world.place('project/over')]
+    world.file('other/key', 'canary')
+    const looked = marked(lent)
+    renameSync(lent, join(world.folder, 'returned'))
+    symlinkSync(join(world.folder, 'other'), lent)
+    const mask = { kind: 'instead' as const, path: sandboxPath(over), source: looked.source, mark: looked.mark }
+    const { out, err } = await world.run('cat over/key; echo started', { masks: [mask] })
+    expect(out).not.toMatch(/started|canary/)
+    expect(`${out}${err}`).toContain('was exchanged for something else')
   })
 
   test('do not stand where another folder took its place', async () => {

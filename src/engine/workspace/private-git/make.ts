@@ -1,16 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
+import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import {
   type HostPath,
@@ -23,7 +13,7 @@ import {
   workspacePath,
   workspacePathIfAny,
 } from '../../../domain/base/path.ts'
-import { type DirectoryHandle, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
+import { type DirectoryHandle, inFolder, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { inFolderBelow } from '../../../sandbox/files/make-folders.ts'
 import { readRegular } from '../../../sandbox/files/read-file.ts'
 import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
@@ -117,12 +107,15 @@ interface Source {
 interface SourceTree extends Pick<KnownTree, 'real' | 'own' | 'states'> {
   readonly head: string
   readonly index: Buffer | undefined
+  readonly indexMs: number
   readonly entries: GitIndex
   /** More files, which are copied as they are. */
   readonly files: Readonly<Record<string, string>>
 }
 
 const mostIndexBytes = 1_000_000_000
+const mostLogBytes = 64_000_000
+const mostHookBytes = 4_000_000
 const mostWorktrees = 64
 
 async function readSource(real: RealGit): Promise<Source> {
@@ -155,7 +148,8 @@ async function readSource(real: RealGit): Promise<Source> {
           if (head === undefined) return
           const own = `worktrees/${id}`
           others.push(`${id} ${head} ${gitdir}`)
-          if (!isOfAgent) return void trees.push({ real: '', own, head, states: {}, index: undefined, entries: new Map(), files })
+          if (!isOfAgent)
+            return void trees.push({ real: '', own, head, states: {}, index: undefined, indexMs: 0, entries: new Map(), files })
           const one = await readTree(other, { real: path, own, idBytes, isTrusted: real.isTrusted })
           trees.push({ ...one, files: { ...one.files, ...files } })
         })
@@ -182,12 +176,14 @@ async function readTree(
 ): Promise<SourceTree> {
   const head = readRefValue(await textIn(tree, 'HEAD', 4_096))
   if (head === undefined) throw new NoPrivateGit('its HEAD is not plain')
+  // Asked before it is read: git looks again at whatever is younger.
+  const indexMs = lstatSync(tree.at('index'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const index = readRegular(tree, 'index', mostIndexBytes)
   const entries = index ? parseIndex(index, idBytes) : new Map()
   if (!entries) throw new NoPrivateGit('its index is split, sparse or damaged')
   const more = await textIn(tree, 'config.worktree')
   const files = more === undefined ? {} : { 'config.worktree': isTrusted ? more : cleanGitConfig(more).text }
-  return { ...place, head, states: await readStates(tree), index, entries, files }
+  return { ...place, head, states: await readStates(tree), index, indexMs, entries, files }
 }
 
 /**
@@ -213,10 +209,13 @@ export async function makePrivateGit(real: RealGit, git: HostPath, known: string
   const lines = real.hidden.filter((path) => !entries.has(`0\t${asBytes(path)}`))
   const excluded = lines.map((path) => `/${path.replace(/[\\*?[\]#! ]/g, '\\$&')}`)
   writeFileSync(join(git, 'info/exclude'), `${source.exclude ?? ''}\n${excluded.join('\n')}\n`)
-  if (real.isTrusted) copyHooks(join(real.common, 'hooks'), join(git, 'hooks'))
+  if (real.isTrusted) await copyHooks(real.common, join(git, 'hooks'))
   mkdirSync(join(git, 'borrowed/objects'), { recursive: true })
   writeFileSync(join(git, 'objects/info/alternates'), '../borrowed/objects\n')
-  if (existsSync(join(real.common, 'lfs/objects'))) mkdirSync(join(git, 'borrowed/lfs'))
+  // Behind a link it is not lent.
+  const large = await openDirectory(join(real.common, 'lfs/objects'))
+  await large?.close()
+  if (large) mkdirSync(join(git, 'borrowed/lfs'))
   const trees: KnownTree[] = []
   for (const [number, tree] of source.trees.entries()) {
     const folder = join(git, tree.own)
@@ -232,11 +231,11 @@ export async function makePrivateGit(real: RealGit, git: HostPath, known: string
     const bytes = own === '' ? await overlooking(tree.index, overlooked, source.idBytes) : tree.index
     writeFileSync(join(folder, 'index'), bytes)
     // By its time git tells what it must look at: never younger than it was.
-    const { mtimeMs } = lstatSync(join(tree.real, 'index'))
-    utimesSync(join(folder, 'index'), Math.floor(mtimeMs) / 1_000, Math.floor(mtimeMs) / 1_000)
+    const seconds = Math.floor(tree.indexMs) / 1_000
+    utimesSync(join(folder, 'index'), seconds, seconds)
     trees.push({ real: place, own, head, states })
   }
-  const logs = copyLogs(real, source, git)
+  const logs = await copyLogs(real, source, git)
   writeKnown(known, {
     idBytes: source.idBytes,
     refs: Object.fromEntries(source.refs),
@@ -354,16 +353,19 @@ async function overlooking(index: Buffer, paths: readonly string[], idBytes: num
 }
 
 /** Of HEAD, the branches that are checked out and the stash. There may be thousands of others; those begin anew inside. */
-function copyLogs(real: RealGit, source: Source, git: string): Known['logs'] {
-  const found: { readonly from: string; readonly to: string }[] = []
+async function copyLogs(real: RealGit, source: Source, git: string): Promise<Known['logs']> {
+  const found: { readonly folder: string; readonly path: string; readonly to: string }[] = []
   const shared = ['refs/stash', ...source.trees.flatMap(({ head, real: place }) => (place === '' ? [] : (targetOf(head) ?? [])))]
-  for (const name of new Set(shared)) found.push({ from: join(real.common, 'logs', name), to: join('logs', name) })
+  for (const name of new Set(shared)) found.push({ folder: real.common, path: `logs/${name}`, to: join('logs', name) })
   for (const { real: place, own } of source.trees)
-    if (place !== '') found.push({ from: join(place, 'logs/HEAD'), to: join(own, 'logs/HEAD') })
+    if (place !== '') found.push({ folder: place, path: 'logs/HEAD', to: join(own, 'logs/HEAD') })
   const logs: Known['logs'] = {}
-  for (const { from, to } of found) {
-    if (!lstatSync(from, { throwIfNoEntry: false })?.isFile()) continue
-    const bytes = readFileSync(from)
+  for (const { folder, path, to } of found) {
+    // A link among these folders would show the agent a file of somebody else's.
+    const bytes = await inFolder(folder, (root) =>
+      inFolderBelow(root, dirname(path), async (below) => below && readRegular(below, basename(path), mostLogBytes)),
+    )
+    if (!bytes) continue
     put(git, to, bytes)
     logs[to] = { size: bytes.length, digest: digestOf(bytes) }
   }
@@ -372,11 +374,19 @@ function copyLogs(real: RealGit, source: Source, git: string): Known['logs'] {
 
 export const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-function copyHooks(from: string, to: string): void {
-  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return
-  mkdirSync(to, { recursive: true })
-  for (const entry of readdirSync(from, { withFileTypes: true }))
-    if (entry.isFile()) copyFileSync(join(from, entry.name), join(to, entry.name))
+async function copyHooks(common: string, to: string): Promise<void> {
+  const hooks = await openDirectory(join(common, 'hooks'))
+  if (!hooks) return
+  try {
+    mkdirSync(to, { recursive: true })
+    for (const name of readdirSync(hooks.at('.'))) {
+      const bytes = name.includes('\ufffd') ? undefined : readRegular(hooks, name, mostHookBytes)
+      const mode = bytes && lstatSync(hooks.at(name), { throwIfNoEntry: false })?.mode
+      if (bytes && mode !== undefined) writeFileSync(join(to, name), bytes, { mode: mode & 0o777 })
+    }
+  } finally {
+    await hooks.close()
+  }
 }
 
 /** The git directories of submodules, relative to that of the repository they belong to. */

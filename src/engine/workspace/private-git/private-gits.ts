@@ -13,10 +13,12 @@ import {
   type WorkspacePath,
   workspacePath,
 } from '../../../domain/base/path.ts'
+import { PawlError } from '../../../domain/error.ts'
+import { inFolder } from '../../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../../sandbox/files/names-in.ts'
 import { readRegularAt } from '../../../sandbox/files/read-file.ts'
 import { removeTree } from '../../../sandbox/files/remove-tree.ts'
-import type { Mask, Walls } from '../../../sandbox/port.ts'
+import { type Mask, markOf, type Walls } from '../../../sandbox/port.ts'
 import type { AgentUser } from '../../../sandbox/process/agent-user.ts'
 import type { FoundAll } from '../find-code.ts'
 import { linkedRepository } from '../linked-repository.ts'
@@ -135,13 +137,8 @@ export async function preparePrivateGits(
     if (!made.some((other) => isBelow(other.path, git.path)))
       masks.push({ kind: 'instead', path: git.path, source: git.git, writable: true })
     if (git.isNew) continue
-    masks.push({
-      kind: 'instead',
-      path: pathIn(git.path, borrowed.objects),
-      source: pathIn(git.common, workspacePath('objects')),
-    })
-    if (existsSync(join(git.git, 'borrowed/lfs')))
-      masks.push({ kind: 'instead', path: pathIn(git.path, borrowed.lfs), source: pathIn(git.common, workspacePath('lfs')) })
+    masks.push(await lent(git, 'objects'))
+    if (existsSync(join(git.git, 'borrowed/lfs'))) masks.push(await lent(git, 'lfs'))
   }
   for (const path of covered)
     if (!made.some((git) => git.path === pathIn(workspace, path))) masks.push({ kind: 'nothing', path: pathIn(workspace, path) })
@@ -163,6 +160,17 @@ export async function preparePrivateGits(
     folder: made.length === 0 ? undefined : (folder?.path ?? pathIn(own, workspacePath(run))),
     drop: () => dropSettled(own),
   }
+}
+
+/** What of the real one is seen in the private one. Whoever works around the repository may put a link there before it is mounted, so it is told by what it is. */
+async function lent(git: PrivateGit, name: keyof typeof borrowed): Promise<Mask> {
+  const found = await inFolder(join(git.common, name), async (folder) => markOf(await folder.stat()))
+  if (found === undefined)
+    throw new PawlError(
+      'conflict',
+      `The folder "${name}" of the repository ${git.common} became a link while the run began; try again.`,
+    )
+  return { kind: 'instead', path: pathIn(git.path, borrowed[name]), source: pathIn(git.common, workspacePath(name)), mark: found }
 }
 
 async function makeAll(
