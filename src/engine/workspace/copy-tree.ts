@@ -26,6 +26,8 @@ export interface TreeToCopy {
   /** 5 s if left out. */
   readonly toldEveryMs?: number | undefined
   readonly confine?: Sandbox['confine']
+  /** What the folder was when it was looked at (`placeAt`). */
+  readonly mark?: string | undefined
 }
 
 /**
@@ -33,14 +35,10 @@ export interface TreeToCopy {
  * workspace lies inside of this one or around it. So it sees no folder but this one.
  */
 export async function copyTree(from: string, to: string, plan: TreeToCopy): Promise<void> {
-  const place = await placeAt(from)
+  const mark = plan.mark ?? (await placeAt(from))
   const cp = async (args: readonly string[]) => {
     const command = ['cp', '-a', '--verbose', '--reflink=auto', ...args]
-    // The folder itself may be exchanged while it is mounted.
-    const checked = ['sh', '-c', onlyAt, 'cp', from, place ?? '', ...command]
-    const [file, ...rest] = plan.confine
-      ? await plan.confine(place ? checked : command, { read: from, write: dirname(to) })
-      : command
+    const [file, ...rest] = await confined(command, { confine: plan.confine, from, mark, write: dirname(to) })
     await runCp(file!, rest, plan.signal, count)
   }
   const unread = plan.unread?.length ? await foldersNamed(plan.unread, from, plan.signal) : []
@@ -72,6 +70,25 @@ export async function copyTree(from: string, to: string, plan: TreeToCopy): Prom
   if (from === plan.without) await mkdir(to, { mode: 0o755 })
   else if (apart.some((left) => isBelow(hostPath(from), left))) await copyFolder(hostPath(from), to)
   else await cp(['--', from, to])
+}
+
+/**
+ * A command that goes by paths, so that it sees nothing of the user's but the folder that was looked at, and does not begin where another one lies there by now: it may be exchanged
+ * even while it is mounted. As it is where nothing can be confined. `also` is what else has to be read.
+ */
+export async function confined(
+  command: readonly string[],
+  {
+    confine,
+    from,
+    mark,
+    write,
+    also = [],
+  }: Pick<TreeToCopy, 'confine' | 'mark'> & { from: string; write: string; also?: readonly string[] },
+): Promise<readonly string[]> {
+  if (!confine) return command
+  if (mark === undefined) throw new Error(`${from} is gone, or is a link by now`)
+  return confine(['sh', '-c', onlyAt, 'sh', from, mark, ...command], { read: [from, ...also], write })
 }
 
 const onlyAt = `

@@ -1,12 +1,26 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { type CopyPlan, copyWorkspace } from './copy.ts'
 import { copyTree } from './copy-tree.ts'
+import { placeAt } from './same-place.ts'
 import { git, guard, put, repository, testPaths } from './testing.ts'
 
 describe('a workspace copy', () => {
@@ -271,15 +285,34 @@ describe('a workspace copy', () => {
     expect(existsSync(join(root, 'executed'))).toBe(false)
   })
 
-  it('of a link to a directory is a copy of the directory', async () => {
-    await symlink(original, join(root, 'alias'))
-    const signal = new AbortController().signal
-    const plan = { folder: join(root, 'copies'), task: 'task', fence: 1, owner, without: join(root, 'home'), paths: [], signal }
-    const copy = await copyWorkspace({ ...plan, original: join(root, 'alias') })
-    await writeFile(join(copy.path, 'change.txt'), 'after')
-    expect(await text('change.txt')).toBe('before')
-    await copy.bringBack()
-    expect(await text('change.txt')).toBe('after')
+  it('is none of what a link leads to, nor of another folder, that took its place since it was looked at', async () => {
+    const secret = join(root, 'secret')
+    await mkdir(secret)
+    await writeFile(join(secret, 'key'), 'canary')
+    const mark = await placeAt(original)
+    await rename(original, join(root, 'away'))
+    await symlink(secret, original)
+    await expect(make(1, undefined, { mark })).rejects.toThrow(/was exchanged for something else/)
+    await expect(make()).rejects.toThrow(/was exchanged for something else/)
+    await rm(original)
+    await rename(secret, original)
+    await expect(make(1, undefined, { mark })).rejects.toThrow(/was exchanged for something else/)
+  })
+
+  it('is brought back to the folder that it was made of, and to no other', async () => {
+    const copy = await make()
+    await writeFile(join(copy.path, 'authorized_keys'), 'evil')
+    await mkdir(join(root, 'secret'))
+    await rename(original, join(root, 'away'))
+    await symlink(join(root, 'secret'), original)
+    await expect(copy.bringBack()).rejects.toThrow(/was exchanged for something else/)
+    // Whoever goes on with it after a crash.
+    await expect(make(2)).rejects.toThrow(/was exchanged for something else/)
+    expect(await readdir(join(root, 'secret'))).toEqual([])
+    await rm(original)
+    await rename(join(root, 'away'), original)
+    expect((await (await make(3)).bringBack()).failed).toEqual([])
+    expect(await text('authorized_keys')).toBe('evil')
   })
 
   it('brings files back whose names look like numbers or like parts of the language', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, realpath, rename } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf, PawlError } from '../../domain/error.ts'
@@ -8,6 +8,7 @@ import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
 import { copyTree, env, type TreeToCopy } from './copy-tree.ts'
+import { placeAt, realPlace } from './same-place.ts'
 import { settleLeft } from './settle-guard.ts'
 import { readTree, type Tree } from './tree.ts'
 
@@ -50,7 +51,17 @@ export interface CopyPlan extends TreeToCopy {
 
 /** Makes the copy, or goes on with the one that an earlier run left behind complete: it may hold work that was not brought back. */
 export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
-  const original = await realpath(plan.original)
+  // No link is followed: whoever works around it may have put one in its place since it was looked at, and what is changed in the copy is brought back there.
+  const original = realPlace(plan.original, plan.without)
+  const mark = plan.mark ?? (await placeAt(original))
+  const assertSame = async () => {
+    if (process.platform === 'linux' && (mark === undefined || (await placeAt(original)) !== mark))
+      throw new PawlError(
+        'conflict',
+        `The workspace ${plan.original} is gone, or was exchanged for something else; put the folder back.`,
+      )
+  }
+  await assertSame()
   const name = `${plan.task}.${plan.fence}`
   const directory = join(plan.folder, `${name}.copy`)
   const path = join(directory, 'copy')
@@ -60,10 +71,11 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
   await takeOver(plan, directory)
   const left = await readBase(baseFile)
   const startedAt = performance.now()
-  const base = left ?? (await makeCopy(original, directory, path, plan))
+  const base = left ?? (await makeCopy(original, directory, path, { ...plan, mark }))
   const cost = left ? undefined : costOf(base, performance.now() - startedAt)
   const guardFile = join(directory, 'guard.json')
   const bring = async () => {
+    await assertSame()
     const changes = await bringBack({ copy: path, original, without: plan.without, isGitPrivate: plan.isGitPrivate }, base)
     await store(base)
     return changes

@@ -1,6 +1,6 @@
 import { constants, realpathSync } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
-import { hostPath, pathIn, relativeTo } from '../../domain/base/path.ts'
+import { type HostPath, hostPath, pathIn, relativeTo } from '../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { markOf } from '../../sandbox/port.ts'
 
@@ -35,6 +35,11 @@ export async function placeAt(stored: string): Promise<string | undefined> {
  * lie behind a link of its user's; below it everything is ours.
  */
 export async function openWorkspace(source: string, home?: string): Promise<DirectoryHandle | undefined> {
-  const below = home === undefined ? undefined : relativeTo(hostPath(home), hostPath(source))
-  return openDirectory(below === undefined ? source : pathIn(hostPath(realpathSync.native(home!)), below))
+  return openDirectory(home === undefined ? source : realPlace(source, home))
+}
+
+/** The path of a folder as the kernel has it, if only the user's own link to the home of Pawl is on the way; any other link stays, and nobody follows it. */
+export function realPlace(source: string, home: string): HostPath {
+  const below = relativeTo(hostPath(home), hostPath(source))
+  return below === undefined ? hostPath(source) : pathIn(hostPath(realpathSync.native(home)), below)
 }

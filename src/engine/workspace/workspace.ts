@@ -58,7 +58,7 @@ export async function prepareWorkspace(
       'invalid',
       `The workspace ${path} was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew.`,
     )
-  if (mode === 'clone' && !own) return prepareClone({ ...plan, original: path, owner: user }, bringBackBranch ?? false)
+  if (mode === 'clone' && !own) return prepareClone({ ...plan, original: path, owner: user, mark }, bringBackBranch ?? false)
   const isDirect = !user || own || (await isWritableBy(path, user))
   if (mode === 'direct' && !isDirect)
     throw new PawlError(
@@ -67,7 +67,7 @@ export async function prepareWorkspace(
     )
   if (isDirect && (own || mode !== 'copy')) return { ...inPlace(path), mode: 'direct', mark, finish: async () => undefined }
   onCopy()
-  const copy = await copyWorkspace({ ...plan, original: path, owner: user ?? ownUser() })
+  const copy = await copyWorkspace({ ...plan, original: path, owner: user ?? ownUser(), mark })
   return {
     path: sandboxPath(path),
     source: hostPath(copy.path),

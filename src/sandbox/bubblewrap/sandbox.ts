@@ -70,18 +70,9 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandbox {
     confine: async (command, { read, write }) => [
       (await foundTools()).bwrap,
       ...systemFolders.flatMap((folder) => ['--ro-bind-try', folder, folder]),
-      ...[
-        '--ro-bind',
-        read,
-        read,
-        '--bind',
-        write,
-        write,
-        '--unshare-net',
-        '--unshare-pid',
-        '--unshare-ipc',
-        '--die-with-parent',
-      ],
+      ...['--dev', '/dev'],
+      ...read.flatMap((folder) => ['--ro-bind', folder, folder]),
+      ...['--bind', write, write, '--unshare-net', '--unshare-pid', '--unshare-ipc', '--die-with-parent'],
       // Root copies other people's files as they are; anybody else has no rights beyond their own.
       ...(process.getuid?.() === 0 ? ['--cap-add', 'ALL'] : []),
       '--',
