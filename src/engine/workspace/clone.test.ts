@@ -1,8 +1,10 @@
-import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createBubblewrap } from '../../sandbox/bubblewrap/sandbox.ts'
 import { type ClonePlan, cloneWorkspace } from './clone.ts'
+import { placeAt } from './same-place.ts'
 import { git, guard, put, repository, testPaths } from './testing.ts'
 import { prepareWorkspace } from './workspace.ts'
 
@@ -84,5 +86,73 @@ describe('a clone for a task', () => {
     expect(git(root, 'show', '--name-only', '--format=', 'pawl/tsk_1')).toBe('b.txt\n')
     await rm(join(root, '.git'), { recursive: true })
     await expect(cloneWorkspace({ ...plan, task: 'tsk_2' })).rejects.toThrow('is no git repository')
+  })
+
+  describe('of a repository that somebody else made', () => {
+    const { confine } = createBubblewrap()
+    const secret = () => join(base, 'private')
+    beforeEach(() => repository(secret(), { 'key.txt': 'canary' }))
+    const hold = (path: string, text: string) => put(root, { [path]: text })
+
+    it('is refused where another one is named that does not name it, by whatever way', async () => {
+      const dotGit = join(root, '.git')
+      await hold('.git/commondir', `${secret()}/.git\n`)
+      await expect(cloneWorkspace(plan)).rejects.toThrow('names another repository')
+      await rm(dotGit, { recursive: true })
+      await symlink(join(secret(), '.git'), dotGit)
+      await expect(cloneWorkspace(plan)).rejects.toThrow('is a link')
+      await rm(dotGit)
+      await hold('.git', `gitdir: ${secret()}/.git\n`)
+      await expect(cloneWorkspace(plan)).rejects.toThrow('does not name it')
+    })
+
+    it('holds nothing that a link in it leads to', async () => {
+      const refs = join(root, '.git/refs')
+      await hold('.git/objects/info/alternates', `${secret()}/.git/objects\n`)
+      await rm(refs, { recursive: true })
+      await symlink(join(secret(), '.git/refs'), refs)
+      const clone = await cloneWorkspace({ ...plan, confine }).catch(() => undefined)
+      expect(clone && (await readdir(clone.path))).toBeUndefined()
+      // Without walls git goes there.
+      expect(await readdir((await cloneWorkspace(plan)).path)).toContain('key.txt')
+    })
+
+    it('starts nothing when the branch is brought back to it', async () => {
+      const clone = await cloneWorkspace({ ...plan, confine })
+      await put(clone.path, { 'b.txt': 'b' })
+      git(clone.path, 'add', '-A')
+      git(clone.path, 'commit', '-qm', 'work')
+      git(root, 'config', 'protocol.ext.allow', 'always')
+      git(root, 'config', `url.ext::sh -c touch% ${base}/executed% .insteadOf`, `${base}/home`)
+      await clone.bringBranch()
+      expect(await readdir(base)).not.toContain('executed')
+    })
+
+    it('is made of linked worktrees, submodules and borrowed objects as of any other, behind walls', async () => {
+      git(root, 'worktree', 'add', '-q', join(base, 'linked'), '-b', 'other')
+      git(root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', secret(), 'module')
+      git(base, 'clone', '-q', '--shared', root, 'borrower')
+      for (const [task, original, file] of [
+        ['tsk_2', root, 'a.txt'],
+        ['tsk_3', join(base, 'linked'), 'a.txt'],
+        ['tsk_4', join(root, 'module'), 'key.txt'],
+        ['tsk_5', join(base, 'borrower'), 'a.txt'],
+      ] as const) {
+        const clone = await cloneWorkspace({ ...plan, task, original, confine })
+        expect(await readdir(clone.path)).toContain(file)
+        expect(git(clone.path, 'status', '--porcelain')).toBe('')
+      }
+    })
+
+    it('is none of what took its place since it was looked at', async () => {
+      const mark = await placeAt(root)
+      await rename(root, join(base, 'away'))
+      await rename(secret(), root)
+      await expect(cloneWorkspace({ ...plan, mark, confine })).rejects.toThrow('was exchanged')
+      await rename(root, secret())
+      await symlink(secret(), root)
+      await expect(cloneWorkspace({ ...plan, mark, confine })).rejects.toThrow()
+      await expect(cloneWorkspace({ ...plan, confine })).rejects.toThrow()
+    })
   })
 })

@@ -1,17 +1,23 @@
 import { execFile } from 'node:child_process'
 import { lstat, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { hostPath, relativeTo } from '../../domain/base/path.ts'
+import { type HostPath, hostPath, pathIn, relativeTo, sameInside, workspacePath } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { makeFolders } from '../../sandbox/files/make-folders.ts'
+import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { systemPath } from '../../sandbox/process/program.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
+import { mostCodeBytes } from './capture.ts'
 import type { CopyPlan } from './copy.ts'
+import { confined } from './copy-tree.ts'
 import { neutralGit, ownerOf } from './git.ts'
+import { cleanGitConfig, worktreeOf } from './git-config.ts'
+import { linkedRepository } from './linked-repository.ts'
+import { placeAt } from './same-place.ts'
 import { settleLeft } from './settle-guard.ts'
 
 export type ClonePlan = Omit<CopyPlan, 'owner' | 'fence' | 'signal'> & {
@@ -62,7 +68,7 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
         const as = await ownerOf(original)
         if (process.getuid?.() === 0 && as.uid !== 0)
           return { brought: false, why: `its user cannot read ${path}; take it with: git fetch ${path} ${branch}` }
-        await neutralGit({ folder: original, verb: 'fetch', args, settings: await settingsFile() })
+        await neutralGit({ folder: original, verb: 'fetch', args, settings: await settingsFile(folder) })
         return { brought: true }
       } catch (error) {
         return { brought: false, why: messageOf(error) }
@@ -71,19 +77,20 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
   }
 
   async function make(): Promise<void> {
-    if (!(await lstat(join(original, '.git')).catch(() => undefined)))
-      throw new PawlError(
-        'invalid',
-        `The workspace ${original} is no git repository, so it cannot be cloned; use --workspace-mode copy.`,
-      )
+    const mark = plan.mark ?? (await placeAt(original))
+    const also = await elsewhere(hostPath(original))
     const half = `${directory}.half`
     await removeTree(half)
     await removeTree(directory)
     await mkdir(half, { recursive: true, mode: 0o700 })
     const target = join(half, 'clone')
-    const settings = await settingsFile()
+    const settings = await settingsFile(half)
     const args = ['--no-hardlinks', '--no-tags', '--template=', '--quiet', '--', original, target]
-    await neutralGit({ folder: '/', verb: 'clone', args, settings, signal, timeoutMs: 600_000 })
+    // Who puts that into a log of references is asked of the machine, of which nothing is seen.
+    const env = { GIT_COMMITTER_NAME: 'Pawl', GIT_COMMITTER_EMAIL: 'pawl@localhost' }
+    const confine = (command: readonly string[]) =>
+      confined(command, { confine: plan.confine, from: original, mark, write: half, also })
+    await neutralGit({ folder: '/', verb: 'clone', args, env, settings, signal, timeoutMs: 600_000, confine })
     await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
     // What of our own home is shown inside, the home of a session, needs the place.
     const ours = relativeTo(hostPath(original), hostPath(plan.without))
@@ -98,14 +105,64 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
   }
 
   /** Git starts a second one to read the other repository, which is told by no argument; it reads this. */
-  async function settingsFile(): Promise<string> {
-    const file = join(folder, 'git.config')
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+  async function settingsFile(where: string): Promise<string> {
+    const file = join(where, 'git.config')
+    await mkdir(where, { recursive: true, mode: 0o700 })
     await writeFile(file, '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n\tfsmonitor = false\n[gc]\n\tauto = 0\n', {
       mode: 0o600,
     })
     return file
   }
+}
+
+/**
+ * What git has to read beside the folder that it clones: the repository, where that lies elsewhere, and the objects that it borrows. Anybody can write `gitdir: /somewhere` into
+ * a `.git`, so a repository counts only if it names the folder in its turn; a link and a `commondir` name none.
+ */
+async function elsewhere(original: HostPath): Promise<HostPath[]> {
+  const dotGit = pathIn(original, workspacePath('.git'))
+  const found = await lstat(dotGit).catch(() => undefined)
+  if (!found)
+    throw new PawlError(
+      'invalid',
+      `The workspace ${original} is no git repository, so it cannot be cloned; use --workspace-mode copy.`,
+    )
+  const refuse = (why: string) =>
+    new PawlError('invalid', `The workspace ${original} cannot be cloned: ${why}; use --workspace-mode copy.`)
+  if (found.isSymbolicLink()) throw refuse('its ".git" is a link')
+  if (found.isDirectory()) {
+    if (await lstat(join(dotGit, 'commondir')).catch(() => undefined)) throw refuse('its ".git" names another repository')
+    return borrowedBy(dotGit)
+  }
+  const linked = await linkedRepository({ source: original, path: sameInside(original) })
+  if (linked && !('note' in linked)) return [linked.common, ...(await borrowedBy(linked.common))]
+  const named = /^gitdir: ([^\n\0]+)\n?$/.exec((await readRegularAt(dotGit, 8_192))?.toString('utf8') ?? '')?.[1]
+  const module = named === undefined ? undefined : hostPath(resolve(original, named))
+  // As that of a submodule does.
+  const settings = module && (await readRegularAt(join(module, 'config'), mostCodeBytes))?.toString('utf8')
+  const tree = settings && worktreeOf(cleanGitConfig(settings).text)
+  const isMutual = tree !== undefined && module !== undefined && resolve(module, tree) === original
+  if (!isMutual) throw refuse('the repository that its ".git" names does not name it')
+  return [module, ...(await borrowedBy(module))]
+}
+
+/** Git follows no more of them either. */
+const mostBorrowed = 5
+
+/** Where a repository finds objects that it does not have itself. */
+async function borrowedBy(gitdir: HostPath): Promise<HostPath[]> {
+  const folders: HostPath[] = []
+  const wanted = [join(gitdir, 'objects')]
+  for (let objects = wanted.shift(); objects !== undefined && folders.length < mostBorrowed; objects = wanted.shift()) {
+    const text = (await readRegularAt(join(objects, 'info/alternates'), mostCodeBytes))?.toString('utf8') ?? ''
+    for (const line of text.split('\n')) {
+      const folder = line === '' || line.startsWith('#') ? undefined : hostPath(resolve(objects, line))
+      if (folder === undefined || basename(folder) !== 'objects' || (await placeAt(folder)) === undefined) continue
+      folders.push(folder)
+      wanted.push(folder)
+    }
+  }
+  return folders
 }
 
 /** What was committed may be a link, at this very path. */

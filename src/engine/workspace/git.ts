@@ -54,6 +54,8 @@ const environment = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
   GIT_LITERAL_PATHSPECS: '1',
+  // Unlike a setting, no setting of the repository outranks it. No protocol is called so.
+  GIT_ALLOW_PROTOCOL: 'none',
   GIT_ASKPASS: 'false',
   SSH_ASKPASS: 'false',
   LC_ALL: 'C',
@@ -171,21 +173,28 @@ export interface NeutralGit {
   /** Reads the settings of this user instead of none: only together with the folder `/`. */
   readonly userHome?: string | undefined
   readonly input?: Buffer | undefined
+  /** Puts the whole command behind walls of its own. */
+  readonly confine?: ((command: readonly string[]) => Promise<readonly string[]>) | undefined
 }
 
 /** Answers what git printed, and throws a `PawlError` with its complaint if it fails. */
-export function neutralGit(run: NeutralGit): Promise<string> {
+export async function neutralGit(run: NeutralGit): Promise<string> {
   const settings = run.settings !== undefined ? [...harmless, '-c', 'protocol.file.allow=always'] : harmless
   const env: Record<string, string> = { PATH: systemPath, ...environment, ...run.env }
   if (run.userHome !== undefined) {
     delete env.GIT_CONFIG_GLOBAL
     env.HOME = run.userHome
   }
-  if (run.settings !== undefined) env.GIT_CONFIG_GLOBAL = run.settings
+  if (run.settings !== undefined) {
+    env.GIT_CONFIG_GLOBAL = run.settings
+    env.GIT_ALLOW_PROTOCOL = 'file'
+  }
+  const command = ['git', ...settings, run.verb, ...run.args]
+  const [file, ...args] = run.confine ? await run.confine(command) : command
   return new Promise((done, fail) => {
     const child = execFile(
-      'git',
-      [...settings, run.verb, ...run.args],
+      file!,
+      args,
       {
         cwd: run.folder,
         env,
