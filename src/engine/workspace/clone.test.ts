@@ -128,6 +128,19 @@ describe('a clone for a task', () => {
       expect(await readdir(base)).not.toContain('executed')
     })
 
+    it('gets the branch, and no other repository does that is named there by now', async () => {
+      const clone = await cloneWorkspace({ ...plan, confine })
+      await put(clone.path, { 'b.txt': 'b' })
+      git(clone.path, 'add', '-A')
+      git(clone.path, 'commit', '-qm', 'work')
+      expect(await clone.bringBranch()).toEqual({ brought: true })
+      expect(head(root, 'pawl/tsk_1')).toBe(head(clone.path))
+      await rm(join(root, '.git'), { recursive: true })
+      await hold('.git', `gitdir: ${secret()}/.git\n`)
+      expect(await clone.bringBranch()).toMatchObject({ brought: false, why: expect.stringContaining('does not name it') })
+      expect(git(secret(), 'branch', '--list', 'pawl/*')).toBe('')
+    })
+
     it('is made of linked worktrees, submodules and borrowed objects as of any other, behind walls', async () => {
       git(root, 'worktree', 'add', '-q', join(base, 'linked'), '-b', 'other')
       git(root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', secret(), 'module')
@@ -141,6 +154,9 @@ describe('a clone for a task', () => {
         const clone = await cloneWorkspace({ ...plan, task, original, confine })
         expect(await readdir(clone.path)).toContain(file)
         expect(git(clone.path, 'status', '--porcelain')).toBe('')
+        git(clone.path, 'commit', '-q', '--allow-empty', '-m', 'work')
+        expect(await clone.bringBranch()).toEqual({ brought: true })
+        expect(head(original, clone.branch)).toBe(head(clone.path))
       }
     })
 

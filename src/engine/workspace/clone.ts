@@ -37,6 +37,8 @@ export interface WorkspaceClone {
 
 const Made = z.object({ original: z.string(), branch: z.string() })
 const run = promisify(execFile)
+/** Who puts something into a log of references is otherwise asked of the machine, of which nothing is seen. */
+const committer = { GIT_COMMITTER_NAME: 'Pawl', GIT_COMMITTER_EMAIL: 'pawl@localhost' }
 
 /**
  * Made once for a task, and gone on with by its later runs. Objects are copied: what the agent does to a shared one it would do to the user's. The new
@@ -68,7 +70,14 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
         const as = await ownerOf(original)
         if (process.getuid?.() === 0 && as.uid !== 0)
           return { brought: false, why: `its user cannot read ${path}; take it with: git fetch ${path} ${branch}` }
-        await neutralGit({ folder: original, verb: 'fetch', args, settings: await settingsFile(folder) })
+        const also = await elsewhere(hostPath(original))
+        const settings = await settingsFile(folder)
+        const mark = plan.mark ?? (await placeAt(original))
+        const confine = (command: readonly string[]) =>
+          confined(command, { confine: plan.confine, from: original, mark, write: original, also: [path, settings, ...also] })
+        // A repository that lies elsewhere names this folder, and git has to write there.
+        const isHere = (await lstat(join(original, '.git'))).isDirectory()
+        await neutralGit({ folder: original, verb: 'fetch', args, env: committer, settings, ...(isHere ? { confine } : {}) })
         return { brought: true }
       } catch (error) {
         return { brought: false, why: messageOf(error) }
@@ -86,11 +95,9 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
     const target = join(half, 'clone')
     const settings = await settingsFile(half)
     const args = ['--no-hardlinks', '--no-tags', '--template=', '--quiet', '--', original, target]
-    // Who puts that into a log of references is asked of the machine, of which nothing is seen.
-    const env = { GIT_COMMITTER_NAME: 'Pawl', GIT_COMMITTER_EMAIL: 'pawl@localhost' }
     const confine = (command: readonly string[]) =>
       confined(command, { confine: plan.confine, from: original, mark, write: half, also })
-    await neutralGit({ folder: '/', verb: 'clone', args, env, settings, signal, timeoutMs: 600_000, confine })
+    await neutralGit({ folder: '/', verb: 'clone', args, env: committer, settings, signal, timeoutMs: 600_000, confine })
     await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
     // What of our own home is shown inside, the home of a session, needs the place.
     const ours = relativeTo(hostPath(original), hostPath(plan.without))
