@@ -133,10 +133,11 @@ export function checkVerbs(parts: CheckVerbParts): CheckVerbs {
         owner: site.user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         without: home,
         paths: proving.codePaths,
+        mark: site.workspace.mark,
         signal,
         confine: site.enforced ? site.sandbox.confine : undefined,
       })
-      const workspace = { ...site.workspace, source: hostPath(copy.path), guardFile: copy.guardFile }
+      const workspace = { ...site.workspace, source: hostPath(copy.path), mark: undefined, guardFile: copy.guardFile }
       const { ran, passed } = await proveWork(
         proving,
         { ...site, workspace },

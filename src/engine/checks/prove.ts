@@ -34,7 +34,7 @@ export interface Site {
   readonly enforced: boolean
   readonly user: Walls['user']
   readonly unit: Walls['unit']
-  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mode'>
+  readonly workspace: Pick<PreparedWorkspace, 'source' | 'path' | 'guardFile' | 'mode' | 'mark'>
   readonly mounts: Pick<ReadyMounts, 'mounts' | 'covered' | 'sources'>
   /** The home of the session, for checks that are to see it. */
   readonly home: string
@@ -80,7 +80,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     if (home !== site.home) await makeHome(home, parts, site)
     const walls = wallsOf(profile, {
       unit: site.unit,
-      workspace: { source: workspace.source, path: workspace.path },
+      workspace: { source: workspace.source, path: workspace.path, mark: workspace.mark },
       home: hostPath(home),
       hidden: [hostPath(parts.home)],
       covered: [...site.mounts.covered, ...guard.covered],

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hostPath, inPlace, isInside, sandboxPath } from '../../domain/base/path.ts'
+import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { PawlError, unavailable } from '../../domain/error.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
@@ -13,7 +13,7 @@ import { readyMounts } from '../rights/mounts.ts'
 import { wallsOf } from '../rights/walls.ts'
 import { gitInside } from '../workspace/git.ts'
 import { assertNoHome } from '../workspace/homes.ts'
-import { leadsElsewhere } from '../workspace/same-place.ts'
+import { shownAt } from '../workspace/same-place.ts'
 import { type TreeHash, treeHash } from '../workspace/tree-hash.ts'
 import type { ProveParts, Site } from './prove.ts'
 
@@ -30,7 +30,9 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
   const last = runs.at(-1)
   if (!last || !(await isFolder(folder)))
     throw unavailable(`The work of task ${task.id} is not on this machine: there is no ${folder}.`)
-  if (!isInside(hostPath(home), hostPath(folder)) && (await leadsElsewhere(folder)) !== undefined)
+  const isClone = task.workspace_how?.mode === 'clone' && folder !== task.workspace
+  const shown = await shownAt(folder, home, isClone ? task.workspace : folder)
+  if (!shown)
     throw unavailable(`The work of task ${task.id} is not there any more: ${folder} is a link by now, or lies behind one.`)
   assertNoHome(folder, { allowHome: task.spec.allowHome, called: 'workspace' })
   const profile = rightsOf(task.agent_config)
@@ -42,18 +44,13 @@ export async function siteOf({ db, home, proving }: SiteParts, task: TaskRow, fo
     ...{ ours: [home], workspace: task.workspace, user, enforced: health.enforced },
     codePaths: proving.codePaths,
   })
-  const isClone = task.workspace_how?.mode === 'clone' && folder !== task.workspace
   return {
     profile,
     sandbox,
     enforced: health.enforced,
     user,
     unit: sandbox.killUnit(`${last.id}-again`, last.fence),
-    workspace: {
-      source: hostPath(folder),
-      path: sandboxPath(isClone ? task.workspace : folder),
-      mode: isClone ? 'clone' : 'direct',
-    },
+    workspace: { ...shown, mode: isClone ? 'clone' : 'direct' },
     mounts: ready,
     home: join(home, 'sessions', task.session_id),
     records: join(home, 'runs', last.id, 'again'),
@@ -73,7 +70,8 @@ export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): P
   try {
     const { sandbox, unit, user, enforced } = site
     const place = { unit, user, enforced, home: hostPath(ownHome), hidden: [hostPath(home)], mounts: [], masks: [] }
-    const walls = wallsOf(site.profile, { ...place, workspace: inPlace(folder) })
+    const { mark } = site.workspace
+    const walls = wallsOf(site.profile, { ...place, workspace: { ...inPlace(folder), mark } })
     return await treeHash(folder, { home, git: (args) => gitInside(sandbox, walls, proving.path, args), signal: proving.signal })
   } finally {
     await removeTree(ownHome)

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { hostPath, isInside, sandboxPath } from '../../domain/base/path.ts'
+import { hostPath } from '../../domain/base/path.ts'
 import { defaultProfile, resolveProfile, rightsOf } from '../../domain/profile/resolve.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import type { Sandbox, SandboxHealth } from '../../sandbox/port.ts'
@@ -11,7 +11,7 @@ import { findTask } from '../../store/tasks.ts'
 import { wallsOf } from '../rights/walls.ts'
 import { cloneOf } from '../workspace/clone.ts'
 import { differenceInside } from '../workspace/git.ts'
-import { leadsElsewhere } from '../workspace/same-place.ts'
+import { shownAt } from '../workspace/same-place.ts'
 
 /** Where the work of a task is, for somebody who goes on with it. */
 export interface Work {
@@ -44,8 +44,8 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
     if (!task) return { workspace: '', why: 'The task was deleted.' }
     const clone = task.workspace_how?.mode === 'clone' ? cloneOf(join(parts.home, 'workspaces'), id) : undefined
     const workspace = clone?.path ?? task.workspace
-    if (!isInside(hostPath(parts.home), hostPath(workspace)) && (await leadsElsewhere(workspace)) !== undefined)
-      return { workspace, why: 'The workspace is a link by now, or lies behind one.' }
+    const shown = await shownAt(workspace, parts.home, task.workspace)
+    if (!shown) return { workspace, why: 'The workspace is a link by now, or lies behind one.' }
     const isRepository = await stat(join(workspace, '.git')).then(
       () => true,
       () => false,
@@ -63,7 +63,7 @@ export function changesOf(parts: ChangesParts): (task: string, diffFile: string,
       if (user) await chown(scratch, user.uid, user.gid)
       const walls = wallsOf(resolveProfile(defaultProfile, {}), {
         unit: sandbox.killUnit(id, task.fence),
-        workspace: { source: hostPath(workspace), path: sandboxPath(task.workspace) },
+        workspace: shown,
         home: hostPath(scratch),
         hidden: [hostPath(parts.home)],
         user,

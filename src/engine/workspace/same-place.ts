@@ -1,8 +1,8 @@
 import { constants, realpathSync } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
-import { type HostPath, hostPath, pathIn, relativeTo } from '../../domain/base/path.ts'
+import { type HostPath, hostPath, isInside, pathIn, relativeTo, sandboxPath } from '../../domain/base/path.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
-import { markOf } from '../../sandbox/port.ts'
+import { markOf, type Walls } from '../../sandbox/port.ts'
 
 /**
  * Where a folder leads, if that is not where it was. Folders of tasks are stored with all links followed, and whoever asked was let in for that place: an agent that
@@ -28,6 +28,17 @@ export async function placeAt(stored: string): Promise<string | undefined> {
   } finally {
     await folder.close()
   }
+}
+
+/**
+ * A folder that a task names, as walls are to show it at `path`, with what it is now; undefined if it leads elsewhere by now. In the home of Pawl, which may lie behind a link of its
+ * user's, nobody can exchange it.
+ */
+export async function shownAt(folder: string, home: string, path: string = folder): Promise<Walls['workspace'] | undefined> {
+  const shown = { source: hostPath(folder), path: sandboxPath(path) }
+  if (isInside(hostPath(home), shown.source) || process.platform !== 'linux') return shown
+  const mark = await placeAt(folder)
+  return mark === undefined ? undefined : { ...shown, mark }
 }
 
 /**
