@@ -4,7 +4,7 @@ import type { Standing } from '../domain/auth/role.ts'
 import { hostPath, isInside } from '../domain/base/path.ts'
 import type { FolderView } from '../domain/draft/draft.ts'
 import { invalid, messageOf } from '../domain/error.ts'
-import { assertMayWorkIn, mayAll } from '../engine/auth/may-ask.ts'
+import { mayAll, permittedFolder } from '../engine/auth/may-ask.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
 import { openDirectory } from '../sandbox/files/directory-handle.ts'
 import type { Db } from '../store/database.ts'
@@ -27,7 +27,7 @@ export async function listFolders(
   standing: Standing | undefined,
 ): Promise<FolderView> {
   const may = (folder: string) =>
-    assertMayWorkIn(standing, folder, parts.sharedWorkspaces).then(
+    permittedFolder(standing, folder, parts.sharedWorkspaces).then(
       () => true,
       () => false,
     )
@@ -43,10 +43,7 @@ export async function listFolders(
     return { path: null, parent: null, recent, items, isCut: false }
   }
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`A folder is named by an absolute path, not by "${path}".`)
-  await assertMayWorkIn(standing, path, parts.sharedWorkspaces)
-  const folder = await realpath(path).catch((error: unknown) => {
-    throw invalid(`The folder ${path} cannot be looked into: ${messageOf(error)}.`)
-  })
+  const folder = await permittedFolder(standing, path, parts.sharedWorkspaces)
   const entries = await entriesOf(folder).catch((error: unknown) => {
     throw invalid(`The folder ${path} cannot be looked into: ${messageOf(error)}.`)
   })
@@ -67,7 +64,7 @@ export async function listFolders(
 /** An agent that works there may have put a link in its place since it was looked at. */
 async function entriesOf(path: string) {
   const folder = await openDirectory(path)
-  if (!folder) throw new Error('it was exchanged meanwhile')
+  if (!folder) throw new Error('it is not there, or was exchanged meanwhile')
   try {
     return await readdir(folder.at('.'), { withFileTypes: true })
   } finally {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import type { Standing } from '../../domain/auth/role.ts'
-import { hostPath, isInside } from '../../domain/base/path.ts'
+import { type HostPath, hostPath, isInside } from '../../domain/base/path.ts'
 import { denied } from '../../domain/error.ts'
 import type { Profile } from '../../domain/profile/profile.ts'
 import { widerIn } from '../../domain/profile/width.ts'
@@ -49,14 +49,23 @@ export function assertMayRaise(standing: Standing | undefined, raised: readonly 
   )
 }
 
-/** Folders of this machine are the admins' to name, and everybody's in and below those that the settings share. Says the same of a folder that is not there. */
-export async function assertMayWorkIn(standing: Standing | undefined, path: string, shared: readonly string[]): Promise<void> {
-  if (mayAll(standing)) return
+/**
+ * Where a folder really lies that somebody names, links followed; the path itself for one that is not there. Folders of this machine are the admins' to name, and everybody's in and
+ * below those that the settings share. To everybody else the same is said of a folder that is not there. Nobody may follow the links once more: an agent that works there could have
+ * put in others since.
+ */
+export async function permittedFolder(
+  standing: Standing | undefined,
+  path: string,
+  shared: readonly string[],
+): Promise<HostPath> {
   const [wanted, ...folders] = await Promise.all([path, ...shared].map((each) => realpath(each).then(hostPath, () => undefined)))
+  if (mayAll(standing)) return wanted ?? hostPath(path)
   if (wanted === undefined || !folders.some((folder) => folder !== undefined && isInside(folder, wanted)))
     throw denied(
       `A token of ${nameOf(standing)} may not have an agent work in ${path}: it is none of the folders that server.workspaces of the daemon's settings names, nor below one. Leave the workspace out for a folder of the task's own.`,
     )
+  return wanted
 }
 
 /** The owner of the home, where nobody is named. */

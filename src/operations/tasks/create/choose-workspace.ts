@@ -1,11 +1,11 @@
 import { realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, normalize, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { Standing } from '../../../domain/auth/role.ts'
 import { hostPath, isBelow, isInside } from '../../../domain/base/path.ts'
 import { invalid } from '../../../domain/error.ts'
 import type { WorkspaceHow } from '../../../domain/task/task.ts'
 import type { NewTask } from '../../../domain/view/view.ts'
-import { assertMayWorkIn } from '../../../engine/auth/may-ask.ts'
+import { permittedFolder } from '../../../engine/auth/may-ask.ts'
 import { assertNoHome } from '../../../engine/workspace/homes.ts'
 import { assertUsable } from '../../../engine/workspace/workspace.ts'
 import type { SessionRow } from '../../../store/tables.ts'
@@ -33,10 +33,10 @@ export async function usableWorkspace(
   shared: readonly string[],
 ): Promise<string> {
   if (!isAbsolute(path) || path.includes('\0')) throw invalid(`The workspace must be an absolute path, not "${path}".`)
-  await assertMayWorkIn(standing, path, shared)
-  await assertUsable(normalize(path), { allowHome })
   // A directory and a link to it are one workspace, in which one run works at a time.
-  return realpath(path)
+  const real = await permittedFolder(standing, path, shared)
+  await assertUsable(real, { allowHome })
+  return real
 }
 
 /** A folder that is the task's own needs neither a copy nor a clone. */
@@ -65,9 +65,8 @@ export async function contextFolders(
       if (named.includes('\0') || (workspace.isOwn && !isAbsolute(named)))
         throw invalid(`A context folder must be an absolute path where the task names no workspace, not "${named}".`)
       const folder = resolve(workspace.path, named)
-      await assertMayWorkIn(standing, folder, parts.sharedWorkspaces)
-      const real = await realpath(folder).then(hostPath, () => undefined)
-      if (real === undefined || !(await stat(real)).isDirectory())
+      const real = await permittedFolder(standing, folder, parts.sharedWorkspaces)
+      if (!(await stat(real).catch(() => undefined))?.isDirectory())
         throw invalid(`The context folder ${folder} is not there, or is no folder; make it first, or leave it out.`)
       if (isInside(home, real) || isInside(real, home))
         throw invalid(`The context folder ${folder} would show Pawl's own files to the agent; name another.`)
