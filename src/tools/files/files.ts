@@ -13,8 +13,15 @@ import {
   workspacePath,
 } from '../../domain/base/path.ts'
 import { denied, invalid, unavailable } from '../../domain/error.ts'
-import { type DirectoryHandle, isAbsence, isThere, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
-import type { Mask } from '../../sandbox/port.ts'
+import {
+  type DirectoryHandle,
+  inFolder,
+  isAbsence,
+  isThere,
+  openDirectory,
+  openIn,
+} from '../../sandbox/files/directory-handle.ts'
+import { type Marked, type Mask, markOf } from '../../sandbox/port.ts'
 import { compileRules, defaultPathRules, type PathRules } from './path-rules.ts'
 import { readPathText } from './path-text.ts'
 import { changedMeanwhile, noRight, readOnly, told } from './refusals.ts'
@@ -22,6 +29,8 @@ import { changedMeanwhile, noRight, readOnly, told } from './refusals.ts'
 /** A folder that a run may use: what lies at `source` is known to the agent and its user as `path`. */
 export interface Root extends Shown {
   readonly mode: 'ro' | 'rw'
+  /** What it was when it was looked at, if somebody could put something else in its place: nothing else is opened. */
+  readonly mark?: Marked
 }
 
 export interface FilesOptions {
@@ -96,6 +105,7 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
     let folder = await openDirectory(place.root.source)
     if (!folder) throw unavailable(`${place.root.path} is no longer there.`)
     try {
+      if (!(await isSame(place.root, folder))) throw unavailable(`${place.root.path} is no longer there.`)
       await mustSearch(folder)
       for (const name of place.names) {
         const parent: DirectoryHandle = folder
@@ -202,7 +212,15 @@ export async function createFiles(options: FilesOptions): Promise<Files> {
   }
 }
 
-async function rootOf({ source, path, mode }: Root): Promise<Root> {
+const isSame = async ({ mark }: Root, folder: DirectoryHandle) => mark === undefined || markOf(await folder.stat()) === mark
+
+async function rootOf(root: Root): Promise<Root> {
+  const { source, path, mode, mark } = root
+  if (mark !== undefined) {
+    // Its path was a real one then: whoever works around it may have put a link there since.
+    if (await inFolder(source, (folder) => isSame(root, folder))) return root
+    throw unavailable(`The folder ${path} of this run was exchanged for something else, so its tools cannot be offered.`)
+  }
   const real = await realpath(source).then(hostPath, (error: unknown) => {
     throw unavailable(`The folder ${path} of this run is not there, so its tools cannot be offered.`, error)
   })
