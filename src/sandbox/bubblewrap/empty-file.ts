@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type HostPath, hostPath } from '../../domain/base/path.ts'
@@ -12,7 +12,8 @@ export function emptyFile(): HostPath {
   chmodSync(folder, 0o755)
   const file = join(folder, 'empty')
   if (!lstatSync(file, { throwIfNoEntry: false })) writeFileSync(file, '', { mode: 0o444 })
-  return hostPath(file)
+  // The folder for temporary files may be a link.
+  return hostPath(realpathSync(file))
 }
 
 function isOurs(folder: string): boolean {

@@ -717,12 +717,14 @@ export async function worktreeIn(
 ): Promise<string | undefined> {
   const gitdir = (await inFolderBelow(own, `worktrees/${id}`, (folder) => textIn(folder, 'gitdir', 8_192)))?.trim()
   if (!isWorktreeId(id) || gitdir === undefined || !isAbsolute(gitdir)) return undefined
-  const path = relativeTo(place.workspace, sandboxPath(gitdir))
+  // Without dots: behind a link they lead elsewhere, for whoever reads them.
+  const plain = sandboxPath(gitdir)
+  const path = relativeTo(place.workspace, plain)
   if (path === undefined || basename(path) !== '.git') return undefined
   const folder = await openDirectory(join(place.root, dirname(path)))
   try {
     const pointer = (await textIn(folder, '.git', 8_192))?.trim()
-    return pointer === `gitdir: ${git.path}/worktrees/${id}` ? gitdir : undefined
+    return pointer === `gitdir: ${git.path}/worktrees/${id}` ? plain : undefined
   } finally {
     await folder?.close()
   }
