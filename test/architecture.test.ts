@@ -150,7 +150,8 @@ const byPath: Record<string, string> = {
   'engine/skills': 'the skills of the home and of its users; what a link among them leads to is read by handle',
   'engine/tasks/templates.ts': 'the prompts in the home of Pawl',
   'engine/workspace/guard.ts': 'what is shown instead, in the records of the run',
-  'engine/workspace/private-git/make.ts': 'git directories that were just made, before they are mounted anywhere',
+  'engine/workspace/private-git/make.ts':
+    'git directories that were just made, before they are mounted anywhere; the real one is read by handle',
   'engine/workspace/private-git/private-gits.ts': 'lists in the home of Pawl',
   'engine/workspace/private-git/bring-back.ts': 'what is known of the real git directory, in the home of Pawl',
   'engine/workspace/private-git/import-objects.ts': 'a folder of ours, into which objects are taken by handle',
@@ -184,6 +185,67 @@ const byPath: Record<string, string> = {
   'sandbox/process': 'the process table, and programs, each step of whose path is checked',
   'sandbox/bubblewrap': 'folders of the daemon, control groups, the process table, programs',
 }
+/**
+ * Where a path is asked for where it really leads, and why what it answers may be used: nobody but its user can put a link on the way, or the answer is held against what was meant
+ * (`placeAt`), or nothing is done with it but to compare. Who asks twice may get two answers.
+ */
+const mayFollowLinks: Record<string, string> = {
+  'sandbox/process': 'programs, each step of whose path is checked',
+  'sandbox/files/remove-tree.ts': 'the folder above a tree, which only Pawl writes',
+  'sandbox/bubblewrap': 'sources of mounts, which are held against what was mounted',
+  'agents/claude-code/probe.ts': 'programs that are installed',
+  'agents/codex/probe.ts': 'programs that are installed',
+  'agents/gemini-cli/probe.ts': 'programs that are installed',
+  'agents/opencode/probe.ts': 'programs that are installed',
+  'agents/acp': 'programs that are installed; and source text of what runs inside the sandbox',
+  'agents/ollama/program': 'runs inside the sandbox',
+  'config/trust.ts': 'the name by which a file is trusted, beside its digest',
+  daemon: 'the home of Pawl',
+  cli: "the user's own folders, at the user's own word",
+  store: 'the database and the home of Pawl',
+  'surfaces/acp/folder.ts': 'the folder that an editor names, which is checked when the session is made',
+  'operations/tasks/create/choose-workspace.ts': 'the home of Pawl',
+  'operations/tasks/create/mounts.ts': 'compared, and stored as it was compared',
+  'operations/draft-folders.ts': 'the home of Pawl',
+  'tools/files/files.ts': 'folders that have no mark, because nobody can exchange them',
+  'engine/auth/may-ask.ts': 'what is answered is what was checked',
+  'engine/auth/lent-login.ts': 'logins in the home of the user',
+  'engine/rights/mounts.ts': 'mounts of the profile, as its author named them; those of tasks are held against what they were',
+  'engine/session/home.ts': 'homes of sessions, whose parent is ours, and the home of the user',
+  'engine/skills/read-folder.ts': 'what is answered is opened without following a link',
+  'engine/workspace/bring-back.ts': 'a copy, in a folder of ours',
+  'engine/workspace/clone.ts': 'a clone that no agent has yet',
+  'engine/workspace/copy-tree.ts': 'our own Node',
+  'engine/workspace/cover.ts': 'paths to be covered, where they lead',
+  'engine/workspace/disk-watch.ts': 'sizes alone',
+  'engine/workspace/guard.ts': 'held against what the workspace was; and the home of Pawl',
+  'engine/workspace/homes.ts': 'the homes of users',
+  'engine/workspace/kept.ts': 'the home of Pawl',
+  'engine/workspace/linked-repository.ts': 'compared, and held against what was mounted',
+  'engine/workspace/masks.ts': 'what is to be held besides',
+  'engine/workspace/same-place.ts': 'to tell that a path leads elsewhere; and the home of Pawl',
+  'engine/workspace/trusted.ts': 'a folder that a person trusts, at that word',
+  'engine/workspace/workspace.ts': 'to refuse homes',
+}
+/** Who starts programs, and why none of them walks by path where an agent can put a link. */
+const mayStartPrograms: Record<string, string> = {
+  'sandbox/process/spawn.ts': 'the one who starts what runs in a sandbox',
+  'sandbox/bubblewrap/sandbox.ts': 'asks bubblewrap for its version',
+  'engine/workspace/git.ts': 'git, inside the sandbox, on repositories of ours, or behind walls of its own',
+  'engine/workspace/copy.ts': 'chown, of a copy that no agent has yet',
+  'engine/workspace/clone.ts': 'chown, of a clone that no agent has yet',
+  'engine/workspace/copy-tree.ts': 'cp, behind walls of its own',
+  'engine/self-test': 'sleep, as a bait; and source text of what runs inside the sandbox',
+  'secrets/key-source.ts': 'the keyring of the user',
+  'cli/service': 'the service manager and the package manager, at the word of the user',
+  'cli/commands/open.ts': 'the browser, at the word of the user',
+  'store/embedded': 'the database server',
+  'agents/ollama/program': 'runs inside the sandbox',
+  'agents/acp/attendant-source.ts': 'source text of a program that runs inside the sandbox',
+}
+/** Source text of programs that run inside the sandbox, which name their modules in their own way. */
+const insideText =
+  /^(sandbox\/bubblewrap\/init|agents\/(acp\/attendant-source|codex\/databases|opencode\/go-on)|engine\/self-test\/probe-source)\.ts$/
 /** Where a regular expression is put together, and of what: of nothing that comes from a user, a file, an agent, a server or a model. Those go through `bounded/`. */
 const mayBuildRegExp: Record<string, string> = {
   'agents/gemini-cli/complaints.ts': 'constant sentences',
@@ -217,6 +279,14 @@ const mayCompareBeginnings: Record<string, string> = {
   'agents/acp/attendant-source.ts': 'source text of a program that runs inside the sandbox, and imports nothing of ours',
 }
 const everybody = ['domain', 'redact', 'base']
+
+/** Every file with such a text is on the list, and everything on the list has such a file. */
+function holdsExactly(list: Readonly<Record<string, string>>, form: RegExp): void {
+  const found = sources.filter((file) => form.test(textOf(file)))
+  const isIn = (file: string, place: string) => file === place || file.startsWith(`${place}/`)
+  expect(found.filter((file) => !Object.keys(list).some((place) => isIn(file, place)))).toEqual([])
+  expect(Object.keys(list).filter((place) => !found.some((file) => isIn(file, place)))).toEqual([])
+}
 
 const src = resolve(import.meta.dirname, '../src')
 const files = (readdirSync(src, { recursive: true }) as string[]).filter((file) => /\.(ts|js)$/.test(file))
@@ -329,6 +399,22 @@ describe('the architecture', () => {
     // Nor under another name.
     const renamed = /import (?:(?:\* as )?\w+|\{[^}]*\bas \w+[^}]*\}) from 'node:fs(?:\/promises)?'/
     expect(sources.filter((file) => renamed.test(textOf(file)))).toEqual([])
+  })
+
+  it('asks where links lead only where this list says why', () => {
+    holdsExactly(mayFollowLinks, /\brealpath(?:Sync)?(?:\.native)?\(/)
+  })
+
+  it('starts programs only where this list says which: `cp`, `rm`, `tar` or git would follow a path that an agent can change', () => {
+    holdsExactly(mayStartPrograms, /['"](?:node:)?child_process['"]/)
+  })
+
+  it('names the file system in imports alone, where the rules for it can see what is used', () => {
+    const otherwise =
+      /(?:require|getBuiltinModule|import)\(\s*['"`](?:node:)?fs(?:\/promises)?['"`]|from ['"]fs(?:\/promises)?['"]/
+    const found = sources.filter((file) => otherwise.test(textOf(file)) && !insideText.test(file))
+    // It reads a file for its own user.
+    expect(found).toEqual(['cli/commands/verify.ts'])
   })
 
   it('imports no rm or cp where agents write: both recurse by path once a folder has taken the place of a file', () => {
