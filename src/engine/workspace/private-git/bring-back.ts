@@ -1,14 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { fp } from '../../../base/failpoint.ts'
-import {
-  type HostPath,
-  isBelow,
-  relativeTo,
-  type SandboxPath,
-  sandboxPath,
-  type WorkspacePath,
-} from '../../../domain/base/path.ts'
+import { type HostPath, relativeTo, type SandboxPath, sandboxPath } from '../../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../../domain/error.ts'
 import { type DirectoryHandle, isThere, openDirectory, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { inFolderBelow, inMadeFolder } from '../../../sandbox/files/make-folders.ts'
@@ -52,6 +45,7 @@ import {
   type Known,
   type KnownTree,
   knownIndex,
+  mostWorktrees,
   type PrivateGit,
   readKnown,
   withSignatures,
@@ -180,6 +174,15 @@ const mostLogBytes = 64_000_000
 /** Changed by the agent's git for itself, or with a power over what others see. */
 const notBrought = /^refs\/(bisect|rewritten|worktree|pawl|prefetch|replace)\//
 const mostKnown = 500
+/** What an agent may have more of than the repository that it was given: all of it is read and compared between the turns of everybody else. */
+const mostOwnPackedBytes = 16_000_000
+const longestRefLine = 400
+const mostChangedRefs = 20_000
+const mostNewEntries = 1_000_000
+const mostOwnIndexBytes = 300_000_000
+/** Of one log, and of all. */
+const mostNewLogBytes = 16_000_000
+const mostNewLogsBytes = 64_000_000
 
 class Bringing {
   readonly left: string[] = []
@@ -205,8 +208,13 @@ class Bringing {
       this.end(known)
       return
     }
-    const ownRefs = await readRefs(own)
+    const ownRefs = await readRefs(own, mostOwnPackedBytes + Object.keys(known.refs).length * longestRefLine)
     const changed = this.refChanges(ownRefs)
+    if (changed.length > mostChangedRefs)
+      throw new PawlError(
+        'invalid',
+        `${changed.length} references are new or different, more than the ${mostChangedRefs} that are brought back.`,
+      )
     const logs = await this.newLogs()
     const trees = await this.treeChanges(logs)
     const shallow = await this.newShallow()
@@ -258,15 +266,21 @@ class Bringing {
   /** By the path of a log, the lines that are new in it; `whole` if it was written anew. */
   private async newLogs(): Promise<Map<string, NewLog>> {
     const logs = new Map<string, NewLog>()
+    let newBytes = 0
+    let isCut = false
     const add = async (path: string, folder: DirectoryHandle, name: string) => {
-      const bytes = readRegular(folder, name, 64_000_000)
       const before = this.known.logs[path]
+      isCut ||= newBytes > mostNewLogsBytes
+      if (isCut) return
+      const bytes = readRegular(folder, name, mostNewLogBytes + (before?.size ?? 0))
       if (!bytes || (before?.size === bytes.length && before.digest === digestOf(bytes))) return
       const goesOn =
         before === undefined || (bytes.length > before.size && digestOf(bytes.subarray(0, before.size)) === before.digest)
       // Of all logs only that of the stash is taken from the middle: it is the list of what was put away.
       if (!goesOn && path !== stashLog) return
-      const lines = readLog(bytes.subarray(goesOn ? (before?.size ?? 0) : 0).toString('utf8'))
+      const added = bytes.subarray(goesOn ? (before?.size ?? 0) : 0)
+      newBytes += added.length
+      const lines = await readLog(added)
       if (lines.length > 0 || !goesOn) logs.set(path, { lines, isWhole: !goesOn })
     }
     await filesBelow(this.own, 'logs/refs', async (file, folder, name) => {
@@ -275,6 +289,7 @@ class Bringing {
     for (const { own, real } of this.known.trees)
       if (real !== '')
         await inFolderBelow(this.own, join(own, 'logs'), async (folder) => folder && add(join(own, 'logs/HEAD'), folder, 'HEAD'))
+    if (isCut) this.say(`Not all logs of references in ${this.git.path} were brought back: they are too large.`)
     return logs
   }
 
@@ -305,6 +320,10 @@ class Bringing {
       for (const id of folder ? readdirSync(folder.at('.')) : []) {
         const own = `worktrees/${id}`
         if (!isWorktreeId(id) || trees.some((tree) => tree.own === own)) continue
+        if (trees.length > mostWorktrees) {
+          this.say(`Not all worktrees of ${this.git.path} were brought back: there are more than ${mostWorktrees}.`)
+          break
+        }
         if ((await worktreeIn(this.own, id, this.git, this.place)) === undefined) continue
         const real = join(this.git.common, own)
         trees.push({ real, own, states: {} })
@@ -327,7 +346,7 @@ class Bringing {
     const isSameState = same(states, tree.states)
     const stat = lstatSync(own.at('index'), { bigint: true, throwIfNoEntry: false })
     const isIndexSame = (stat && signatureFor(stat)) === tree.indexSignature
-    const index = isIndexSame || !stat ? emptyIndex : await this.ownChanges(own, tree, this.entriesBefore(number))
+    const index = isIndexSame || !stat ? emptyIndex : await this.ownChanges(own, tree, await this.entriesBefore(number))
     const underWay = workUnderWay(own)
     for (const what of underWay)
       this.say(
@@ -337,7 +356,7 @@ class Bringing {
     const real = await openDirectory(tree.real)
     try {
       const realIndex = real && readRegular(real, 'index', mostIndexBytes)
-      const realEntries = realIndex ? parseIndex(realIndex, this.known.idBytes) : emptyIndex
+      const realEntries = realIndex ? await parseIndex(realIndex, this.known.idBytes) : emptyIndex
       const change = { number, tree, head, states, index, log, realIndex, isKept: false, why: '' }
       return {
         ...change,
@@ -350,9 +369,9 @@ class Bringing {
     }
   }
 
-  private knownEntries(number: number): GitIndex {
+  private async knownEntries(number: number): Promise<GitIndex> {
     const file = knownIndex(this.git.known, number)
-    return (existsSync(file) ? parseIndex(readFileSync(file), this.known.idBytes) : undefined) ?? emptyIndex
+    return (existsSync(file) ? await parseIndex(readFileSync(file), this.known.idBytes) : undefined) ?? emptyIndex
   }
 
   private async ownChanges(
@@ -360,8 +379,8 @@ class Bringing {
     tree: KnownTree,
     before: GitIndex,
   ): Promise<ReadonlyMap<string, IndexEntry | undefined>> {
-    const bytes = readRegular(own, 'index', mostIndexBytes)
-    const after = bytes && parseIndex(bytes, this.known.idBytes)
+    const bytes = readRegular(own, 'index', mostOwnIndexBytes)
+    const after = bytes && (await parseIndex(bytes, this.known.idBytes, mostNewEntries + before.size))
     if (!after) {
       this.say(`The index in ${this.git.path} cannot be read and was not brought back; "git reset" makes it anew.`)
       return emptyIndex
@@ -393,20 +412,24 @@ class Bringing {
       if (change.to !== undefined) this.say(`${change.name} was not moved, because ${why}: the agent's is ${change.aside}.`)
       else this.say(`${change.name} was not removed, because ${why}.`)
     }
-    for (const change of changed) {
+    const isMoved = (change: RefChange) => {
       const now = real.get(change.name)
-      if (now === change.to) continue
+      if (now === change.to) return true
       if (now !== change.from) keep(change, 'somebody else moved it meanwhile')
       else if (elsewhere.has(change.name)) keep(change, 'another worktree is on it')
-      else if (change.to !== undefined && [...real.keys()].some((name) => isInTheWay(name, change.name, changed)))
-        keep(change, 'another reference is in its place')
+      return change.aside !== undefined
     }
+    const removed = new Set(changed.flatMap((change) => (change.to === undefined && !isMoved(change) ? [change.name] : [])))
+    const inTheWay = namesInTheWay([...real.keys()].filter((name) => !removed.has(name)))
+    for (const change of changed)
+      if (change.to !== undefined && !isMoved(change) && inTheWay(change.name)) keep(change, 'another reference is in its place')
     for (const tree of trees) {
       const isHeadMoved = tree.realHead !== undefined && tree.realHead !== tree.tree.head && tree.realHead !== tree.head
       const onBranch = changed.find(({ name, aside }) => aside !== undefined && name === targetOf(tree.head))
+      const before = tree.index.size === 0 ? emptyIndex : await this.entriesBefore(tree.number)
       const theirs = [...tree.index].filter(([key, entry]) => {
         const now = tree.realEntries.get(key)
-        return !isSameEntry(now, entry) && !isSameEntry(now, this.entriesBefore(tree.number).get(key))
+        return !isSameEntry(now, entry) && !isSameEntry(now, before.get(key))
       })
       if (isHeadMoved && tree.tree.head !== undefined) this.keepTree(tree, 'another branch was checked out meanwhile')
       else if (onBranch) this.keepTree(tree, `${onBranch.name} was not moved`)
@@ -430,8 +453,8 @@ class Bringing {
 
   private readonly befores = new Map<number, GitIndex>()
   /** Reading them takes its time, and mostly nobody asks. */
-  private entriesBefore(number: number): GitIndex {
-    const known = this.befores.get(number) ?? this.knownEntries(number)
+  private async entriesBefore(number: number): Promise<GitIndex> {
+    const known = this.befores.get(number) ?? (await this.knownEntries(number))
     this.befores.set(number, known)
     return known
   }
@@ -746,14 +769,18 @@ export async function newWorktrees(git: PrivateGit, place: Pick<BringPlace, 'roo
 
 const stashLog = 'logs/refs/stash'
 
-/** Does one of these names lie in the way of the other, as a file where a folder is needed? */
-function isInTheWay(there: string, wanted: string, changed: readonly RefChange[]): boolean {
-  // The name of a reference is a path below the git directory, and was held to that when it was read.
-  const [one, other] = [there as WorkspacePath, wanted as WorkspacePath]
-  return (
-    (isBelow(one, other) || isBelow(other, one)) &&
-    !changed.some(({ name, to, aside }) => name === there && to === undefined && aside === undefined)
-  )
+/** Tells whether one of these names lies in the way of another, as a file where a folder is needed, or the other way round. */
+function namesInTheWay(there: readonly string[]): (wanted: string) => boolean {
+  const names = new Set(there)
+  const folders = new Set(there.flatMap(foldersOf))
+  return (wanted) => folders.has(wanted) || foldersOf(wanted).some((folder) => names.has(folder))
+}
+
+/** The name of a reference is a path. */
+function foldersOf(name: string): string[] {
+  const folders: string[] = []
+  for (let end = name.indexOf('/'); end !== -1; end = name.indexOf('/', end + 1)) folders.push(name.slice(0, end))
+  return folders
 }
 
 const same = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>) =>

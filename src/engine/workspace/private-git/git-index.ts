@@ -1,3 +1,5 @@
+import { takingTurns } from '../../base/turns.ts'
+
 /** One entry of an index of git: what is staged, without what git knows of the file on the disk. */
 export interface IndexEntry {
   readonly mode: number
@@ -16,29 +18,36 @@ export const nameOf = (key: string): string => Buffer.from(pathOf(key), 'latin1'
 
 const [assumed, extended, skipped, nameMask] = [0x8000, 0x4000, 0x4000, 0x0fff]
 
+/** No longer path can be opened. Version 4 says of each path only how it differs from the one before: without a bound, a megabyte of it would become gigabytes. */
+const longestPath = 4_096
+/** Each takes some hundred bytes of memory. */
+const mostEntries = 10_000_000
+
 /**
- * Reads versions 2 to 4. Strict: undefined for what is damaged, and for what an index cannot be understood without (one that is split, or that holds whole
+ * Reads versions 2 to 4, giving everybody else a turn now and then; `most` is how many entries there may be. Strict: undefined for what is damaged, and for what an index cannot be understood without (one that is split, or that holds whole
  * folders as one entry). Extensions that git could do without are passed over.
  */
-export function parseIndex(bytes: Buffer, idBytes: number): GitIndex | undefined {
+export async function parseIndex(bytes: Buffer, idBytes: number, most = mostEntries): Promise<GitIndex | undefined> {
   try {
-    return parse(bytes, idBytes)
+    return await parse(bytes, idBytes, most)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
   }
 }
 
-function parse(bytes: Buffer, idBytes: number): GitIndex | undefined {
+async function parse(bytes: Buffer, idBytes: number, most: number): Promise<GitIndex | undefined> {
   const end = bytes.length - idBytes
   if (end < 12 || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined
   const version = bytes.readUInt32BE(4)
   const count = bytes.readUInt32BE(8)
-  if (version < 2 || version > 4) return undefined
+  if (version < 2 || version > 4 || count > most) return undefined
+  const turn = takingTurns()
   const entries = new Map<string, IndexEntry>()
   let at = 12
   let before = ''
   for (let n = 0; n < count; n++) {
+    if (n % 256 === 0) await turn()
     const begin = at
     const mode = bytes.readUInt32BE(begin + 24)
     at = begin + 40
@@ -63,7 +72,7 @@ function parse(bytes: Buffer, idBytes: number): GitIndex | undefined {
     if (nul === -1 || nul >= end) return undefined
     const path = kept + bytes.toString('latin1', at, nul)
     const length = flags & nameMask
-    if (path === '' || (length < nameMask && length !== path.length)) return undefined
+    if (path === '' || path.length > longestPath || (length < nameMask && length !== path.length)) return undefined
     at = version === 4 ? nul + 1 : begin + ((nul - begin + 8) & ~7)
     before = path
     entries.set(`${(flags >> 12) & 3}\t${path}`, {

@@ -1,4 +1,5 @@
 import { type BigIntStats, lstatSync, readdirSync } from 'node:fs'
+import { PawlError } from '../../../domain/error.ts'
 import { type DirectoryHandle, openIn } from '../../../sandbox/files/directory-handle.ts'
 import { inFolderBelow } from '../../../sandbox/files/make-folders.ts'
 import { readRegular } from '../../../sandbox/files/read-file.ts'
@@ -76,8 +77,8 @@ export async function filesBelow(
 }
 
 /** All references, those in files before those that are packed. What is no reference is left out. */
-export async function readRefs(common: DirectoryHandle): Promise<Refs> {
-  const refs = await readPackedRefs(common)
+export async function readRefs(common: DirectoryHandle, mostPackedBytes = mostPackedRefsBytes): Promise<Refs> {
+  const refs = await readPackedRefs(common, mostPackedBytes)
   await filesBelow(common, 'refs', async (file, folder, name) => {
     const ref = `refs/${file}`
     if (!isRefName(ref)) return
@@ -87,10 +88,18 @@ export async function readRefs(common: DirectoryHandle): Promise<Refs> {
   return refs
 }
 
-export async function readPackedRefs(common: DirectoryHandle): Promise<Refs> {
+/** Line by line, giving everybody else a turn now and then. */
+export async function readPackedRefs(common: DirectoryHandle, mostBytes = mostPackedRefsBytes): Promise<Refs> {
   const refs: Refs = new Map()
-  const packed = await textIn(common, 'packed-refs', mostPackedRefsBytes)
-  for (const line of packed?.split('\n') ?? []) {
+  const packed = readRegular(common, 'packed-refs', mostBytes)
+  if (!packed && (lstatSync(common.at('packed-refs'), { throwIfNoEntry: false })?.size ?? 0) > mostBytes)
+    throw new PawlError('invalid', `its packed references take more than ${mostBytes} bytes.`)
+  const turn = takingTurns()
+  for (let from = 0; packed && from < packed.length; ) {
+    await turn()
+    const end = packed.indexOf(10, from)
+    const line = packed.toString('utf8', from, end === -1 ? packed.length : end)
+    from = end === -1 ? packed.length : end + 1
     const at = line.indexOf(' ')
     const [value, name] = [line.slice(0, at), line.slice(at + 1)]
     if (isHash(value) && isRefName(name)) refs.set(name, value)
@@ -108,11 +117,20 @@ export interface LogLine {
   readonly to: string
 }
 
-export function readLog(text: string): LogLine[] {
-  return text.split('\n').flatMap((line) => {
-    const found = line.length < 10_000 ? logLine.exec(line) : null
-    return found ? [{ text: line, from: found[1]!, to: found[2]! }] : []
-  })
+/** Line by line, giving everybody else a turn now and then. */
+export async function readLog(bytes: Buffer): Promise<LogLine[]> {
+  const lines: LogLine[] = []
+  const turn = takingTurns()
+  for (let from = 0; from < bytes.length; ) {
+    await turn()
+    const found = bytes.indexOf(10, from)
+    const end = found === -1 ? bytes.length : found
+    const text = end - from < 10_000 ? bytes.toString('utf8', from, end) : ''
+    from = end + 1
+    const line = logLine.exec(text)
+    if (line) lines.push({ text, from: line[1]!, to: line[2]! })
+  }
+  return lines
 }
 
 /** Files beside HEAD that say what is under way, and what one of them must look like. */

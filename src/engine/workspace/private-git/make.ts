@@ -116,7 +116,7 @@ interface SourceTree extends Pick<KnownTree, 'real' | 'own' | 'states'> {
 const mostIndexBytes = 1_000_000_000
 const mostLogBytes = 64_000_000
 const mostHookBytes = 4_000_000
-const mostWorktrees = 64
+export const mostWorktrees = 64
 
 async function readSource(real: RealGit): Promise<Source> {
   const common = await openDirectory(real.common)
@@ -179,7 +179,7 @@ async function readTree(
   // Asked before it is read: git looks again at whatever is younger.
   const indexMs = lstatSync(tree.at('index'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const index = readRegular(tree, 'index', mostIndexBytes)
-  const entries = index ? parseIndex(index, idBytes) : new Map()
+  const entries = index ? await parseIndex(index, idBytes) : new Map()
   if (!entries) throw new NoPrivateGit('its index is split, sparse or damaged')
   const more = await textIn(tree, 'config.worktree')
   const files = more === undefined ? {} : { 'config.worktree': isTrusted ? more : cleanGitConfig(more).text }
@@ -294,23 +294,23 @@ export async function isInStep(real: RealGit, { known: folder, isNew }: PrivateG
   if (known?.state !== 'same') return false
   if (isNew) return !existsSync(join(real.common, 'HEAD'))
   const source = await readSource(real)
-  const isSameTree = (tree: KnownTree, number: number) => {
+  const isSameTree = async (tree: KnownTree, number: number) => {
     const now = source.trees[number]
     if (!now || now.own !== tree.own || now.head !== tree.head || !isEqual(now.states, tree.states)) return false
     const before = existsSync(knownIndex(folder, number)) ? readFileSync(knownIndex(folder, number)) : undefined
     if (!now.index || !before) return now.index === before
     if (now.index.equals(before)) return true
-    const entries = parseIndex(before, known.idBytes)
+    const entries = await parseIndex(before, known.idBytes)
     return entries !== undefined && indexChanges(entries, now.entries).size === 0
   }
-  return (
+  const isSame =
     source.digest === known.digest &&
     source.shallow === known.shallow &&
     source.sparse === known.sparse &&
     isEqual(Object.fromEntries(source.refs), known.refs) &&
-    source.trees.length === known.trees.length &&
-    known.trees.every(isSameTree)
-  )
+    source.trees.length === known.trees.length
+  for (const [number, tree] of known.trees.entries()) if (!isSame || !(await isSameTree(tree, number))) return false
+  return isSame
 }
 
 const asBytes = (path: string) => Buffer.from(path).toString('latin1')
