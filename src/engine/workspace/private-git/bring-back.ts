@@ -178,6 +178,7 @@ const mostKnown = 500
 const mostOwnPackedBytes = 16_000_000
 const longestRefLine = 400
 const mostChangedRefs = 20_000
+const mostNewShallowBytes = 4_000_000
 const mostNewEntries = 1_000_000
 const mostOwnIndexBytes = 300_000_000
 /** Of one log, and of all. */
@@ -294,7 +295,7 @@ class Bringing {
   }
 
   private async newShallow(): Promise<string[]> {
-    const text = await textIn(this.own, 'shallow', 64_000_000)
+    const text = await textIn(this.own, 'shallow', mostNewShallowBytes + (this.known.shallow?.length ?? 0))
     if (text === undefined || text === this.known.shallow) return []
     const before = new Set(this.known.shallow?.split('\n'))
     return text.split('\n').filter((line) => isHash(line) && !before.has(line))
@@ -511,7 +512,8 @@ class Bringing {
     const lines = shallow.filter((id) => types.get(id) === 'commit')
     if (lines.length === 0) return
     const before = (await textIn(this.common, 'shallow', 64_000_000)) ?? ''
-    const missing = lines.filter((line) => !before.includes(line))
+    const there = new Set(before.split('\n'))
+    const missing = lines.filter((line) => !there.has(line))
     if (missing.length > 0) await replaceFile(this.common, 'shallow', Buffer.from(`${before}${missing.join('\n')}\n`))
   }
 
