@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,6 +9,7 @@ import type { ProfileMount } from '../../domain/profile/profile.ts'
 import { restricted } from '../../domain/profile/restrict.ts'
 import { commonCodePaths as codePaths } from '../../domain/workspace/code-paths.ts'
 import { markOf } from '../../sandbox/port.ts'
+import { prepareWorkspace } from '../workspace/workspace.ts'
 import { readyMounts } from './mounts.ts'
 
 function place() {
@@ -148,3 +151,57 @@ test('a mount inside the workspace leads nowhere else: an agent may have put a l
   expect((await ready(inside('new/cache'))).there).toHaveLength(1)
   expect(statSync(join(workspace, 'new/cache')).isDirectory()).toBe(true)
 })
+
+test('of a task they are held against what they were, files as well, also if a link comes and goes', async () => {
+  const { root, mount, ready } = place()
+  writeFileSync(join(root, 'file'), '')
+  const ofTask = mount('file', { from: 'task', path: '/m/file' })
+  expect((await ready(ofTask)).mounts).toMatchObject([{ mark: markOf(statSync(join(root, 'file'))) }])
+  mkdirSync(join(root, 'shared/x'), { recursive: true })
+  symlinkSync(join(root, 'data'), join(root, 'shared/l'))
+  await swapping(join(root, 'shared/x'), join(root, 'shared/l'))
+  const x = mount('shared/x', { from: 'task', path: '/m/x' })
+  const seen = { ready: 0, refused: 0 }
+  for (let end = performance.now() + 2_000; performance.now() < end; ) {
+    const { mounts } = await ready(x).catch(() => ({ mounts: [] }))
+    for (const { mark } of mounts) expect(mark).toBeDefined()
+    seen[mounts.length > 0 ? 'ready' : 'refused']++
+  }
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0)
+})
+
+test('a workspace is held against what it was, also if a link comes and goes while it is looked at', async () => {
+  const { root } = place()
+  mkdirSync(join(root, 'shared/x'), { recursive: true })
+  symlinkSync(join(root, 'data'), join(root, 'shared/l'))
+  await swapping(join(root, 'shared/x'), join(root, 'shared/l'))
+  const signal = new AbortController().signal
+  const plan = { own: false, user: undefined, task: 'task', fence: 1, without: join(root, 'home'), paths: [], signal }
+  const path = join(root, 'shared/x')
+  const seen = { ready: 0, refused: 0 }
+  for (let end = performance.now() + 3_000; performance.now() < end; ) {
+    const prepare = prepareWorkspace({ ...plan, path, folder: join(root, 'copies'), onCopy: () => undefined })
+    const workspace = await prepare.catch(() => undefined)
+    if (workspace) expect(workspace.mark).toBeDefined()
+    seen[workspace ? 'ready' : 'refused']++
+  }
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0)
+})
+
+/** Has both names change hands in one step (renameat2, RENAME_EXCHANGE), which Node cannot, until the test is over. */
+async function swapping(one: string, other: string): Promise<void> {
+  const swapper = `
+import ctypes, sys
+call, a, b = ctypes.CDLL(None).renameat2, *[name.encode() for name in sys.argv[1:]]
+print('up', flush=True)
+while True:
+    call(-100, a, -100, b, 2)
+    for _ in range(500): pass
+`
+  const child = spawn('python3', ['-c', swapper, one, other], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  await once(child.stdout!, 'data')
+}

@@ -57,7 +57,11 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
   const isOfWorkspace = (source: HostPath) => workspace !== undefined && isInside(workspace, source)
   for (const mount of mounts) {
     const source = await sourceOf(mount, { user: place.user, workspace })
-    const fault = faultOf(mount, source, { enforced: place.enforced, ours, workspace })
+    const mark = source !== undefined && isOfTask(mount) ? await placeAt(source, 'file or folder') : undefined
+    const fault =
+      mark === undefined && source !== undefined && isOfTask(mount) && process.platform === 'linux'
+        ? exchanged
+        : faultOf(mount, source, { enforced: place.enforced, ours, workspace })
     if (fault || source === undefined) {
       const { category, why } = fault ?? missing
       const sentence = `${described(mount, name)} ${why}`
@@ -69,7 +73,6 @@ export async function readyMounts({ name, mounts }: Pick<Profile, 'name' | 'moun
     sources.push(source)
     // Part of the workspace is there already; seen a second time it would lie open, past what covers the first. What is covered there as a whole is meant to be seen.
     if (isOfWorkspace(source) && mount.path === mount.source && credentialsAbove(source) === undefined) continue
-    const mark = isOfTask(mount) ? await placeAt(source) : undefined
     const laid = { source, mode: mount.mode, ...(mark === undefined ? {} : { mark }) }
     found.push({ ...laid, path: sandboxPath(mount.path) })
     if (mount.alias !== undefined && place.enforced) found.push({ ...laid, path: sandboxPath(mount.alias) })
@@ -96,6 +99,11 @@ interface MountFault {
   readonly why: string
 }
 
+const exchanged: MountFault = {
+  category: 'workspace_error',
+  why: 'was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew',
+}
+
 const missing: MountFault = { category: 'workspace_error', why: 'does not exist; make it, or mark it "required: false"' }
 
 interface RealPlace extends Pick<MountPlace, 'enforced'> {
@@ -109,10 +117,7 @@ function faultOf(mount: ProfileMount, source: HostPath | undefined, place: RealP
   const { ours, workspace } = place
   if (workspace !== undefined && isInside(workspace, hostPath(mount.source)) && source !== hostPath(mount.source))
     return wrong('is a link, or lies behind one, in a workspace that agents can write; name the folder itself')
-  if (isOfTask(mount) && source !== hostPath(mount.source))
-    return wrong(
-      'was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew',
-    )
+  if (isOfTask(mount) && source !== hostPath(mount.source)) return exchanged
   if (ours.some((path) => isInside(source, path) || isInside(path, source)))
     return wrong("would show Pawl's own files to the agent; mount something else")
   if (!place.enforced && mount.path !== mount.source)

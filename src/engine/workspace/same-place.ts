@@ -4,6 +4,9 @@ import { type HostPath, hostPath, isInside, pathIn, relativeTo, sandboxPath } fr
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { markOf, type Walls } from '../../sandbox/port.ts'
 
+/** Names an entry without opening it, so that a pipe keeps nobody waiting. Node has no name for it. */
+const namesOnly = 0o10000000
+
 /**
  * Where a folder leads, if that is not where it was. Folders of tasks are stored with all links followed, and whoever asked was let in for that place: an agent that
  * works further up may have put a link there since.
@@ -17,14 +20,16 @@ export async function leadsElsewhere(stored: string): Promise<string | undefined
  * What the folder at that very path is, to be held against what is mounted later: between a look at a path and its mount it can be exchanged. Undefined where nobody can tell,
  * or where it leads elsewhere already.
  */
-export async function placeAt(stored: string): Promise<string | undefined> {
+export async function placeAt(stored: string, is: 'folder' | 'file or folder' = 'folder'): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined
-  const folder = await open(stored, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => undefined)
+  const flags = is === 'folder' ? constants.O_RDONLY | constants.O_DIRECTORY : namesOnly
+  const folder = await open(stored, flags | constants.O_NOFOLLOW).catch(() => undefined)
   if (!folder) return undefined
   try {
+    const found = await folder.stat()
     // The kernel says where the folder is that is open, whatever lies at the path by now.
     const path = await readlink(`/proc/self/fd/${folder.fd}`).catch(() => undefined)
-    return path === stored ? markOf(await folder.stat()) : undefined
+    return path === stored && !found.isSymbolicLink() ? markOf(found) : undefined
   } finally {
     await folder.close()
   }

@@ -53,7 +53,8 @@ export async function prepareWorkspace(
   const mark = own ? undefined : await placeAt(path)
   // Of the very folder that will be mounted, and nothing else.
   if (mark !== undefined) assertNoHome(path, { allowHome, called: 'workspace', mark })
-  if (!own && (await leadsElsewhere(path)) !== undefined)
+  // One look, and not another at the path: between two it can be a folder, a link, and a folder again.
+  if (!own && (process.platform === 'linux' ? mark === undefined : (await leadsElsewhere(path)) !== undefined))
     throw new PawlError(
       'invalid',
       `The workspace ${path} was a folder when the task was made, and is a link by now, or lies behind one; put the folder back, or make the task anew.`,
