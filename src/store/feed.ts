@@ -35,6 +35,9 @@ export interface FeedPage {
   readonly isLast: boolean
 }
 
+/** So many events that are new, at most, are sorted. */
+const mostSorted = 5_000
+
 /** More is not taken into memory at once, but for a single event that is larger. */
 const mostBytes = 4 * 1024 * 1024
 
@@ -50,17 +53,27 @@ export async function readFeed(
   const { within } = place
   const until = within?.until ?? options.until ?? (await currentSnapshot(db))
   const { task, agent, types, limit, maxBytes = mostBytes } = options
+  const since = sql`e.xact >= pg_snapshot_xmin(${place.seen}::pg_snapshot)`
+  const chosen = sql`${since} and not pg_visible_in_snapshot(e.xact, ${place.seen}::pg_snapshot) and pg_visible_in_snapshot(e.xact, ${until}::pg_snapshot)
+    ${within ? sql`and (e.task_id, e.seq) > (${within.task}, ${within.seq})` : sql``}
+    ${task === undefined ? sql`` : sql`and e.task_id = ${task}`}
+    ${types === undefined ? sql`` : sql`and e.type = any(${[...types]}::text[])`}`
+  const columns = sql`e.task_id, e.seq, e.type, e.at, e.run_id, e.data`
+  // Who reads what is new goes by its transactions and sorts it; who has far to go walks the journals in their order. The planner cannot tell one from the other.
+  const isFar =
+    (await sql`select from pawl.events e where ${since} order by e.xact offset ${mostSorted} limit 1`.execute(db)).rows.length > 0
   const { rows } = await sql<Row>`
-    with found as materialized (
-      select e.task_id, e.seq, e.type, e.at, e.run_id, e.data, t.agent from pawl.events e join pawl.tasks t on t.id = e.task_id
-      where e.xact >= pg_snapshot_xmin(${place.seen}::pg_snapshot)
-        and not pg_visible_in_snapshot(e.xact, ${place.seen}::pg_snapshot)
-        and pg_visible_in_snapshot(e.xact, ${until}::pg_snapshot)
-        ${within ? sql`and (e.task_id, e.seq) > (${within.task}, ${within.seq})` : sql``}
-        ${task === undefined ? sql`` : sql`and e.task_id = ${task}`}
-        ${types === undefined ? sql`` : sql`and e.type = any(${[...types]}::text[])`}
-        ${agent === undefined ? sql`` : sql`and t.agent = ${agent}`}
-      order by e.task_id, e.seq limit ${limit}
+    with ${
+      isFar
+        ? sql`found as materialized (
+      select ${columns}, t.agent from pawl.events e join pawl.tasks t on t.id = e.task_id
+      where ${chosen} ${agent === undefined ? sql`` : sql`and t.agent = ${agent}`}
+      order by e.task_id, e.seq limit ${limit}`
+        : sql`fresh as materialized (
+      select ${columns}, (select t.agent from pawl.tasks t where t.id = e.task_id) as agent from pawl.events e where ${chosen} order by e.xact
+    ), found as materialized (
+      select * from fresh where ${agent === undefined ? sql`agent is not null` : sql`agent = ${agent}`} order by task_id, seq limit ${limit}`
+    }
     ), sized as (
       select found.*, count(*) over () as total, sum(octet_length(data::text)) over (order by task_id, seq) - octet_length(data::text) as before from found
     )
