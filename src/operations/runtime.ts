@@ -6,7 +6,7 @@ import type { Findings } from '../engine/upkeep/findings.ts'
 import { lookForTrouble } from '../engine/upkeep/health.ts'
 import { findHalt } from '../store/halt.ts'
 import { countOutbox } from '../store/outbox.ts'
-import * as tasks from '../store/tasks.ts'
+import { countByState } from '../store/task-counts.ts'
 import type { BackupVerbParts, BackupVerbs } from './backups.ts'
 import { type BulkVerbs, bulkVerbs } from './bulk.ts'
 import { type ChangeVerbs, changeVerbs } from './changes.ts'
@@ -148,7 +148,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const [self, counts, halt, schedules, notifications, trouble] = await translateDbErrors(() =>
         Promise.all([
           parts.describeSelf(),
-          tasks.countByState(db),
+          countByState(db),
           findHalt(db),
           schedulesHealth(db, now, parts.refusedSchedules?.list()),
           countOutbox(db),
@@ -158,7 +158,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return { ...self, tasks: counts, halt: halt ? haltView(halt) : null, schedules, notifications, ...trouble }
     },
     async ready() {
-      await translateDbErrors(() => tasks.countByState(db))
+      await translateDbErrors(() => countByState(db))
       await parts.assertRoom()
     },
   }

@@ -84,6 +84,9 @@ export interface SessionFilter {
 
 /** Newest first, each with what its tasks and its archive amount to. */
 export async function listSessions(db: Db, filter: SessionFilter): Promise<SessionFigures[]> {
+  // Of one agent, the order begins with it: otherwise the planner may walk past the sessions of all others.
+  const before =
+    filter.agent === undefined ? sql`s.id < ${filter.before}` : sql`(s.agent, s.id) < (${filter.agent}, ${filter.before})`
   const { rows } = await sql<SessionFigures>`
     select s.*, last.id as last_task, last.state as last_state, greatest(s.updated_at, last.updated_at) as last_change,
       (select count(*) from pawl.tasks t where t.session_id = s.id) as task_count,
@@ -94,9 +97,9 @@ export async function listSessions(db: Db, filter: SessionFilter): Promise<Sessi
     from pawl.sessions s
     left join lateral (select id, state, updated_at from pawl.tasks t where t.session_id = s.id order by t.created_at desc, t.id desc limit 1) last on true
     where ${filter.id === undefined ? sql`true` : sql`s.id = ${filter.id}`}
-      and ${filter.agent === undefined ? sql`true` : sql`s.agent = ${filter.agent}`}
-      and ${filter.before === undefined ? sql`true` : sql`s.id < ${filter.before}`}
-    order by s.id desc limit ${filter.limit}
+      and ${filter.agent === undefined ? sql`true` : sql`s.agent >= ${filter.agent} and s.agent <= ${filter.agent}`}
+      and ${filter.before === undefined ? sql`true` : before}
+    order by ${filter.agent === undefined ? sql`` : sql`s.agent desc, `}s.id desc limit ${filter.limit}
   `.execute(db)
   return rows
 }

@@ -1,26 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Column, statesOf, type TaskSort } from '../domain/task/column.ts'
-import { type Stage, statesAt } from '../domain/task/stage.ts'
+import type { TaskSort } from '../domain/task/column.ts'
+import { ended, isEnded, taskStates } from '../domain/task/task.ts'
 import { type LastAction, lastActionOf } from './actions.ts'
 import type { Db } from './database.ts'
 import type { TaskRow } from './tables.ts'
-
-/** Which tasks: all of those that fit everything that is named. */
-export interface TaskNarrowing {
-  readonly states?: readonly string[] | undefined
-  /** Columns of the board; a task fits that stands in one of them. */
-  readonly columns?: readonly Column[] | undefined
-  /** What protocols call where it stands; a task fits that stands at one of them. */
-  readonly stages?: readonly Stage[] | undefined
-  readonly agent?: string | undefined
-  readonly tag?: string | undefined
-  /** In the prompt or the name, or the end of the id. */
-  readonly text?: string | undefined
-  readonly session?: string | undefined
-  readonly parent?: string | undefined
-  readonly endedSince?: Date | undefined
-  readonly updatedSince?: Date | undefined
-}
+import { fits, hasIndexOfWords, isIn, isOpen, isOver, statesOfFitting, type TaskNarrowing } from './task-filter.ts'
 
 export interface ListFilter extends TaskNarrowing {
   readonly sort?: TaskSort | undefined
@@ -29,66 +13,106 @@ export interface ListFilter extends TaskNarrowing {
 }
 
 type Listed = TaskRow & { current: LastAction | null }
+type Sql = RawBuilder<unknown>
 
-/** The newest first, by what is asked. Prompts and answers are cut: a list of a thousand tasks must stay small. */
+/** Prompts and answers are cut: a list of a thousand tasks must stay small. */
+const listed = sql`
+  t.id, t.state, t.reason, t.resume_at, t.agent, t.account, t.user_name, t.name, left(t.prompt, 200) as prompt, t.workspace, t.session_id, t.parent_id, t.priority, t.tags,
+  t.created_at, t.updated_at, t.ended_at,
+  case when t.result is null then null else jsonb_set(t.result, '{text}', to_jsonb(left(t.result->>'text', 500))) end as result,
+  case when t.state = 'running' then ${lastActionOf('t.id')} end as current`
+
+/** So many tasks are sorted; of more, the newest are looked for one after the other. */
+const mostSorted = 500
+
+/**
+ * The newest first, by what is asked. Words, tags and times of another order are in no index of the order that is asked for: what most tasks fit is found among the newest of all, what few fit by an
+ * index of its own, and is sorted. Only what many fit and none of the newest is looked for one by one.
+ */
 export async function listTasks(db: Db, filter: ListFilter): Promise<Listed[]> {
-  const { sort = 'created', before } = filter
-  const by = sql.ref(`${sort}_at`)
+  const { sort, text, tag, endedSince, updatedSince, ...others } = filter
+  const loose = {
+    text,
+    tag,
+    endedSince: sort === 'ended' ? undefined : endedSince,
+    updatedSince: sort === 'updated' ? undefined : updatedSince,
+  }
+  const walk = () => newest<Listed>(filter, listed, filter.limit).execute(db)
+  if (Object.values(loose).every((one) => one === undefined)) return (await walk()).rows
+
+  const window = filter.limit * 2
+  const kept = {
+    sort,
+    endedSince: sort === 'ended' ? endedSince : undefined,
+    updatedSince: sort === 'updated' ? updatedSince : undefined,
+  }
+  const { rows: lately } = await newest<{ id: string; fits: boolean }>(
+    { ...others, ...kept },
+    sql`t.id, ${fits(loose)} as fits`,
+    window,
+  ).execute(db)
+  const found = lately.filter((one) => one.fits).slice(0, filter.limit)
+  if (found.length === filter.limit || lately.length < window) return sorted(db, filter, found)
+  const { rows: some } = (await byOwnIndex(loose)?.execute(db)) ?? {}
+  return some && some.length <= mostSorted ? sorted(db, filter, some) : (await walk()).rows
+}
+
+/** At least those that fit, by one of the conditions, but only so many; undefined if none of them has an index. */
+function byOwnIndex({ text, tag, endedSince, updatedSince }: TaskNarrowing): RawBuilder<{ id: string }> | undefined {
+  const limit = sql`limit ${mostSorted + 1}`
+  if (hasIndexOfWords({ text, tag })) {
+    const those = sql`select id from pawl.tasks where ${fits({ text, tag })}`
+    return sql`${those} and ${isOpen} union all ${those} and ${isOver} ${limit}`
+  }
+  if (endedSince) return sql`select id from pawl.tasks where ${fits({ endedSince })} order by ended_at desc, id desc ${limit}`
+  if (updatedSince)
+    return sql`select id from pawl.tasks where ${fits({ updatedSince })} order by updated_at desc, id desc ${limit}`
+  return undefined
+}
+
+/** Those of some tasks that fit, in order. */
+async function sorted(db: Db, filter: ListFilter, some: readonly { id: string }[]): Promise<Listed[]> {
+  const by = orderOf(filter)
   const { rows } = await sql<Listed>`
-    select id, state, reason, resume_at, agent, account, user_name, name, left(prompt, 200) as prompt, workspace, session_id, parent_id, priority, tags, created_at, updated_at, ended_at,
-      case when result is null then null else jsonb_set(result, '{text}', to_jsonb(left(result->>'text', 500))) end as result,
-      case when state = 'running' then ${lastActionOf('pawl.tasks.id')} end as current
-    from pawl.tasks
-    where ${fits(filter)} and ${sort === 'ended' ? sql`ended_at is not null` : sql`true`}
-      and ${before ? sql`(${by}, id) < (${before.at}, ${before.id})` : sql`true`}
+    select ${listed} from pawl.tasks t where id = any(${some.map(({ id }) => id)}::text[]) and ${fits(filter)} and ${isBefore(filter)}
     order by ${by} desc, id desc limit ${filter.limit}
   `.execute(db)
   return rows
 }
 
-/** How many of them stand in each column of the board. */
-export async function countByColumn(db: Db, filter: TaskNarrowing): Promise<Record<Column, number>> {
-  const { rows } = await sql<Record<Column, number>>`
-    select count(*) filter (where ${standsIn('working')})::int as working, count(*) filter (where ${standsIn('needs_you')})::int as needs_you,
-      count(*) filter (where ${standsIn('review')})::int as review, count(*) filter (where ${standsIn('waiting')})::int as waiting,
-      count(*) filter (where ${standsIn('done')})::int as done
-    from pawl.tasks where ${fits(filter)}
-  `.execute(db)
-  return rows[0]!
+/** The tasks that fit, walked from the newest on in an index of just the order that is asked for: of all tasks, of an agent or of each state. */
+function newest<Row>(filter: ListFilter, columns: Sql, limit: number): RawBuilder<Row> {
+  const { sort, agent, session, parent } = filter
+  const by = orderOf(filter)
+  const states = statesOfFitting(filter).filter((state) => sort !== 'ended' || isEnded(state))
+  const isAny = states.length === (sort === 'ended' ? ended : taskStates).length
+  const isFew = session !== undefined || parent !== undefined
+
+  // Most tasks are completed: whoever does not ask for those has less to walk past among the tasks of each state.
+  if (agent !== undefined && states.includes('completed') && !isFew) {
+    // The order begins with the agent, and the agent is a list of one: to the planner a plain agent is no part of an order, and it may walk past the tasks of all others.
+    const { agent: _, ...rest } = filter
+    return sql<Row>`
+      select ${columns} from pawl.tasks t where agent = any(array[${agent}]::text[]) and ${fits(rest)} and ${isBefore(filter)}
+      order by agent desc, ${by} desc, id desc limit ${limit}
+    `
+  }
+  const where = sql`${fits(filter)} and ${isBefore(filter)}`
+  if (isAny || isFew)
+    return sql<Row>`select ${columns} from pawl.tasks t where ${where} order by ${by} desc, id desc limit ${limit}`
+  const each = states.map(
+    (state) => sql`(select * from pawl.tasks where ${isIn([state])} and ${where} order by ${by} desc, id desc limit ${limit})`,
+  )
+  const from = each.length === 0 ? sql`select * from pawl.tasks where false` : sql.join(each, sql` union all `)
+  return sql<Row>`select ${columns} from (${from}) t order by ${by} desc, id desc limit ${limit}`
 }
 
-function fits(filter: TaskNarrowing): RawBuilder<unknown> {
-  const { states, columns, stages, agent, tag, text, session, parent, endedSince, updatedSince } = filter
-  const all = [
-    states && sql`state = any(${[...states]}::text[])`,
-    columns && sql`(${columns.length === 0 ? sql`false` : sql.join(columns.map(standsIn), sql` or `)})`,
-    stages && sql`(${stages.length === 0 ? sql`false` : sql.join(stages.map(isAt), sql` or `)})`,
-    agent !== undefined && sql`agent = ${agent}`,
-    tag !== undefined && sql`${tag} = any(tags)`,
-    text !== undefined &&
-      sql`(position(lower(${text}) in lower(prompt)) > 0 or position(lower(${text}) in lower(name)) > 0 or right(id, length(${text})) = ${text})`,
-    session !== undefined && sql`session_id = ${session}`,
-    parent !== undefined && sql`parent_id = ${parent}`,
-    endedSince && sql`ended_at >= ${endedSince}`,
-    updatedSince && sql`updated_at >= ${updatedSince}`,
-  ].filter((one) => one !== undefined && one !== false)
-  return all.length === 0 ? sql`true` : sql.join(all, sql` and `)
-}
+const orderOf = ({ sort = 'created' }: ListFilter) => sql.ref(`${sort}_at`)
 
-/** The same as `columnOf` in the domain. */
-function standsIn(column: Column): RawBuilder<unknown> {
-  const isOf = sql`state = any(${[...statesOf[column]]}::text[])`
-  const waitsForSubtasks = sql`coalesce(reason->>'kind', '') = 'subtasks'`
-  if (column === 'working') return sql`(${isOf} and (state <> 'blocked' or ${waitsForSubtasks}))`
-  return column === 'needs_you' ? sql`(${isOf} and not ${waitsForSubtasks})` : sql`(${isOf})`
-}
+/** One that has not ended has no place in the order of ends. */
+const hasTime = ({ sort }: ListFilter) => (sort === 'ended' ? sql`ended_at is not null` : sql`true`)
 
-/** The same as `stageOf` in the domain. */
-function isAt(stage: Stage): RawBuilder<unknown> {
-  const isOf = sql`state = any(${[...statesAt[stage]]}::text[])`
-  const kind = sql`coalesce(reason->>'kind', '')`
-  if (stage === 'working') return sql`(${isOf} and (state <> 'blocked' or ${kind} = 'subtasks'))`
-  if (stage === 'input_required') return sql`(${isOf} and (state <> 'blocked' or ${kind} <> 'subtasks'))`
-  if (stage === 'auth_required') return sql`(${isOf} and ${kind} = 'auth_failed')`
-  return stage === 'failed' ? sql`(${isOf} and (state <> 'failed' or ${kind} <> 'auth_failed'))` : sql`(${isOf})`
-}
+const isBefore = (filter: ListFilter) =>
+  filter.before
+    ? sql`${hasTime(filter)} and (${orderOf(filter)}, id) < (${filter.before.at}, ${filter.before.id})`
+    : hasTime(filter)

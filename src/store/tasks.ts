@@ -287,19 +287,11 @@ export async function countQueued(db: Db | Tx, most: number): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export async function countByState(db: Db): Promise<Record<string, number>> {
-  const { rows } = await sql<{
-    state: string
-    count: number
-  }>`select state, count(*) as count from pawl.tasks group by state`.execute(db)
-  return Object.fromEntries(rows.map((row) => [row.state, row.count]))
-}
-
-/** The folders of people in which tasks have worked lately, the last one first. */
+/** The folders of people in which the last 500 tasks have worked, the last one first. */
 export async function recentWorkspaces(db: Db, limit: number): Promise<string[]> {
   const { rows } = await sql<{ workspace: string }>`
-    select workspace from (select workspace, created_at from pawl.tasks where not workspace_own order by created_at desc, id desc limit 500) lately
-    group by workspace order by max(created_at) desc limit ${limit}
+    select workspace from (select workspace, workspace_own, created_at from pawl.tasks order by created_at desc, id desc limit 500) lately
+    where not workspace_own group by workspace order by max(created_at) desc limit ${limit}
   `.execute(db)
   return rows.map(({ workspace }) => workspace)
 }

@@ -6,12 +6,14 @@ import type { Page, TaskSummary } from '../../domain/view/view.ts'
 import { translateDbErrors } from '../../engine/base/translate-db-errors.ts'
 import type { Limits } from '../../engine/queue/admission.ts'
 import type { Db } from '../../store/database.ts'
+import { countByColumn } from '../../store/task-counts.ts'
+import type * as filter from '../../store/task-filter.ts'
 import * as store from '../../store/task-list.ts'
 import { whatTheyWaitFor } from '../../store/waiting.ts'
 import { taskSummary } from './views.ts'
 
 /** Which tasks; times as the API writes them. */
-export interface TaskNarrowing extends Omit<store.TaskNarrowing, 'states' | 'columns' | 'endedSince' | 'updatedSince'> {
+export interface TaskNarrowing extends Omit<filter.TaskNarrowing, 'states' | 'columns' | 'endedSince' | 'updatedSince'> {
   readonly states?: readonly TaskState[] | undefined
   readonly columns?: readonly Column[] | undefined
   readonly endedSince?: string | undefined
@@ -44,7 +46,7 @@ export async function listTasks(
 }
 
 export const countColumns = (db: Db, filter: TaskNarrowing): Promise<Record<Column, number>> =>
-  translateDbErrors(() => store.countByColumn(db, { ...filter, ...timesOf(filter) }))
+  translateDbErrors(() => countByColumn(db, { ...filter, ...timesOf(filter) }))
 
 const timesOf = ({ endedSince, updatedSince }: TaskNarrowing) => ({
   endedSince: endedSince === undefined ? undefined : new Date(endedSince),
