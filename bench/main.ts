@@ -29,6 +29,7 @@ const load: Record<string, () => Promise<{ benchmark: Benchmark }>> = {
   mcp: () => import('./mcp.ts'),
   a2a: () => import('./a2a.ts'),
   'a2a-streams': () => import('./a2a-streams.ts'),
+  history: () => import('./history.ts'),
 }
 
 const usage = `npm run bench -- [name …] [--json] [--cpu-prof DIR]
