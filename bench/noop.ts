@@ -129,7 +129,7 @@ async function startEngine(place: Place, width: number) {
     bus,
     clock,
     log,
-    leave: () => recovery.bury(self),
+    leave: () => recovery.bury(self, { died: false }),
     giveBack: recovery.giveBack,
     onDisowned: () => broken(new Error('The worker was declared dead.')),
     run: {

@@ -122,7 +122,7 @@ async function makeSession(db: Db): Promise<{ session: string; run: { id: string
   const rest = { prompt: 'x', workspace: `/tmp/${task}`, workspaceOwn: true, priority: 0, rank: 0, tags: [], extraArgs: [] }
   const agent = { ...settings, ...times, retry }
   await insertTask(db, { id: task, session: { id: session, isNew: true }, agent, ...rest, attended: false, boundTo: null, at })
-  const admitted = { task, run: run.id, session, agent: 'a', fence: run.fence, attempt: 1 }
+  const admitted = { task, run: run.id, session, agent: 'a', fence: run.fence, attempt: 1, aloneMs: null }
   await db.transaction().execute((tx) => admitTasks(tx, [admitted], { worker, at }))
   await db.transaction().execute((tx) => leaseRuns(tx, [run.id], { worker, at }))
   return { session, run }

@@ -7,7 +7,7 @@ import type { Ground } from './ground.ts'
 
 /** The ways in that are reached through the HTTP surface. `url` is where it listens, once it does; `grpc` where A2A is spoken over gRPC, if it is. */
 export async function mountsOf(
-  { config, database, log, listeners, conformance }: Ground,
+  { config, database, clock, log, listeners, conformance }: Ground,
   { runtime, url, grpc }: { runtime: Runtime; url: () => string; grpc: () => string | undefined },
 ): Promise<{ mounts: Mount[]; a2aEndpoints: (() => Promise<Endpoints>) | undefined; stop: () => Promise<void> }> {
   const mounts: Mount[] = []
@@ -17,7 +17,7 @@ export async function mountsOf(
     const { mountA2A } = await import('../surfaces/a2a/mount.ts')
     const a2a = mountA2A({
       runtime,
-      said: saidVerbs({ db: database.db, limits: config.limits }),
+      said: saidVerbs({ db: database.db, clock, limits: config.limits }),
       log,
       home: config.home,
       version,

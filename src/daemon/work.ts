@@ -94,7 +94,7 @@ export async function startWork(
     bus,
     clock,
     log,
-    leave: () => recovery.bury(self.id),
+    leave: () => recovery.bury(self.id, { died: false }),
     giveBack: recovery.giveBack,
     async onDisowned() {
       // The task of a one-shot is everybody's by now; this process has nothing more to do.

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
+import type { Suspect } from '../domain/task/suspect.ts'
 import type { Statements } from './at-once.ts'
 import { isChecking, isClosed, isDue, isServing, isToBePutOff, type Taker } from './cooldowns.ts'
 import type { Db } from './database.ts'
+import { inScope } from './suspects.ts'
 
 /** Any number that no other program is likely to lock with. */
 const lockKey = 7_295_002
@@ -13,6 +15,8 @@ export interface Candidate {
   readonly workspace: string
   readonly fence: number
   readonly attempts: number
+  readonly rank: number
+  readonly suspect: Suspect | null
   readonly user_name: string
   /** How many more of this user may run; null for as many as there are slots. */
   readonly user_free: number | null
@@ -54,6 +58,7 @@ export async function lockAdmission(tx: Statements): Promise<void> {
  * The tasks that may start now, best rank first: per agent as many as it has free slots, whose session and workspace nobody uses and who are first in line
  * for both among those of their agent. The lanes are found by jumping through the index from one agent to the next, so a full lane of thousands costs nothing.
  * Who is first in line is asked as a value and not as an absence: that one the planner walks an index for, also while it takes a queue of thousands for empty.
+ * Suspects are asked for apart: those that could start if nothing ran in their scope, for which it may have to be drained.
  */
 export async function findCandidates(
   tx: Statements,
@@ -63,13 +68,15 @@ export async function findCandidates(
     shared: boolean
     worker: string
     now: Date
+    suspects: boolean
   },
 ): Promise<Candidate[]> {
+  /** What runs and takes a place. */
+  const takes = (alias: 't' | 'o') =>
+    sql`${sql.ref(`${alias}.state`)} = 'running'${options.suspects ? sql` and not ${inScope(alias, options)}` : sql``}`
   const mine = (alias: 't' | 'o') => {
-    const bound = sql.ref(`${alias}.bound_to`)
-    const isOurs = options.shared ? sql`(${bound} is null or ${bound} = ${options.worker})` : sql`${bound} = ${options.worker}`
     // A user whose slots are all taken, and an account that is at its limit, stand in nobody's way.
-    return sql`${isOurs} and ${sql.ref(`${alias}.user_name`)} <> all(array(select name from limited where free <= 0))
+    return sql`${inScope(alias, options)} and ${sql.ref(`${alias}.user_name`)} <> all(array(select name from limited where free <= 0))
       and ${sql.ref(`${alias}.account`)} <> all(array(select account from cooling where not is_open))`
   }
   const { rows } = await sql<Candidate>`
@@ -78,11 +85,11 @@ export async function findCandidates(
       union all
       select (select t.agent from pawl.tasks t where t.state = 'queued' and t.agent > lanes.agent order by t.agent limit 1) from lanes where lanes.agent is not null
     ), running as materialized (
-      select agent, count(*)::int as count from pawl.tasks where state = 'running' group by agent
+      select t.agent, count(*)::int as count from pawl.tasks t where ${takes('t')} group by t.agent
     ), spare as materialized (
       select greatest(${options.running}::int - coalesce(sum(count), 0)::int, 0) as slots from running
     ), limited as materialized (
-      select u.name, u.slots - (select count(*)::int from pawl.tasks t where t.state = 'running' and t.user_name = u.name) as free
+      select u.name, u.slots - (select count(*)::int from pawl.tasks t where ${takes('t')} and t.user_name = u.name) as free
       from pawl.users u where u.slots is not null
     ), cooling as materialized (
       select c.account, not ${isClosed(options.now)} and not ${isChecking} as is_open from pawl.cooldowns c
@@ -92,11 +99,11 @@ export async function findCandidates(
       where lanes.agent is not null and not exists (select 1 from pawl.halt where is_set)
     )
     select c.*, (select free from limited where name = c.user_name) as user_free, exists (select 1 from cooling where cooling.account = c.account) as is_probe from room cross join lateral (
-      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank, t.user_name, t.account from pawl.tasks t
-      where t.state = 'queued' and t.agent = room.agent and ${mine('t')}
+      select t.id, t.agent, t.session_id, t.workspace, t.fence, t.attempts, t.rank, t.suspect, t.user_name, t.account from pawl.tasks t
+      where t.state = 'queued' and t.agent = room.agent and t.suspect is ${options.suspects ? sql`not null` : sql`null`} and ${mine('t')}
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.workspace = t.workspace and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
         and t.id = (select o.id from pawl.tasks o where o.state = 'queued' and o.session_id = t.session_id and o.agent = t.agent and ${mine('o')} order by o.rank, o.id limit 1)
-        and not exists (select 1 from pawl.tasks o where o.state = 'running' and (o.workspace = t.workspace or o.session_id = t.session_id))
+        and not exists (select 1 from pawl.tasks o where ${takes('o')} and (o.workspace = t.workspace or o.session_id = t.session_id))
       order by t.rank, t.id limit greatest(room.free, 0)
     ) c
     where room.free > 0
@@ -112,6 +119,8 @@ export interface Admitted {
   readonly agent: string
   readonly fence: number
   readonly attempt: number
+  /** Of a suspect: for how long it must be alone. */
+  readonly aloneMs: number | null
 }
 
 /**
@@ -127,7 +136,7 @@ export async function admitTasks(
   const { worker, at } = options
   const { rows } = await sql<{ task_id: string }>`
     with input as (
-      select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int)
+      select * from jsonb_to_recordset(${JSON.stringify(admitted)}::jsonb) as i(task text, run text, session text, agent text, fence int, attempt int, "aloneMs" bigint)
     ), moved as (
       update pawl.tasks t set state = 'running', fence = i.fence, reason = null, updated_at = ${at}
       from input i where t.id = any(array(select task from input)) and t.id = i.task and coalesce(t.state, '') = 'queued' returning t.id
@@ -136,8 +145,8 @@ export async function admitTasks(
     ), heads as (
       update pawl.journal_heads h set fence = i.fence from input i join locked on locked.task_id = i.task where h.task_id = i.task
     )
-    insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, admitted_by, admitted_at)
-    select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, ${worker}, ${at} from input i join moved on moved.id = i.task
+    insert into pawl.runs (id, task_id, session_id, fence, attempt, state, agent, alone_ms, alone, admitted_by, admitted_at)
+    select i.run, i.task, i.session, i.fence, i.attempt, 'admitted', i.agent, i."aloneMs", i."aloneMs" is not null, ${worker}, ${at} from input i join moved on moved.id = i.task
     returning task_id
   `.execute(tx)
   const moved = new Set(rows.map((row) => row.task_id))

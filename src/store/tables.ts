@@ -10,6 +10,7 @@ import type { AfterDeadline } from '../domain/question/policy.ts'
 import type { ExactCall } from '../domain/question/question.ts'
 import type { NewSchedule, ScheduleState, TaskTemplate, TickState, When } from '../domain/schedule/schedule.ts'
 import type { TaskSpec } from '../domain/task/spec.ts'
+import type { Suspect } from '../domain/task/suspect.ts'
 import type { Reason, TaskState, WorkspaceHow } from '../domain/task/task.ts'
 import type { SessionChoices } from '../domain/view/view.ts'
 import type { KillUnit } from '../sandbox/process/child.ts'
@@ -164,6 +165,8 @@ export interface TaskRow {
   result: TaskResult | null
   cancel: 'grace' | 'now' | null
   cancel_by: string | null
+  /** Its program ran when its worker died; null for all others. */
+  suspect: Suspect | null
   created_at: Date
   updated_at: Date
   ended_at: Date | null
@@ -192,6 +195,10 @@ export interface WorkerRow {
   pid: number
   start_time: string
   beat: number
+  /** By its own clock when it beat last; null if it has never beaten since this is written. */
+  seen_at: Date | null
+  /** It was declared dead, and did not leave by itself. */
+  died: boolean
   started_at: Date
   ended_at: Date | null
 }
@@ -226,6 +233,10 @@ export interface RunRow {
   fingerprint: string | null
   /** Whether it changed its workspace; null if it has not ended, was lost, or ended before that was kept. */
   changes: 'nothing' | 'files' | 'unknown' | null
+  /** Of a suspect's run: for how long nothing may start beside it. */
+  alone_ms: number | null
+  /** Of a suspect's run: nothing has started beside it so far. */
+  alone: boolean
   admitted_at: Date
   started_at: Date | null
   ended_at: Date | null

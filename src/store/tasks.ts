@@ -3,6 +3,7 @@ import type { ResolvedAgent } from '../domain/agent/agent-config.ts'
 import type { AuditEntry } from '../domain/auth/audit.ts'
 import { localUser } from '../domain/auth/role.ts'
 import type { TaskSpec } from '../domain/task/spec.ts'
+import type { Suspect } from '../domain/task/suspect.ts'
 import { isEnded, type MoveName, moves, type Reason, type TaskState, type WorkspaceHow } from '../domain/task/task.ts'
 import type { Statements } from './at-once.ts'
 import { auditInsert } from './audit.ts'
@@ -130,6 +131,7 @@ function newRow(task: TaskToInsert): TaskRow {
     result: null,
     cancel: null,
     cancel_by: null,
+    suspect: null,
     created_at: task.at,
     updated_at: task.at,
     ended_at: null,
@@ -195,6 +197,8 @@ export interface MoveChanges {
   readonly rank?: number
   /** Counted runs so far, where the move changes it. */
   readonly attempts?: number
+  /** Left out, the task stays what it is. One that has ended, or that a person wants again, is no suspect whatever this says. */
+  readonly suspect?: Suspect | null
 }
 
 /** Where a task is after a move, and who else may be concerned, told by the same statement: most tasks concern nobody. */
@@ -233,6 +237,7 @@ export async function moveTask(
       continuation = ${options.continuation === undefined ? sql`continuation` : sql`${options.continuation === null ? null : jsonText(options.continuation)}::jsonb`},
       rank = ${options.rank === undefined ? sql`rank` : sql`${options.rank}`},
       attempts = ${options.attempts === undefined ? sql`attempts` : sql`${options.attempts}`},
+      suspect = ${isEnd || name === 'retry' ? null : options.suspect === undefined ? sql`suspect` : sql`${options.suspect === null ? null : jsonText(options.suspect)}::jsonb`},
       cancel = ${move.to === 'queued' ? null : sql`cancel`},
       cancel_by = ${move.to === 'queued' ? null : sql`cancel_by`},
       ended_at = ${isEnd ? options.at : null},

@@ -13,8 +13,8 @@ export interface WorkerIdentity {
 
 export async function registerWorker(db: Db, worker: WorkerIdentity, at: Date): Promise<void> {
   await sql`
-    insert into pawl.workers (id, host, boot_id, pid, start_time, started_at)
-    values (${worker.id}, ${worker.host}, ${worker.bootId}, ${worker.pid}, ${worker.startTime}, ${at})
+    insert into pawl.workers (id, host, boot_id, pid, start_time, started_at, seen_at)
+    values (${worker.id}, ${worker.host}, ${worker.bootId}, ${worker.pid}, ${worker.startTime}, ${at}, ${at})
   `.execute(db)
 }
 
@@ -25,9 +25,9 @@ export interface Held {
 }
 
 /** Counts one beat and says what the worker still holds. Undefined: others have declared it dead. */
-export async function beat(db: Db, worker: string): Promise<Held | undefined> {
+export async function beat(db: Db, worker: string, at: Date): Promise<Held | undefined> {
   const { rows } = await sql<Held>`
-    update pawl.workers set beat = beat + 1 where id = ${worker} and ended_at is null
+    update pawl.workers set beat = beat + 1, seen_at = ${at} where id = ${worker} and ended_at is null
     returning array(select run_id from pawl.leases where worker_id = ${worker}) as runs,
       array(select l.task_id from pawl.leases l join pawl.tasks t on t.id = l.task_id where l.worker_id = ${worker} and t.cancel is not null) as cancelled
   `.execute(db)
@@ -39,9 +39,11 @@ export async function livingWorkers(db: Db): Promise<WorkerRow[]> {
 }
 
 /** True if this call ended it; a second observer that comes to the same conclusion finds nothing left to do. */
-export async function endWorker(db: Db | Tx, worker: string, at: Date): Promise<boolean> {
+export async function endWorker(db: Db | Tx, worker: string, { at, died }: { at: Date; died: boolean }): Promise<boolean> {
   const { rows } =
-    await sql`update pawl.workers set ended_at = ${at} where id = ${worker} and ended_at is null returning id`.execute(db)
+    await sql`update pawl.workers set ended_at = ${at}, died = ${died} where id = ${worker} and ended_at is null returning id`.execute(
+      db,
+    )
   return rows.length === 1
 }
 
@@ -51,12 +53,18 @@ export interface OpenRun {
   readonly fence: number
   readonly kill_unit: KillUnit | null
   readonly worker_id: string
+  /** Where its worker was, whether that has died, and how long the run had lasted by its worker's last beat. */
+  readonly host: string
+  readonly died: boolean
+  readonly lasted_ms: number
 }
 
 /** Runs that a worker left open. */
 export async function runsOfWorker(db: Db, worker: string): Promise<OpenRun[]> {
   const { rows } = await sql<OpenRun>`
-    select l.run_id, l.task_id, l.fence, r.kill_unit, l.worker_id from pawl.leases l join pawl.runs r on r.id = l.run_id where l.worker_id = ${worker}
+    select l.run_id, l.task_id, l.fence, r.kill_unit, l.worker_id, w.host, w.died,
+      greatest(round(1000 * extract(epoch from w.seen_at - r.started_at)), 0)::float8 as lasted_ms
+    from pawl.leases l join pawl.runs r on r.id = l.run_id join pawl.workers w on w.id = l.worker_id where l.worker_id = ${worker}
   `.execute(db)
   return rows
 }

@@ -127,7 +127,7 @@ it('a queued task can tell that it waits for a slot, of all or of its agent', as
   const { db, addTask, addWorker, admit } = await makeParts()
   const [running, queued] = [await addTask(), await addTask()]
   const waits = async (limits: { running: number; perAgent: Record<string, number> }) =>
-    whatTheyWaitFor(db, [(await findTask(db, queued.id))!], limits).then(([why]) => why)
+    whatTheyWaitFor(db, [(await findTask(db, queued.id))!], limits, new Date()).then(([why]) => why)
   expect(await waits({ running: 1, perAgent: {} })).toBeNull()
   await admit(running, 1, await addWorker())
   expect(await waits({ running: 1, perAgent: {} })).toEqual({ kind: 'slot' })
@@ -140,5 +140,5 @@ it('a task that began since it was read does not wait for itself', async () => {
   const task = await addTask()
   const read = (await findTask(db, task.id))!
   await admit(task, 1, await addWorker())
-  expect(await whatTheyWaitFor(db, [read], { running: 1, perAgent: { helper: 1 } })).toEqual([null])
+  expect(await whatTheyWaitFor(db, [read], { running: 1, perAgent: { helper: 1 } }, new Date())).toEqual([null])
 })

@@ -71,6 +71,9 @@ describe('the table of moves', () => {
     for (const outcome of outcomes) {
       const policy = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1 }
       const task = {
+        id: 't_1',
+        hasStarted: true,
+        suspect: null,
         review: false,
         once: false,
         openSubtasks: 0,
@@ -80,7 +83,7 @@ describe('the table of moves', () => {
         sameEnds: 0,
         windows: 0,
       }
-      const { move } = settle({ end: { outcome, text: '' }, task, attempts: 0, lossesInARow: 0, policy, nowMs: 0, chance: 0 })
+      const { move } = settle({ end: { outcome, text: '' }, task, attempts: 0, ownFailures: 0, policy, nowMs: 0, chance: 0 })
       expect(moves[move].from).toContain('running')
     }
   })

@@ -78,7 +78,7 @@ it('a run is admitted in three trips after the look whether there is anything to
   await admission.admit()
   const next = await parts.addTask()
   // It has just been busy, so it does not look first; the one after it finds nothing.
-  expect(await counted(() => admission.admit())).toEqual({ statements: 7, trips: 3 })
+  expect(await counted(() => admission.admit())).toEqual({ statements: 8, trips: 3 })
   const { rows } = await sql<{ id: string; task_id: string }>`
     select id, task_id from pawl.runs where task_id = any(${[task.id, next.id]}::text[]) order by fence`.execute(db)
   expect(rows).toHaveLength(2)

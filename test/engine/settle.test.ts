@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { maxLossesInARow } from '../../src/engine/base/retry.ts'
+import { type Ended, maxOwnFailures } from '../../src/engine/base/retry.ts'
 import { runsOfTask } from '../../src/store/runs.ts'
 import { findTask } from '../../src/store/tasks.ts'
 import { orphanedWorkers } from '../../src/store/workers.ts'
@@ -46,36 +46,41 @@ it('a run that a worker admitted and nobody took goes back when the worker has e
   await parts.dispatch.stop()
 })
 
-it('runs that were never started neither count as losses nor hide those that were', async () => {
+it('a task whose runs are lost before their program starts goes back as often as that happens, and is no suspect', async () => {
+  const parts = await makeParts()
+  await parts.dispatch.start()
+  const task = await parts.addTask()
+  for (let fence = 1; fence <= 8; fence++) {
+    const worker = await parts.addWorker()
+    await parts.lease(await parts.admit(task, fence, worker), worker)
+    await parts.recovery.bury(worker, { died: true })
+    expect(await findTask(parts.db, task.id)).toMatchObject({ state: 'queued', suspect: null, attempts: 0 })
+  }
+  expect((await runsOfTask(parts.db, task.id)).map(({ outcome }) => outcome)).toEqual(Array(8).fill('lost'))
+  await parts.dispatch.stop()
+})
+
+it('a run that cannot even be started is not begun for ever, while shutdowns and losses may come as often as they like', async () => {
   const parts = await makeParts()
   const worker = await parts.addWorker()
   const task = await parts.addTask()
   let fence = 0
-  for (let losses = 1; losses <= maxLossesInARow; losses++) {
-    const stranded = await parts.admit(task, ++fence, worker)
-    expect(await parts.settler.settleRun({ ...stranded, untaken: true }, { outcome: 'interrupted', text: '' })).toBe(true)
-    expect((await findTask(parts.db, task.id))?.state).toBe('queued')
+  const end = async (end: Omit<Ended, 'text'>) => {
     const run = await parts.admit(task, ++fence, worker)
     await parts.lease(run, worker)
-    expect(await parts.settler.settleRun({ ...run, untaken: true }, { outcome: 'interrupted', text: '' })).toBe(false)
-    await parts.settler.settleRun(run, { outcome: 'lost', text: '' })
-  }
-  expect(await findTask(parts.db, task.id)).toMatchObject({ state: 'failed', reason: { kind: 'crashed' } })
-})
-
-it('a run that cannot even be started is not begun for ever, while shutdowns may come as often as they like', async () => {
-  const parts = await makeParts()
-  const worker = await parts.addWorker()
-  const task = await parts.addTask()
-  const end = async (fence: number, category?: 'internal') => {
-    const run = await parts.admit(task, fence, worker)
-    await parts.lease(run, worker)
-    await parts.settler.settleRun(run, { outcome: 'interrupted', text: '', message: 'No database.', category })
+    await parts.settler.settleRun(run, { text: '', message: 'No database.', ...end })
     return (await findTask(parts.db, task.id))?.state
   }
-  for (let fence = 1; fence <= 7; fence++) expect(await end(fence)).toBe('queued')
-  for (let fence = 8; fence < 7 + maxLossesInARow; fence++) expect(await end(fence, 'internal')).toBe('queued')
-  expect(await end(7 + maxLossesInARow, 'internal')).toBe('failed')
+  const ours = { outcome: 'interrupted', category: 'internal' } as const
+  for (let n = 0; n < 7; n++) expect(await end({ outcome: 'interrupted' })).toBe('queued')
+  for (let n = 1; n < maxOwnFailures; n++) {
+    expect(await end(ours)).toBe('queued')
+    expect(await end({ outcome: 'lost' })).toBe('queued')
+  }
+  expect(await end(ours)).toBe('blocked')
+  expect(await findTask(parts.db, task.id)).toMatchObject({
+    reason: { kind: 'interrupted', detail: expect.stringContaining('No database.') },
+  })
 })
 
 it('a worker whose own queue somebody else has dropped already can be buried', async () => {
@@ -87,8 +92,8 @@ it('a worker whose own queue somebody else has dropped already can be buried', a
   // Learns of the queue as it starts, and not of its end.
   await parts.dispatch.start()
   await own.stop()
-  await parts.recovery.bury(worker)
-  await parts.recovery.bury(worker)
+  await parts.recovery.bury(worker, { died: true })
+  await parts.recovery.bury(worker, { died: true })
   await parts.dispatch.stop()
 })
 

@@ -63,7 +63,7 @@ export async function makeParts(
   /** The task's next run, as admission makes it. */
   const admit = async (task: { id: string; session: string }, fence: number, worker: string) => {
     const run = { id: newId('run', Date.now()), taskId: task.id, sessionId: task.session, fence }
-    const admitted = { task: task.id, run: run.id, session: task.session, agent: 'helper', fence, attempt: 1 }
+    const admitted = { task: task.id, run: run.id, session: task.session, agent: 'helper', fence, attempt: 1, aloneMs: null }
     await db.transaction().execute((tx) => admitTasks(tx, [admitted], { worker, at: new Date() }))
     return run
   }

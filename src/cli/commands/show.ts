@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { NotificationView } from '../../domain/notification/notification.ts'
+import { whyAlone } from '../../domain/task/suspect.ts'
 import type { TaskView } from '../../domain/view/view.ts'
 import { withConnection } from '../connecting/connect.ts'
 import { findTask } from '../finding/find-task.ts'
@@ -36,6 +37,7 @@ function describe(task: TaskView): string[] {
       'state',
       `${formatState(task.state)}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
     ],
+    ['suspect', suspectLine(task)],
     ['resumes', task.resumeAt === null ? undefined : `${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`],
     ['now', task.current === null ? undefined : oneLine(task.current)],
     ['agent', oneLine(task.agent)],
@@ -68,6 +70,10 @@ function describe(task: TaskView): string[] {
     ),
   ]
 }
+
+const suspectLine = ({ suspect }: TaskView) =>
+  suspect &&
+  `${oneLine(whyAlone(suspect))}${suspect.lostAlone > 0 ? `; the worker has died ${suspect.lostAlone === 1 ? 'once' : `${suspect.lostAlone} times`} while only it ran` : ''}`
 
 /** What is below a task, each subtask under the one that it is a part of. */
 function tree(subtasks: TaskView['subtasks'], parent: string, indent = ''): string[] {

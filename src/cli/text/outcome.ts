@@ -29,6 +29,8 @@ export function restLines(task: TaskView, context: RestContext): string[] {
       return [
         `Blocked: it makes no progress. Look at it with: pawl logs ${shortId(task.id)}; let it go on with: pawl task retry ${shortId(task.id)}`,
       ]
+    if (task.reason?.kind === 'worker_lost' || task.reason?.kind === 'interrupted')
+      return [`Blocked: waits for ${blockedOn(task.reason.kind)}. ${oneLine(task.reason.detail ?? '', 600)}`]
     if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
     return [
       ...asked.flatMap((question) => [

@@ -157,6 +157,8 @@ export const blockedOn = (kind: string) =>
     permission: 'a permission',
     subtasks: 'its subtasks',
     no_progress: 'somebody: it makes no progress',
+    worker_lost: 'somebody: its worker died twice while it ran alone',
+    interrupted: 'somebody: it was cut short and is not begun again by itself',
   })[kind] ?? oneLine(kind)
 
 /** Of a single run its own end says it. */

@@ -3,26 +3,27 @@ import type { NotificationView } from '../notification/notification.ts'
 import { type Category, categories } from '../run/outcome.ts'
 import type { ScheduleSummary, TickView } from '../schedule/schedule.ts'
 import type { LimitView } from '../view/limit.ts'
-import type { HealthView, RunView, TaskSummary } from '../view/view.ts'
+import type { HealthView, RunView, TaskSummary, TaskView } from '../view/view.ts'
 import type { Standing } from './role.ts'
 
 /** Whoever works with agents, or owns them, sees what went wrong in full; all others what kind of trouble it was, and where to look it up. */
 export const seesDetail = (standing: Standing | undefined): boolean => standing === 'operator' || standing === 'admin'
 
 const isCategory = (kind: string): kind is Category => kind in categories
-/** A task that waits before it is tried again waits because of what somebody else's program said. */
-const isTrouble = (kind: string) => isCategory(kind) || kind === 'backoff'
+/** A task that waits before it is tried again waits because of what somebody else's program said; one whose worker died, on a machine of somebody's. */
+const isTrouble = (kind: string) => isCategory(kind) || ['backoff', 'worker_lost', 'alone'].includes(kind)
 const safe = (category: Category | null | undefined, reference: string) =>
   `${category ? categories[category].says : 'Something went wrong.'} (reference ${reference})`
 
 /** A task as those see it who do not see the detail. What the agent was asked and what it answered is no detail. */
-export function withoutDetail<T extends TaskSummary & { runs?: RunView[] }>(task: T): T {
-  const { reason, runs } = task
+export function withoutDetail<T extends TaskSummary & { runs?: RunView[]; suspect?: TaskView['suspect'] }>(task: T): T {
+  const { reason, runs, suspect } = task
   return {
     ...task,
     ...(reason?.detail !== undefined && isTrouble(reason.kind)
       ? { reason: { ...reason, detail: safe(isCategory(reason.kind) ? reason.kind : undefined, task.id) } }
       : {}),
+    ...(suspect ? { suspect: { ...suspect, host: kept } } : {}),
     ...(runs ? { runs: runs.map((run) => (run.message === null ? run : { ...run, message: safe(run.category, run.id) })) } : {}),
   }
 }
@@ -45,7 +46,7 @@ export function eventWithoutDetail(event: Event): Event {
       return { ...event, data: { ...event.data, detail: safe(isCategory(kind) ? kind : undefined, event.task) } }
     }
     case 'task.requeued':
-      return event.data.why === 'retry' && event.data.detail !== undefined
+      return (event.data.why === 'retry' || event.data.why === 'lost') && event.data.detail !== undefined
         ? { ...event, data: { ...event.data, detail: kept } }
         : event
     case 'hook.ran': {

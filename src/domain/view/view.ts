@@ -268,6 +268,18 @@ export const TaskView = TaskSummary.extend({
   settings: TaskSettings.describe('What its runs are held to.'),
   cost: TaskCost.describe('What was spent so far, also while it runs.'),
   artifacts: z.number().int().describe('How many files its runs have left for people.'),
+  suspect: z
+    .object({
+      since: Time,
+      host: z.string().describe('Where its worker died.'),
+      lastedMs: z.number().describe('How long its run had lasted by then.'),
+      lostAlone: z
+        .number()
+        .int()
+        .describe('How often its worker has died while only this task ran. The second time it is blocked.'),
+    })
+    .optional()
+    .describe('Only of a task whose program ran when its worker died: it runs alone until a run of it has ended by itself.'),
 })
 export type TaskView = z.infer<typeof TaskView>
 

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../domain/event/event.ts'
 import { type Category, categories, categoryNames, type Outcome, outcomes } from '../../domain/run/outcome.ts'
 import type { MoveName } from '../../domain/task/task.ts'
-import { backoffMs, type Ended, maxLossesInARow, settle } from './retry.ts'
+import { backoffMs, type Ended, maxOwnFailures, settle } from './retry.ts'
 
 const policy = { attempts: 3, baseDelayMs: 5_000, maxDelayMs: 600_000 }
 const now = Date.UTC(2030, 0, 1)
 const plain = {
+  id: 't_1',
+  hasStarted: true,
+  suspect: null,
   review: false,
   once: false,
   openSubtasks: 0,
@@ -21,7 +24,7 @@ const decide = (end: Partial<Ended>, more: Partial<Parameters<typeof settle>[0]>
     end: { outcome: 'failed', text: '', ...end },
     task: plain,
     attempts: 0,
-    lossesInARow: 0,
+    ownFailures: 0,
     policy,
     nowMs: now,
     chance: 0,
@@ -91,12 +94,22 @@ describe('settle', () => {
     expect(decide({ category: 'overloaded' }, { attempts: 2 })).toMatchObject({ move: 'fail', reason: { kind: 'overloaded' } })
   })
 
-  it('begins what is to be run once no second time, also if Pawl itself was stopped; what nobody has taken was not begun', () => {
-    const once = { ...plain, once: true }
-    expect(decide({ outcome: 'interrupted' }, { task: once })).toMatchObject({ move: 'fail', reason: { kind: 'crashed' } })
-    expect(decide({ outcome: 'interrupted' }, { task: { ...once, untaken: true } })).toMatchObject({ move: 'give_back' })
-    expect(decide({ outcome: 'interrupted' })).toMatchObject({ move: 'give_back' })
-  })
+  it.each(['interrupted', 'lost'] as const)(
+    'asks a person before what is to be run once begins again after it was %s; what had not started was not begun',
+    (outcome) => {
+      const once = { ...plain, once: true }
+      expect(decide({ outcome }, { task: once })).toMatchObject({
+        move: 'block',
+        reason: {
+          kind: 'interrupted',
+          detail: expect.stringMatching(/once only.*pawl logs t_1.*pawl retry t_1.*pawl cancel t_1/),
+        },
+        event: { type: 'task.blocked', data: { kind: 'interrupted' } },
+      })
+      expect(decide({ outcome }, { task: { ...once, hasStarted: false } })).toMatchObject({ move: 'give_back' })
+      expect(decide({ outcome })).toMatchObject({ move: 'give_back' })
+    },
+  )
 
   it('adds at most a quarter by chance and never exceeds the longest delay by more', () => {
     expect(backoffMs(policy, 1, 0.999)).toBeLessThanOrEqual(6_250)
@@ -206,10 +219,36 @@ describe('settle', () => {
     expect(decide({ outcome: 'lost' }, { attempts: 2 })).toMatchObject({ move: 'give_back', attempts: 2 })
   })
 
-  it('stops giving back a task that has taken its worker down too often', () => {
-    expect(decide({ outcome: 'lost' }, { lossesInARow: maxLossesInARow - 1 })).toMatchObject({
-      move: 'fail',
-      reason: { kind: 'crashed' },
+  it('asks a person about a task whose worker has died twice while only it ran, and says what is known', () => {
+    const suspectAfter = (...lostAlone: number[]) => ({
+      ...plain,
+      suspect: { since: new Date(now).toISOString(), worker: 'w_1', host: 'mars', lastedMs: 40_000, lostAlone },
+    })
+    for (const lostAlone of [[], [1_000]])
+      expect(decide({ outcome: 'lost' }, { task: suspectAfter(...lostAlone), attempts: 2 })).toMatchObject({
+        move: 'give_back',
+        attempts: 2,
+        event: { type: 'task.requeued', data: { why: 'lost', detail: expect.stringMatching(/on mars died.*first 80 s/) } },
+      })
+    const held = decide({ outcome: 'lost' }, { task: suspectAfter(12_400, 40_000), attempts: 2 })
+    expect(held).toMatchObject({
+      move: 'block',
+      attempts: 2,
+      reason: { kind: 'worker_lost' },
+      event: { type: 'task.blocked', data: { kind: 'worker_lost' } },
+    })
+    expect(held.reason!.detail).toBe(
+      'The worker died 2 times while only this task ran, the last time on mars, after runs of 12 s and 40 s. "pawl logs t_1" shows what it did; "pawl retry t_1" runs it again, "pawl cancel t_1" ends it.',
+    )
+  })
+
+  it('asks a person about a task that we could not start five times in a row, and never fails it', () => {
+    const end = { outcome: 'interrupted', category: 'internal', message: 'No database.' } as const
+    const task = { ...plain, hasStarted: false }
+    expect(decide(end, { task, ownFailures: maxOwnFailures - 2 }).move).toBe('give_back')
+    expect(decide(end, { task, ownFailures: maxOwnFailures - 1 })).toMatchObject({
+      move: 'block',
+      reason: { kind: 'interrupted', detail: expect.stringContaining('could not be started 5 times in a row: No database.') },
     })
   })
 

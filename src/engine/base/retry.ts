@@ -1,8 +1,10 @@
 import type { NewEvent } from '../../domain/event/event.ts'
 import { type Category, categories } from '../../domain/run/outcome.ts'
+import { type Suspect, whyAlone } from '../../domain/task/suspect.ts'
 import type { MoveName, Reason } from '../../domain/task/task.ts'
 import type { RanCheck } from '../../store/checks.ts'
 import type { RunEnd } from '../../store/runs.ts'
+import { heldWords, isHeld } from './suspicion.ts'
 
 /** What a run's end means for its task. Pure: time and chance come in, a decision goes out. */
 export interface Settlement {
@@ -52,17 +54,20 @@ export const maxSameEnds = 3
 /** So many times a task waits for its account's limit to reset, unless the settings say otherwise. */
 export const defaultWindows = 20
 
-/** A task that takes its worker down with it, or that we cannot even start, five times in a row is not tried a sixth time. */
-export const maxLossesInARow = 5
+/** A task that we cannot even start, five times in a row, is not tried a sixth time before somebody has looked. */
+export const maxOwnFailures = 5
 
 /** What is known of a task, beside the end of its run. */
 export interface TaskFacts {
+  readonly id: string
   /** The task wants a person to accept its work. */
   readonly review: boolean
   /** It is run once, whatever happens. */
   readonly once: boolean
-  /** No worker has taken the run: nothing of it was begun. */
-  readonly untaken?: boolean | undefined
+  /** The run's program had started: it may have done something. */
+  readonly hasStarted: boolean
+  /** What it is suspected of after this run; null for most tasks. */
+  readonly suspect: Suspect | null
   /** Subtasks of it that have not ended. */
   readonly openSubtasks: number
   /** Subtasks that have ended and of which no run of it has heard. */
@@ -84,8 +89,8 @@ export function settle(input: {
   task: TaskFacts
   /** Counted tries before this run. */
   attempts: number
-  /** How many runs before this one were lost, or interrupted by a failure of ours, in a row. */
-  lossesInARow: number
+  /** How many runs before this one were interrupted by a failure of ours, in a row. Those that were lost say nothing about it. */
+  ownFailures: number
   policy: RetryPolicy
   nowMs: number
   /** Between 0 and 1. */
@@ -161,19 +166,16 @@ export function settle(input: {
       return fail('guardrail_tripped', message)
     case 'interrupted':
       // With a category it was a failure of ours and not a shutdown.
-      if (input.task.once && !input.task.untaken)
-        return fail(end.category ?? 'crashed', onlyOnce(end.category ? message : 'Pawl was stopped while it ran this task.'))
-      if (end.category && input.lossesInARow + 1 >= maxLossesInARow)
-        return fail(end.category, `The run could not be started ${maxLossesInARow} times in a row: ${message}`)
+      if (input.task.once && input.task.hasStarted)
+        return held('interrupted', onlyOnce(end.category ? message : 'Pawl was stopped while it ran this task.'), input)
+      if (end.category && input.ownFailures + 1 >= maxOwnFailures)
+        return held('interrupted', `The run could not be started ${maxOwnFailures} times in a row: ${message}`, input)
       return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'interrupted' } }, attempts }
     case 'lost':
-      if (input.task.once) return fail('crashed', onlyOnce('The worker was lost while it ran this task.'))
-      if (input.lossesInARow + 1 >= maxLossesInARow)
-        return fail(
-          'crashed',
-          `The worker was lost ${maxLossesInARow} times in a row while it ran this task; look at its log before you retry.`,
-        )
-      return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'lost' } }, attempts }
+      if (isHeld(input.task.suspect)) return held('worker_lost', heldWords(input.task.suspect), input)
+      if (input.task.once && input.task.hasStarted)
+        return held('interrupted', onlyOnce('The worker was lost while it ran this task.'), input)
+      return { move: 'give_back', reason: null, event: lostEvent(input.task), attempts }
     case 'failed': {
       if (input.task.once) return fail(kind, message)
       if (isWornOut(input.task)) return fail(kind, wornOut(input.task.windows - 1, message))
@@ -196,6 +198,25 @@ const wornOut = (times: number, message: string) =>
   `It has waited ${times} times in a row for the limit of its account to end, as often as limits.usageWindows allows: ${message}`
 
 const onlyOnce = (message: string) => `${message} The task is to be run once only, so it is not begun again.`
+
+/** Cut short by us and not by itself: no failure of the task, so a person decides. */
+const held = (
+  kind: 'worker_lost' | 'interrupted',
+  what: string,
+  { task, attempts }: { task: TaskFacts; attempts: number },
+): Settlement => ({
+  move: 'block',
+  reason: { kind, detail: `${what} ${whatToDo(task.id)}` },
+  event: { type: 'task.blocked', data: { kind } },
+  attempts,
+})
+const whatToDo = (task: string) =>
+  `"pawl logs ${task}" shows what it did; "pawl retry ${task}" runs it again, "pawl cancel ${task}" ends it.`
+
+const lostEvent = ({ hasStarted, suspect }: TaskFacts): NewEvent => ({
+  type: 'task.requeued',
+  data: { why: 'lost', ...(hasStarted && suspect ? { detail: whyAlone(suspect) } : {}) },
+})
 
 const stuck = (times: number, message: string, attempts: number): Settlement => ({
   move: 'block',

@@ -1,14 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { newId } from '../../domain/id.ts'
+import { aloneMsOf } from '../../domain/task/suspect.ts'
 import { type Admitted, admitTasks, type Candidate, findCandidates, lockAdmission, lookAround } from '../../store/admission.ts'
 import { atOnce } from '../../store/at-once.ts'
 import { endFutureWaits, nextWake, setProbes } from '../../store/cooldowns.ts'
 import type { Db } from '../../store/database.ts'
+import { endAlone, readTurn } from '../../store/suspects.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
 import { putOffCooling, wakeDue } from '../tasks/limits/wake.ts'
 import type { Dispatch } from './dispatch.ts'
+import { whoMayStart } from './turns.ts'
 
 /** Which task may run next, and how many at once. Woken by events; looks by itself at most once a second. */
 export interface Admission {
@@ -80,10 +83,14 @@ export function createAdmission(options: {
     isBusy = isFull = false
     const admitted = await journal.transact('task.admit', async (tx, record) => {
       const now = new Date(clock.now())
-      const [, candidates] = await atOnce(tx, (one) => [
+      const scope = { running: limits.running, perAgent: limits.perAgent, ...taker(), now }
+      const [, others, turn] = await atOnce(tx, (one) => [
         lockAdmission(one),
-        findCandidates(one, { running: limits.running, perAgent: limits.perAgent, ...taker(), now }),
+        findCandidates(one, { ...scope, suspects: false }),
+        readTurn(one, scope, now),
       ])
+      const suspects = turn.hasSuspects && !turn.isAlone ? await findCandidates(tx, { ...scope, suspects: true }) : []
+      const candidates = whoMayStart({ turn, others, suspect: suspects[0], nowMs: now.getTime() })
       const apart = firstOfEach(candidates)
       const within = oneProbeEach(withinSlots(apart))
       // Others may have what two wanted at once, or a user with too few slots, or an account that is being tried, could not take.
@@ -97,6 +104,7 @@ export function createAdmission(options: {
           fitting.map(({ run }) => run),
         ),
       ])
+      if (turn.isBesideSuspect && chosen.length > 0) await endAlone(tx, scope)
       const probes = probesAmong(within, chosen)
       if (probes.length > 0) await setProbes(tx, probes)
       for (const { task, run, fence, attempt, agent } of chosen)
@@ -177,6 +185,7 @@ function admission(task: Candidate, nowMs: number): Admitted {
     agent: task.agent,
     fence: task.fence + 1,
     attempt: task.attempts + 1,
+    aloneMs: task.suspect && aloneMsOf(task.suspect),
   }
 }
 

@@ -8,6 +8,7 @@ import { bookOrphans } from '../../store/reservations.ts'
 import type { WorkerRow } from '../../store/tables.ts'
 import { findTask, unbindTasks } from '../../store/tasks.ts'
 import { endWorker, livingWorkers, type OpenRun, orphanedWorkers, runsOfWorker, strandedRuns } from '../../store/workers.ts'
+import type { WorkerDeath } from '../base/suspicion.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Settler } from '../run/settle.ts'
 import type { Dispatch } from './dispatch.ts'
@@ -19,10 +20,10 @@ import type { Dispatch } from './dispatch.ts'
 export interface Recovery {
   /** Looks once; answers how many runs were given back. */
   look(): Promise<number>
-  /** Ends one open run as lost, and first whatever of it still lives on this machine. False if somebody else has settled it. */
+  /** Ends one open run of a living worker as lost, and first whatever of it still lives on this machine. False if somebody else has settled it. */
   giveBack(run: OpenRun, why: string): Promise<boolean>
   /** Ends a worker's entry and gives back whatever it still holds: for the dead, and for oneself when leaving. */
-  bury(worker: string): Promise<number>
+  bury(worker: string, how: { died: boolean }): Promise<number>
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -52,23 +53,27 @@ export function createRecovery(options: {
   let looking: Promise<number> | undefined
   let stopped = true
 
-  const isDead = (worker: WorkerRow, passedMs: number): boolean => {
-    if (isAlive({ bootId: worker.boot_id, pid: worker.pid, startTime: Number(worker.start_time) }) === false) return true
+  /** A silent one whose process we can see has not died: it stands still, and will find its runs taken. */
+  const fateOf = (worker: WorkerRow, passedMs: number): 'dead' | 'silent' | undefined => {
+    const alive = isAlive({ bootId: worker.boot_id, pid: worker.pid, startTime: Number(worker.start_time) })
+    if (alive === false) return 'dead'
     const last = seen.get(worker.id)
     if (!last || last.beat !== worker.beat) {
       seen.set(worker.id, { beat: worker.beat, silentMs: 0 })
-      return false
+      return undefined
     }
     last.silentMs += passedMs
-    return last.silentMs > deadAfterMs
+    if (last.silentMs <= deadAfterMs) return undefined
+    return alive ? 'silent' : 'dead'
   }
 
-  const settleLost = async (run: { run_id: string; task_id: string; fence: number }, message: string): Promise<boolean> => {
+  const settleLost = async (run: OpenRun, message: string, death: WorkerDeath | undefined): Promise<boolean> => {
     const task = await findTask(db, run.task_id)
     if (!task) return false
     return settler.settleRun(
       { id: run.run_id, taskId: run.task_id, sessionId: task.session_id, fence: run.fence },
       { outcome: 'lost', text: '', message },
+      { death },
     )
   }
 
@@ -82,14 +87,14 @@ export function createRecovery(options: {
     )
   }
 
-  const giveBack = async (open: OpenRun, why: string): Promise<boolean> => {
+  const giveBack = async (open: OpenRun, why: string, death?: WorkerDeath): Promise<boolean> => {
     // Whatever is left of it on this machine ends before anybody may start the task again.
     const killed = open.kill_unit ? await endKillUnit(open.kill_unit) : 0
     // Whoever runs the task next tries that again, so it keeps nobody from it.
     await settleLeft?.(open.run_id).catch((error: unknown) =>
       log.warn('a workspace of a lost run is put in order later', { run: open.run_id, error: String(error) }),
     )
-    const given = await settleLost(open, why)
+    const given = await settleLost(open, why, death)
     if (given)
       log.warn('a lost run was given back', {
         task: open.task_id,
@@ -101,11 +106,14 @@ export function createRecovery(options: {
     return given
   }
 
-  const bury = async (worker: string): Promise<number> => {
+  const bury = async (worker: string, { died }: { died: boolean }): Promise<number> => {
     await fp('worker.bury')
-    await endWorker(db, worker, new Date(clock.now()))
+    await endWorker(db, worker, { at: new Date(clock.now()), died })
     await unbindTasks(db, worker)
-    const given = await eachOf(await runsOfWorker(db, worker), (open) => giveBack(open, 'The worker of this run is gone.'))
+    // Whoever ended its entry first has said whether it died.
+    const given = await eachOf(await runsOfWorker(db, worker), (open) =>
+      giveBack(open, 'The worker of this run is gone.', open.died ? deathOf(open) : undefined),
+    )
     // Their jobs may lie in a queue that nobody reads any more; whoever still finds one gets no lease for it.
     const count = given + (await eachOf(await strandedRuns(db, worker), takeBack))
     await dispatch.forget(worker)
@@ -119,11 +127,15 @@ export function createRecovery(options: {
     const now = clock.monotonic()
     const passedMs = Math.min(now - (answeredAt ?? now), mostBetweenLooksMs)
     answeredAt = now
-    const dead = living.filter((worker) => worker.id !== options.self && isDead(worker, passedMs))
-    let count = await eachOf(dead, ({ id }) => bury(id))
+    const others = living.filter(({ id }) => id !== options.self)
+    const dead = others.flatMap((worker) => {
+      const fate = fateOf(worker, passedMs)
+      return fate ? [{ id: worker.id, died: fate === 'dead' }] : []
+    })
+    let count = await eachOf(dead, ({ id, died }) => bury(id, { died }))
     await bookOrphans(db, new Date(clock.now()))
     const orphaned = await orphanedWorkers(db)
-    count += await eachOf(orphaned, bury)
+    count += await eachOf(orphaned, (worker) => bury(worker, { died: false }))
     if (dead.length + orphaned.length > 0) await onBuried?.()
     return count
   }
@@ -144,7 +156,7 @@ export function createRecovery(options: {
 
   return {
     look,
-    giveBack,
+    giveBack: (open, why) => giveBack(open, why),
     bury,
     async start() {
       stopped = false
@@ -158,6 +170,8 @@ export function createRecovery(options: {
     },
   }
 }
+
+const deathOf = ({ worker_id: worker, host, lasted_ms: lastedMs }: OpenRun): WorkerDeath => ({ worker, host, lastedMs })
 
 /** Does the work for each of them, also if it fails for one, and fails after that. Answers the sum of what it came to. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<number | boolean>): Promise<number> {

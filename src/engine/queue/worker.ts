@@ -4,6 +4,7 @@ import type { Log } from '../../base/log.ts'
 import { atOnce } from '../../store/at-once.ts'
 import type { Database } from '../../store/database.ts'
 import { leaseRuns, loadTaken, type TakenRun } from '../../store/runs.ts'
+import { withdrawDeath } from '../../store/suspects.ts'
 import { findTask } from '../../store/tasks.ts'
 import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../../store/workers.ts'
 import type { Bus } from '../journal/bus.ts'
@@ -45,7 +46,7 @@ export function createWorker(options: {
   run: RunParts
   /** Gives back what this worker still holds and ends its entry. */
   leave: () => Promise<unknown>
-  /** Ends one run of this worker as lost, so that its task may run again. */
+  /** Ends one run of this worker as lost, so that its task may run again. The worker lives, so the task is no suspect. */
   giveBack: (run: OpenRun, why: string) => Promise<unknown>
   /** Called when all runs have ended after others have declared this worker dead. True: `identity` has a new id, under which it registers again. */
   onDisowned: () => Promise<boolean>
@@ -70,7 +71,7 @@ export function createWorker(options: {
     if (isDisowned) return startAnew()
     const sentAt = clock.monotonic()
     await fp('heartbeat.before')
-    const held = await beat(database.db, identity.id)
+    const held = await beat(database.db, identity.id, new Date(clock.now()))
     await fp('heartbeat.after')
     if (held === undefined) {
       isDisowned = true
@@ -114,6 +115,7 @@ export function createWorker(options: {
       log.error('others have declared this worker dead; it ends its agents and registers again', { reason: 'disowned' })
       // A lease that is being taken under the old id is given back by whoever looks.
       await taking?.catch(() => undefined)
+      await withdrawDeath(database.db, identity.id)
       for (const run of live.values()) run.stop({ kind: 'lease_lost' })
       await Promise.all([...live.values()].map((run) => run.done))
       if (stopped || !(await options.onDisowned())) return

@@ -12,6 +12,7 @@ import { endRun, hasNamedSession, rememberVendorSession, runsOfTask, withholdRun
 import type { Continuation, QuestionRow, RunRow, TaskRow } from '../../store/tables.ts'
 import { type LockedTask, lockTask, moveTask } from '../../store/tasks.ts'
 import { type Ended, type Settlement, settle, type TaskFacts } from '../base/retry.ts'
+import { isHeld, suspicionAfter, type WorkerDeath } from '../base/suspicion.ts'
 import { keepProof } from '../checks/proof.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -34,6 +35,8 @@ export interface Settler {
 export interface RunFacts {
   readonly vendorSession?: string | undefined
   readonly startedAtMs?: number | undefined
+  /** Its worker was found dead. */
+  readonly death?: WorkerDeath | undefined
   /** What the run said last, to be stored with its end. */
   readonly said?: readonly Entry[] | undefined
 }
@@ -74,10 +77,19 @@ export function createSettler(options: {
         await markHeard(tx, heard)
         const asked = found.map((question) => withHeard(question, heard))
         // The first run of a task has no earlier ones.
-        const all = run.fence > 1 || facts.startedAtMs === undefined ? await runsOfTask(tx, run.taskId) : []
+        const isCut = end.outcome === 'lost' || end.outcome === 'interrupted'
+        const all = run.fence > 1 || facts.startedAtMs === undefined || isCut ? await runsOfTask(tx, run.taskId) : []
+        const own = all.find(({ id }) => id === run.id)
+        // Written with the kill unit, and kept where a backup is restored.
+        const hasStarted = !isCut || own?.walls != null
+        const suspect = suspicionAfter(
+          end,
+          before.suspect,
+          { death: own?.kill_unit ? facts.death : undefined, hasStarted, wasAlone: own?.alone === true },
+          at,
+        )
         const runs = all.filter(({ fence }) => fence > lookedAtAfter(before))
-        const tookMs =
-          at.getTime() - (facts.startedAtMs ?? all.find(({ id }) => id === run.id)?.started_at?.getTime() ?? at.getTime())
+        const tookMs = at.getTime() - (facts.startedAtMs ?? own?.started_at?.getTime() ?? at.getTime())
         const pending = asked.find((question) => question.state === 'pending')
         // What the run heard while it went on it has worked with, unless it has ended as if it had not.
         const wasAnswered = asked.some(
@@ -92,7 +104,7 @@ export function createSettler(options: {
         const decided = decide(before, end, {
           pendingId: pending?.id,
           answered,
-          losses: lossesInARow(runs, run.id),
+          ownFailures: ownFailuresInARow(runs, run.id),
           nowMs: clock.now(),
           chance: chance(),
           task: {
@@ -103,7 +115,8 @@ export function createSettler(options: {
               runs.filter((other) => other.id !== run.id),
               { at, isAsked: pending !== undefined || wasAnswered },
             )),
-            untaken: run.untaken,
+            hasStarted,
+            suspect,
             maxWindows: options.usageWindows,
           },
         })
@@ -124,6 +137,7 @@ export function createSettler(options: {
           reason: decided.settlement.reason,
           resumeAt: decided.settlement.resumeAt ?? null,
           attempts: decided.settlement.attempts,
+          suspect: decided.settlement.reason?.kind === 'worker_lost' ? null : suspect,
           continuation,
           ...(isBack ? { rank: rankOf(before.created_at.getTime(), before.priority) } : {}),
           ...(isBack
@@ -206,7 +220,7 @@ function decide(
   facts: {
     pendingId: string | undefined
     answered: Continuation | undefined
-    losses: number
+    ownFailures: number
     nowMs: number
     chance: number
     task: TaskFacts
@@ -215,7 +229,8 @@ function decide(
   const isCancelled = end.outcome === 'cancelled' || task.cancel !== null
   const asked = facts.pendingId !== undefined && !isCancelled
   // Answered while the run still went on: no run has heard the answer, so the next one must, however this one ended.
-  if (facts.answered && !asked && !isCancelled) {
+  const isHeldBack = end.outcome === 'lost' && isHeld(facts.task.suspect)
+  if (facts.answered && !asked && !isCancelled && !isHeldBack) {
     const event = { type: 'task.requeued', data: { why: 'answer' } } as const
     return {
       settlement: { move: 'give_back', reason: null, event, attempts: 0 },
@@ -228,7 +243,7 @@ function decide(
     end: { ...end, outcome },
     task: facts.task,
     attempts: task.attempts,
-    lossesInARow: facts.losses,
+    ownFailures: facts.ownFailures,
     policy: task.agent_config.retry,
     nowMs: facts.nowMs,
     chance: facts.chance,
@@ -249,7 +264,7 @@ async function factsOf(
   end: Ended,
   earlier: readonly RunRow[],
   { at, isAsked }: { at: Date; isAsked: boolean },
-): Promise<TaskFacts> {
+): Promise<Omit<TaskFacts, 'hasStarted' | 'suspect'>> {
   const { spec } = task
   const others = earlier.filter((run) => run.started_at !== null)
   const isReviewedAfterSubtasks = task.has_subtasks && spec.subtasks?.whenDone === 'review'
@@ -257,6 +272,7 @@ async function factsOf(
   // A task that waits for an answer, or goes on with one, is handed over when its turn comes, and says so then.
   const failover = isLimited && !isAsked && task.cancel === null ? await failOver(tx, task, at) : undefined
   return {
+    id: task.id,
     // Whoever made the subtasks looks at them; a person looks at the whole.
     review: (spec.review === true || isReviewedAfterSubtasks) && task.parent_id === null,
     // A replay that was cut short has nothing to go on with: it is made anew.
@@ -290,12 +306,12 @@ const begun = (task: TaskRow) => (lookedAtAfter(task) === 0 ? {} : { after: look
 
 const goesOn: ReadonlySet<MoveName> = new Set(['give_back', 'park', 'block'])
 
-/** Runs before this one that ended through no fault of the agent's but ours, in a row. One that was never started says nothing either way. */
-function lossesInARow(runs: readonly RunRow[], current: string): number {
-  const earlier = runs.filter((run) => run.id !== current && run.started_at !== null).toReversed()
-  const other = earlier.findIndex((run) => run.outcome !== 'lost' && !(run.outcome === 'interrupted' && run.category !== null))
-  return other === -1 ? earlier.length : other
-}
+/** Runs before this one that a failure of ours ended, in a row. One that was never taken, or was lost, says nothing either way. */
+const ownFailuresInARow = (runs: readonly RunRow[], current: string): number =>
+  inARow(
+    runs.filter((run) => run.id !== current && run.started_at !== null && run.outcome !== 'lost'),
+    (run) => run.outcome === 'interrupted' && run.category !== null,
+  )
 
 /** A run that came to its own end has worked with what it was told; of any other nobody knows. */
 const hasHeard = (end: Ended) => isFinal(end) || end.outcome === 'blocked'

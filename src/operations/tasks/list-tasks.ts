@@ -30,6 +30,7 @@ export async function listTasks(
   db: Db,
   { cursor, ...filter }: TaskFilter,
   limits: Limits | undefined,
+  now: Date,
 ): Promise<Page<TaskSummary>> {
   const { sort = 'created', limit } = filter
   const before = cursor === undefined ? undefined : readCursor(cursor, sort)
@@ -37,7 +38,7 @@ export async function listTasks(
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   const queued = items.filter(({ state, reason }) => state === 'queued' && reason === null)
-  const reasons = await translateDbErrors(() => whatTheyWaitFor(db, queued, limits))
+  const reasons = await translateDbErrors(() => whatTheyWaitFor(db, queued, limits, now))
   const reasonOf = new Map(queued.map(({ id }, n) => [id, reasons[n] ?? null]))
   return {
     items: items.map((row) => taskSummary({ ...row, reason: row.reason ?? reasonOf.get(row.id) ?? null })),

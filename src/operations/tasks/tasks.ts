@@ -122,7 +122,8 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
         runsOfTask(db, id),
         questions.questionsOfTask(db, id),
         dependenciesOf(db, id),
-        task.reason ?? (task.state === 'queued' ? whatTheyWaitFor(db, [task], parts.limits).then(([why]) => why ?? null) : null),
+        task.reason ??
+          (task.state === 'queued' ? whatTheyWaitFor(db, [task], parts.limits, now()).then(([why]) => why ?? null) : null),
         task.has_subtasks ? subtasksBelow(db, id) : [],
         task.state === 'running' ? lastAction(db, id) : null,
         costsOf(db, task),
@@ -159,7 +160,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     getTask: view,
 
-    listTasks: (filter) => listTasks(db, filter, parts.limits),
+    listTasks: (filter) => listTasks(db, filter, parts.limits, now()),
     countTasks: (filter) => countColumns(db, filter),
 
     async cancelTask(id, { now: atOnce, ...caller }) {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts'
 import { localUser } from '../../domain/auth/role.ts'
 import { notFound } from '../../domain/error.ts'
 import type { Event } from '../../domain/event/event.ts'
@@ -39,14 +40,24 @@ export interface MessageKey {
   readonly question?: string | undefined
 }
 
-export function saidVerbs({ db, limits }: { readonly db: Db; readonly limits?: Limits | undefined }): SaidVerbs {
+export function saidVerbs({
+  db,
+  clock,
+  limits,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+  readonly limits?: Limits | undefined
+}): SaidVerbs {
   return {
     async toldTask(id, { last, prefix }) {
       const told = await translateDbErrors(() => readTold(db, id, { last }))
       if (!told) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
       const { task, seq, events, questions, artifacts } = told
       const waits = task.state === 'queued' && !task.reason
-      const reason = waits ? (await translateDbErrors(() => whatTheyWaitFor(db, [task], limits)))[0] : task.reason
+      const reason = waits
+        ? (await translateDbErrors(() => whatTheyWaitFor(db, [task], limits, new Date(clock.now()))))[0]
+        : task.reason
       const messages = told.keys.flatMap(({ key, body_hash }) => {
         // Its words went nowhere: it only said that the task may go on.
         if (body_hash === ofRetry) return []

@@ -1,3 +1,4 @@
+import type { Suspect } from '../../domain/task/suspect.ts'
 import type { QuestionView, RunView, SessionSummary, TaskSettings, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { currentAction } from '../../engine/checks/current-action.ts'
 import { proofOf } from '../../engine/checks/proof.ts'
@@ -50,7 +51,10 @@ export const taskView = (
   settings: taskSettings(row),
   cost,
   artifacts,
+  ...(row.suspect ? { suspect: { ...pick(row.suspect), lostAlone: row.suspect.lostAlone.length } } : {}),
 })
+
+const pick = ({ since, host, lastedMs }: Suspect) => ({ since, host, lastedMs })
 
 function taskSettings({ agent_config: agent, spec, extra_args, output_schema }: TaskRow): TaskSettings {
   const { failover, ...said } = spec

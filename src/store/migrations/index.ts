@@ -24,6 +24,7 @@ import keysOfTasks from './0025-keys-of-tasks.ts'
 import listeners from './0026-listeners.ts'
 import mcpHealth from './0029-mcp-health.ts'
 import sessionChoices from './0030-session-choices.ts'
+import suspects from './0031-suspects.ts'
 import history from './0032-history.ts'
 
 /** Forward only, in order; a number is never reused and an applied text never changes. */
@@ -54,5 +55,6 @@ export const migrations: readonly { readonly id: number; readonly name: string; 
   { id: 26, name: 'listeners', sql: listeners },
   { id: 29, name: 'mcp-health', sql: mcpHealth },
   { id: 30, name: 'session-choices', sql: sessionChoices },
+  { id: 31, name: 'suspects', sql: suspects },
   { id: 32, name: 'history', sql: history },
 ]

@@ -13,8 +13,8 @@ export const taskTables = [
 
 /** Columns that mean something in one place only: what numbers rows, transactions, processes. */
 export const localColumns: Readonly<Record<string, readonly string[]>> = {
-  runs: ['kill_unit', 'worker_id', 'admitted_by'],
-  tasks: ['bound_to'],
+  runs: ['kill_unit', 'worker_id', 'admitted_by', 'alone', 'alone_ms'],
+  tasks: ['bound_to', 'suspect'],
   ledger: ['id'],
   events: ['id', 'xid', 'xact'],
   session_files: ['id'],

@@ -82,7 +82,7 @@ it('a task that is queued while its account is being tried says what it waits fo
   await resumeTask(ids[0]!, by)
   await world.pass(1)
   const late = await world.add(agentWith('claude'))
-  const [waits] = await whatTheyWaitFor(world.db, [await world.task(late)], undefined)
+  const [waits] = await whatTheyWaitFor(world.db, [await world.task(late)], undefined, new Date(world.clock.now()))
   expect(waits).toEqual({
     kind: 'cooldown',
     detail: 'the account of claude was at its limit; another task is trying whether that is over',

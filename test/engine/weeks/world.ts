@@ -54,7 +54,7 @@ export async function makeWorld(
   const { usageWindows } = options
   const parts = await makeParts(options.onEnd, { clock, ...(usageWindows === undefined ? {} : { usageWindows }) })
   const { db, journal, bus, log, settler } = parts
-  const worker = await parts.addWorker()
+  let worker = await parts.addWorker()
   // A run is taken by its row here; the queue that hands runs to other processes has tests of its own.
   const dispatch: Dispatch = {
     enqueue: async () => undefined,
@@ -64,7 +64,12 @@ export async function makeWorld(
     stop: async () => undefined,
   }
   const limits = { running: options.running ?? 8, perAgent: options.perAgent ?? {} }
-  const admission = createAdmission({ db, journal, dispatch, bus, clock, log, limits, worker, shared: true, chance: () => 0.5 })
+  const admission = createAdmission({
+    ...{ db, journal, dispatch, bus, clock, log, limits, shared: true, chance: () => 0.5 },
+    get worker() {
+      return worker
+    },
+  })
   const providers = new Map<string, Provider>()
   const starts: Start[] = []
   const live: { run: { id: string; taskId: string; sessionId: string; fence: number }; start: Start; endsAt: number }[] = []
@@ -134,7 +139,16 @@ export async function makeWorld(
   return {
     ...parts,
     clock,
-    worker,
+    /** Ends the runs of a worker as recovery does, and goes on with another. */
+    async workerDies() {
+      await sql`update pawl.workers set seen_at = ${new Date(clock.now())} where id = ${worker}`.execute(db)
+      await parts.recovery.bury(worker, { died: true })
+      live.splice(0)
+      worker = await parts.addWorker()
+    },
+    get worker() {
+      return worker
+    },
     starts,
     live,
     stop,

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { formatCost } from '../../../../src/cli/text/format.ts'
+import { whyAlone } from '../../../../src/domain/task/suspect.ts'
 import type { TaskView } from '../../../../src/domain/view/view.ts'
 import { Countdown, Since } from '../../parts/time.tsx'
 import styles from './task.module.css'
@@ -13,6 +14,7 @@ export function Facts({ task }: { task: TaskView }) {
   return (
     <div className={styles.facts}>
       {reason && reason.kind !== 'question' && <p className={styles.path}>{reason.detail ?? reason.kind.replaceAll('_', ' ')}</p>}
+      {task.suspect && reason?.kind !== 'alone' && <p className={styles.path}>Suspect: {whyAlone(task.suspect)}</p>}
       {resumeAt && task.state === 'parked' && (
         <p>
           Goes on in <Countdown to={resumeAt} />
