@@ -1,6 +1,6 @@
 #!/bin/sh
 # An agent for crash tests. Holds a lock while it lives and leaves marks with monotonic time, so that two at once are seen from outside.
-#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | model | stall-once | files | slow SECONDS | ticking
+#   plain | ask | reject | split | needed | needed-fails | hang | crash-once | fail-once | spend | model | stall-once | files | slow SECONDS | ticking | killer
 mark() {
   read -r up _ < /proc/uptime
   printf '%s %s %s\n' "$1" "$PAWL_RUN_ID" "$up" >> marks
@@ -83,6 +83,7 @@ case $1 in
     ' || exit 7
     echo 'done'
     ;;
+  killer) echo working; while [ ! -e go ]; do sleep 0.1; done; sleep 1; kill -s KILL "$(cut -d' ' -f4 "/proc/$$/stat")"; sleep 300 ;;
   needed) echo working; sleep 1; echo 'done' ;;
   needed-fails) sleep 1; echo 'cannot' >&2; exit 3 ;;
   files) cp "$PAWL_ATTACHMENTS"/* "$PAWL_ARTIFACTS"/; sleep 0.1; echo 'done' ;;

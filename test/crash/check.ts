@@ -26,6 +26,7 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     for (const sentence of wrongWithParts(task, { kind: acknowledged.kind, tag })) say(sentence)
     checkHistory(events, task, acknowledged, say)
     checkAlone(task, say)
+    checkOurDeaths(events, say)
     for (const sentence of wrongWithMoney(task, events)) say(sentence)
     if (acknowledged.kind === 'model') for (const sentence of await wrongWithBill(home, task, events)) say(sentence)
     for (const sentence of await wrongWithProof(home, acknowledged)) say(sentence)
@@ -147,6 +148,25 @@ function checkAlone(task: TaskView, say: Say): void {
     if (before && before.at > mark.at) say(`C4: marks are out of order: ${JSON.stringify(before)} ${JSON.stringify(mark)}`)
     if (mark.what === 'end' && before?.run !== mark.run) say(`C4: ${mark.run} ended after ${before?.run} had begun`)
   })
+}
+
+/** C14: nothing fails because Pawl died, and a person is asked about it only after three losses: one that made the task a suspect, and two while it was alone. */
+function checkOurDeaths(events: readonly Event[], say: Say): void {
+  let losses = 0
+  let last = ''
+  for (const event of events) {
+    if (event.type === 'run.ended') {
+      last = event.data.outcome
+      if (last === 'lost') losses++
+      else if (last !== 'interrupted') losses = 0
+    }
+    if (event.type === 'task.failed' && (last === 'lost' || last === 'interrupted'))
+      say(`C14: event ${event.seq}: it failed because a run was ${last}: ${event.data.message}`)
+    if (event.type === 'task.blocked' && event.data.kind === 'worker_lost' && losses < 3)
+      say(`C14: event ${event.seq}: a person was asked after ${losses} losses`)
+    if (event.type === 'task.blocked' && event.data.kind === 'interrupted')
+      say(`C14: event ${event.seq}: a person was asked about a task that may be run as often as it takes`)
+  }
 }
 
 const goneWithinMs = 2_000

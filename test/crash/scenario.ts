@@ -60,6 +60,7 @@ export type Kind =
   | 'spend'
   | 'model'
   | 'files'
+  | 'killer'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -129,7 +130,11 @@ export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
   return { id: task.id, key, body, kind: ask.kind, ends, answers: [], lost: [] }
 }
 
-const endsOf: Partial<Record<Kind, readonly TaskState[]>> = { hang: ['cancelled'], 'needed-fails': ['failed'] }
+const endsOf: Partial<Record<Kind, readonly TaskState[]>> = {
+  hang: ['cancelled'],
+  'needed-fails': ['failed'],
+  killer: ['blocked'],
+}
 
 /** One task from its creation to its rest, with whatever it needs from a person on the way. */
 export async function play(
@@ -202,6 +207,8 @@ export async function untilRest(home: CrashHome, made: Acknowledged, step: (task
   const deadline = performance.now() + restWithinMs
   for (;;) {
     const task = await home.ask((client) => client.getTask(made.id))
+    // A person who is asked about a task because its workers died wants it again.
+    if (task.state === 'blocked' && task.reason?.kind === 'worker_lost') await tryAgain(home, made.id)
     const goesOn = await step(task)
     if (isEnded(task.state) && !goesOn) return
     if (performance.now() > deadline) {

@@ -115,9 +115,9 @@ export function createWorker(options: {
       log.error('others have declared this worker dead; it ends its agents and registers again', { reason: 'disowned' })
       // A lease that is being taken under the old id is given back by whoever looks.
       await taking?.catch(() => undefined)
-      await withdrawDeath(database.db, identity.id)
       for (const run of live.values()) run.stop({ kind: 'lease_lost' })
       await Promise.all([...live.values()].map((run) => run.done))
+      await withdrawDeath(database.db, identity.id)
       if (stopped || !(await options.onDisowned())) return
       await registerWorker(database.db, identity, new Date(clock.now()))
       confirmedAt = clock.monotonic()
