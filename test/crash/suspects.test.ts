@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pawl } from '../e2e/pawl.ts'
 import { eventsOf, findViolations } from './check.ts'
 import { CrashHome } from './home.ts'
 import { type Acknowledged, create, marksOf, play } from './scenario.ts'
@@ -49,8 +50,18 @@ test('an agent that kills its daemon each time is held for a person, and all tha
   const marks = neighbours.flatMap(marksOf).map(({ at }) => at)
   for (const begin of begins.slice(1)) expect(marks.filter((at) => at >= begin && at <= begin + 1)).toEqual([])
 
+  const shown = await pawl(home.dir, ['show', killer.id])
+  expect(shown.stdout).toContain('The worker died 2 times while only this task ran')
+  expect(shown.stderr).toContain('Blocked: waits for somebody: its worker died twice while it ran alone')
+  expect(shown.stderr).toContain(`"pawl cancel ${killer.id}" ends it.`)
+  const suspect = { since: seen.updatedAt, worker: 'w_1', host: 'mars', lastedMs: 45_000, lostAlone: [45_000] }
+  await home.query(`update pawl.tasks set suspect = '${JSON.stringify(suspect)}' where id = '${killer.id}'`)
+  expect((await pawl(home.dir, ['show', killer.id])).stdout).toContain(
+    'suspect    its worker died while its program ran; for the first 90 s of its next run nothing else starts (on mars, and once more while only this task ran)',
+  )
   await home.ask((client) => client.cancelTask(killer.id))
-  expect((await view(killer)).state).toBe('cancelled')
+  const ended = await view(killer)
+  expect([ended.state, ended.suspect]).toEqual(['cancelled', undefined])
 })
 
 test('a task whose daemon is killed again and again before its program starts is no suspect, and completes', {

@@ -73,7 +73,7 @@ function describe(task: TaskView): string[] {
 
 const suspectLine = ({ suspect }: TaskView) =>
   suspect &&
-  `${oneLine(whyAlone(suspect))}${suspect.lostAlone > 0 ? `; the worker has died ${suspect.lostAlone === 1 ? 'once' : `${suspect.lostAlone} times`} while only it ran` : ''}`
+  `${whyAlone(suspect)} (on ${oneLine(suspect.host)}${suspect.lostAlone > 0 ? ', and once more while only this task ran' : ''})`
 
 /** What is below a task, each subtask under the one that it is a part of. */
 function tree(subtasks: TaskView['subtasks'], parent: string, indent = ''): string[] {

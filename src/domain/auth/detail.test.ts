@@ -43,6 +43,14 @@ it('a task that is tried again later does not tell what the program said', () =>
   expect(waiting.reason).toEqual({ kind: 'backoff', detail: 'Something went wrong. (reference task_1)' })
 })
 
+it('a reader learns that a worker has died, and not on which machine', () => {
+  const suspect = { since: '2030-01-01T00:00:00.000Z', host: 'inside.example', lastedMs: 1, lostAlone: 1 }
+  const reason = { kind: 'worker_lost', detail: 'The worker died 2 times, the last time on inside.example.' }
+  const shown = withoutDetail({ ...task, reason, suspect })
+  expect(JSON.stringify(shown)).not.toContain('inside.example')
+  expect(shown).toMatchObject({ reason: { kind: 'worker_lost' }, suspect: { lostAlone: 1 } })
+})
+
 it('lists of limits, notifications and schedules keep the machine to themselves too', () => {
   const secret = 'SECRET PLACE'
   const tick = { state: 'failed', detail: secret }

@@ -10,8 +10,8 @@ import type { Standing } from './role.ts'
 export const seesDetail = (standing: Standing | undefined): boolean => standing === 'operator' || standing === 'admin'
 
 const isCategory = (kind: string): kind is Category => kind in categories
-/** A task that waits before it is tried again waits because of what somebody else's program said; one whose worker died, on a machine of somebody's. */
-const isTrouble = (kind: string) => isCategory(kind) || ['backoff', 'worker_lost', 'alone'].includes(kind)
+/** A task that waits before it is tried again waits because of what somebody else's program said; one whose worker died names the machine. */
+const isTrouble = (kind: string) => isCategory(kind) || kind === 'backoff' || kind === 'worker_lost'
 const safe = (category: Category | null | undefined, reference: string) =>
   `${category ? categories[category].says : 'Something went wrong.'} (reference ${reference})`
 
@@ -46,7 +46,7 @@ export function eventWithoutDetail(event: Event): Event {
       return { ...event, data: { ...event.data, detail: safe(isCategory(kind) ? kind : undefined, event.task) } }
     }
     case 'task.requeued':
-      return (event.data.why === 'retry' || event.data.why === 'lost') && event.data.detail !== undefined
+      return event.data.why === 'retry' && event.data.detail !== undefined
         ? { ...event, data: { ...event.data, detail: kept } }
         : event
     case 'hook.ran': {

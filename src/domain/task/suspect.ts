@@ -18,7 +18,7 @@ const leastAloneMs = 60_000
 export const aloneMsOf = ({ lastedMs }: Pick<Suspect, 'lastedMs'>) => Math.max(2 * lastedMs, leastAloneMs)
 
 /** Why a task runs alone next, for people. */
-export const whyAlone = (suspect: Pick<Suspect, 'host' | 'lastedMs'>) =>
-  `its worker on ${suspect.host} died while its program ran; for the first ${inSeconds(aloneMsOf(suspect))} of its next run nothing else starts`
+export const whyAlone = (suspect: Pick<Suspect, 'lastedMs'>) =>
+  `its worker died while its program ran; for the first ${inSeconds(aloneMsOf(suspect))} of its next run nothing else starts`
 
 export const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`

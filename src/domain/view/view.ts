@@ -106,7 +106,10 @@ export const NewTask = z.strictObject({
   parent: TaskId.optional().describe('The task that this one is a part of.'),
   review: z.boolean().optional().describe('A person accepts the work before it counts as completed.'),
   checks: Checks.nullish().describe('Commands that prove the work is done; those of the agent if left out, none if null.'),
-  once: z.boolean().optional().describe('Run at most once: nothing is tried again, not even after a crash.'),
+  once: z
+    .boolean()
+    .optional()
+    .describe('Run at most once: nothing is tried again, not even after a crash; if Pawl cuts it short, a person is asked.'),
   skipPlanning: z
     .boolean()
     .optional()
@@ -276,7 +279,7 @@ export const TaskView = TaskSummary.extend({
       lostAlone: z
         .number()
         .int()
-        .describe('How often its worker has died while only this task ran. The second time it is blocked.'),
+        .describe('How often a worker has died while only this task ran: the second time it is blocked.'),
     })
     .optional()
     .describe('Only of a task whose program ran when its worker died: it runs alone until a run of it has ended by itself.'),

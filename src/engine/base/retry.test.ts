@@ -228,7 +228,7 @@ describe('settle', () => {
       expect(decide({ outcome: 'lost' }, { task: suspectAfter(...lostAlone), attempts: 2 })).toMatchObject({
         move: 'give_back',
         attempts: 2,
-        event: { type: 'task.requeued', data: { why: 'lost', detail: expect.stringMatching(/on mars died.*first 80 s/) } },
+        event: { type: 'task.requeued', data: { why: 'lost', detail: expect.stringMatching(/its worker died.*first 80 s/) } },
       })
     const held = decide({ outcome: 'lost' }, { task: suspectAfter(12_400, 40_000), attempts: 2 })
     expect(held).toMatchObject({
