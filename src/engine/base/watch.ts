@@ -26,6 +26,7 @@ export class Watch {
   #held: PromiseWithResolvers<void> | undefined
   /** With what is still to be done to each: what was stopped a moment ago may have to go on. */
   readonly #paused = new Map<Pauser, Promise<void>>()
+  readonly #ends = new Map<Pauser, () => void>()
 
   constructor(clock: Clock, limits: { totalMs: number | null; idleMs: number | null }) {
     this.#clock = clock
@@ -56,11 +57,18 @@ export class Watch {
     this.#end = undefined
   }
 
-  /** What runs for this run stands still while the run is held. Ends with the returned function, which may be called twice. */
-  accompany(pauser: Pauser): () => void {
+  /**
+   * What runs for this run stands still while the run is held, and is ended by `end` if it turns out meanwhile that the run is not ours any more: nobody would let it go on.
+   * Ends with the returned function, which may be called twice.
+   */
+  accompany(pauser: Pauser, end?: () => void): () => void {
     if (!this.#paused.has(pauser)) this.#paused.set(pauser, Promise.resolve())
+    if (end) this.#ends.set(pauser, end)
     if (this.#held) this.#pause(pauser)
-    return () => void this.#paused.delete(pauser)
+    return () => {
+      this.#paused.delete(pauser)
+      this.#ends.delete(pauser)
+    }
   }
 
   get isHeld(): boolean {
@@ -105,7 +113,10 @@ export class Watch {
     if (this.reason && !harder) return
     this.reason = reason
     this.#controller.abort()
-    if (isLoss(reason)) this.#held?.resolve()
+    if (isLoss(reason) && this.#held) {
+      for (const end of this.#ends.values()) end()
+      this.#held.resolve()
+    }
     this.#end?.()
   }
 

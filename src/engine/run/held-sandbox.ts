@@ -1,13 +1,13 @@
 import { pauserOf, type Sandbox } from '../../sandbox/port.ts'
 import type { Watch } from '../base/watch.ts'
 
-/** A sandbox of which everything that it launches stands still while the run is held. */
+/** A sandbox of which everything that it launches stands still while the run is held, and ends if the run is lost meanwhile. */
 export function heldSandbox(sandbox: Sandbox, watch: Watch): Sandbox {
   return {
     ...sandbox,
     async launch(command, walls) {
       const walled = await sandbox.launch(command, walls)
-      const leave = watch.accompany(pauserOf(walled))
+      const leave = watch.accompany(pauserOf(walled), () => void walled.child.stop({ graceMs: 0 }).catch(() => undefined))
       void walled.child.exited.then(leave)
       return walled
     },
