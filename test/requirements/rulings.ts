@@ -113,7 +113,7 @@ export const rulings = {
       'test/engine/admission.test.ts > runs tasks of one workspace one after another and those of two at once',
       'test/engine/admission.test.ts > never starts more than the limit allows',
       'test/engine/admission.test.ts > lets 199 lanes run while one lane of 200 is full',
-      'test/engine/weeks/admission-properties.test.ts > two runs never share a session or a workspace, no limit is exceeded, ranks decide, and every task comes to its end',
+      'test/engine/weeks/admission-properties.test.ts > two runs never share a session or a workspace, no limit is exceeded, suspects run alone, ranks decide, and every task comes to its end',
       'test/engine/weeks/admission-properties.test.ts > an old task of low priority runs although tasks of high priority keep coming',
       'test/engine/user-limits.test.ts > a user has no more running than their slots, and stands in nobody’s way with the rest',
     ],

@@ -8,6 +8,8 @@ import { agentWith, hour, makeWorld, minute, overload, second, usageLimit } from
 const limits = { running: 4, perAgent: { a: 2 } }
 const agents = { a: agentWith('a', 'one'), b: agentWith('b', 'one'), c: agentWith('c', 'two') }
 type AgentName = keyof typeof agents
+/** The kill unit of a program that is gone. */
+const nobody = '{"kind":"process_group","marker":"nobody-carries-this","enforced":false}'
 const userSlots = { anna: 1, bert: 2 }
 
 const Task = fc.record({
@@ -37,6 +39,7 @@ const Step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('free' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('halt' as const, 'resume' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('die' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('jump' as const), ms: fc.constantFrom(3 * hour, -3 * hour) }) },
 )
 type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never
@@ -46,12 +49,14 @@ describe('whatever is asked of admission', () => {
   const closers: (() => Promise<void>)[] = []
   beforeAll(async () => {
     world = await makeWorld({ ...limits, onEnd: (close) => closers.push(close) })
+    await world.dispatch.start()
     for (const [name, slots] of Object.entries(userSlots))
       await sql`insert into pawl.users (name, role, slots, created_at) values (${name}, 'operator', ${slots}, now())`.execute(
         world.db,
       )
     return async () => {
       await world.stop()
+      await world.dispatch.stop()
       for (const close of closers) await close()
     }
   })
@@ -80,6 +85,14 @@ describe('whatever is asked of admission', () => {
     for (const [name, slots] of Object.entries(userSlots))
       expect(running.filter((task) => task.user_name === name).length, `runs of ${name}`).toBeLessThanOrEqual(slots)
 
+    const { rows: alone } = await sql<{ task_id: string }>`
+      select task_id from pawl.runs where alone and state <> 'ended'`.execute(world.db)
+    if (alone.length > 0)
+      expect(
+        running.map(({ id }) => id),
+        'runs beside one that is alone',
+      ).toEqual([alone[0]!.task_id])
+
     const fresh = running.filter((task) => !known.has(`${task.id} ${task.fence}`))
     known = new Set(running.map((task) => `${task.id} ${task.fence}`))
     const { rows: halted } = await sql`select 1 from pawl.halt`.execute(world.db)
@@ -98,7 +111,12 @@ describe('whatever is asked of admission', () => {
   }
   /** Nothing but their rank decides between them. */
   const areAlike = (one: TaskRow, other: TaskRow) =>
-    one.agent === other.agent && one.user_name === other.user_name && isAlone(one) && isAlone(other)
+    one.suspect === null &&
+    other.suspect === null &&
+    one.agent === other.agent &&
+    one.user_name === other.user_name &&
+    isAlone(one) &&
+    isAlone(other)
   const isAlone = (task: TaskRow) => task.workspace === `/tmp/${task.id}` && !task.session_id.includes('shared')
 
   const take = async (step: Step, run: number) => {
@@ -118,6 +136,9 @@ describe('whatever is asked of admission', () => {
         return void limited.set(accountOf(agents[step.agent]), step.kind as 'usage' | 'overload')
       case 'free':
         return limited.clear()
+      case 'die':
+        await sql`update pawl.runs set walls = 'none', kill_unit = ${nobody}::jsonb where state = 'running'`.execute(world.db)
+        return world.workerDies()
       case 'jump':
         return world.clock.jump(step.ms)
       case 'halt':
@@ -128,7 +149,7 @@ describe('whatever is asked of admission', () => {
     }
   }
 
-  it('two runs never share a session or a workspace, no limit is exceeded, ranks decide, and every task comes to its end', async () => {
+  it('two runs never share a session or a workspace, no limit is exceeded, suspects run alone, ranks decide, and every task comes to its end', async () => {
     for (const name of ['a', 'b', 'c'] as const) world.provide(name, answer(name))
     world.onAdmitted(look)
     let run = 0
@@ -143,7 +164,9 @@ describe('whatever is asked of admission', () => {
       limited.clear()
       // Longer than any limit and any jump of the clock.
       await world.pass(12 * hour, 30 * minute)
-      const left = (await world.tasks()).filter((task) => task.state !== 'completed' && task.state !== 'failed')
+      const left = (await world.tasks()).filter(
+        ({ state, reason }) => state !== 'completed' && state !== 'failed' && reason?.kind !== 'worker_lost',
+      )
       expect(left.map(({ state, reason, resume_at }) => ({ state, reason, resume_at }))).toEqual([])
     })
     await fc.assert(property, { numRuns: Number(process.env.ADMISSION_RUNS ?? 12), endOnFailure: true })
