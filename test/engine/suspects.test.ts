@@ -221,3 +221,24 @@ it('a worker whose process is gone has died; one that stands still has not, and 
   }
   expect(await findTask(parts.db, b.id)).toMatchObject({ state: 'queued', suspect: null })
 })
+
+it('a person is asked about a task that is to be run once only if its program had started', async () => {
+  const parts = await makeParts()
+  await parts.dispatch.start()
+  onTestFinished(() => parts.dispatch.stop())
+  const task = await parts.addTask()
+  await sql`update pawl.tasks set spec = '{"once":true}'`.execute(parts.db)
+  const dieWith = async (fence: number, hasStarted: boolean) => {
+    const worker = await parts.addWorker()
+    await parts.lease(await parts.admit(task, fence, worker), worker)
+    if (hasStarted)
+      await sql`update pawl.runs set walls = 'none', kill_unit = ${unit}::jsonb where fence = ${fence}`.execute(parts.db)
+    await parts.recovery.bury(worker, { died: true })
+    return findTask(parts.db, task.id)
+  }
+  expect(await dieWith(1, false)).toMatchObject({ state: 'queued', suspect: null })
+  expect(await dieWith(2, true)).toMatchObject({
+    state: 'blocked',
+    reason: { kind: 'interrupted', detail: expect.stringContaining('run once only') },
+  })
+})
