@@ -26,6 +26,7 @@ const allowed: Record<string, readonly string[]> = {
     'sandbox/egress/http-client',
     'sandbox/files/remove-tree',
     'sandbox/files/directory-handle',
+    'sandbox/files/temporary',
   ],
   config: ['agents/port', 'sandbox/egress/host-rule', 'gateway/provider/kinds'],
   gateway: [],

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import { systemPath } from '../../sandbox/process/program.ts'
 import { start } from '../../sandbox/process/spawn.ts'
 import { signal } from '../../sandbox/process/tree.ts'
@@ -32,7 +33,7 @@ export async function makeDatabases(program: Program): Promise<void> {
   if (program.program === undefined || program.version === undefined || known.has(keyOf(program))) return
   if (known.size > 10) known.clear()
   known.set(keyOf(program), undefined)
-  const home = await mkdtemp(join(tmpdir(), 'pawl-codex-')).catch(() => undefined)
+  const home = await mkdtemp(join(tmpdir(), `pawl-codex${temporarySuffix()}-`)).catch(() => undefined)
   if (home === undefined) return
   try {
     known.set(keyOf(program), await madeIn(home, program.program))

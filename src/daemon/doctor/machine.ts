@@ -8,6 +8,7 @@ import { messageOf } from '../../domain/error.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import type { Found } from '../../domain/view/doctor.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import { embeddedStatus } from '../../store/embedded/server.ts'
 import { createMachineWalls } from '../machine/sandbox.ts'
 
@@ -63,7 +64,7 @@ export async function database(config: Config): Promise<Found> {
 /** Which walls there are, and what came of trying to get out of them, for every profile that an agent has. */
 export async function walls(config: Config): Promise<Found> {
   // What is hidden from agents is hidden here too, and a home that does not exist yet is not made.
-  const home = await mkdtemp(join(tmpdir(), 'pawl-doctor-'))
+  const home = await mkdtemp(join(tmpdir(), `pawl-doctor${temporarySuffix()}-`))
   try {
     const machine = createMachineWalls({ home, clock: systemClock })
     const { sandbox, health } = await machine.choose()

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, stat } from 'node:fs/promises'
+import { mkdtemp, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { PawlError, unavailable } from '../../domain/error.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { Db } from '../../store/database.ts'
 import { runsOfTask } from '../../store/runs.ts'
 import type { TaskRow } from '../../store/tables.ts'
@@ -65,8 +66,7 @@ export async function hashAt(parts: SiteParts, task: TaskRow, folder: string): P
   })
   if (!site) return undefined
   const { home, proving } = parts
-  await mkdir(site.records, { recursive: true, mode: 0o700 })
-  const ownHome = await mkdtemp(join(site.records, 'home-'))
+  const ownHome = await mkdtemp(join(parts.home, `hash${temporarySuffix()}-`))
   try {
     const { sandbox, unit, user, enforced } = site
     const place = { unit, user, enforced, home: hostPath(ownHome), hidden: [hostPath(home)], mounts: [], masks: [] }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -7,6 +6,7 @@ import type { TurnImage } from '../../agents/port.ts'
 import { hostPath, sandboxPath } from '../../domain/base/path.ts'
 import { isImage } from '../../domain/files/file-type.ts'
 import type { Attachment } from '../../domain/files/view.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { Walls } from '../../sandbox/port.ts'
 import { attachmentsOfSession } from '../../store/files.ts'
 import type { TakenRun } from '../../store/runs.ts'
@@ -72,7 +72,7 @@ async function lay(blobs: Blobs, folder: string, file: Attachment, { trusts }: {
   const there = await lstat(path).catch(() => undefined)
   if (trusts && there?.isFile() && there.size === file.size && there.nlink === 1) return
   await mkdir(folder, { recursive: true, mode: 0o755 })
-  const unfinished = join(folder, `.pawl-${randomBytes(6).toString('hex')}.tmp`)
+  const unfinished = join(folder, `.pawl${temporarySuffix()}`)
   const content = await blobs.read(file.sha256)
   try {
     await pipeline(content.bytes(), createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))

@@ -10,6 +10,7 @@ import type { Profile } from '../../domain/profile/profile.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { networkAccess } from '../../sandbox/egress/access.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import { type LookAtServer, type ServerPlace, signInReason, type TokenKeeper } from '../../tools/servers/port.ts'
 import type { RunServices } from '../base/run-services.ts'
 import type { DoorVerbs } from '../endpoint/endpoint.ts'
@@ -60,7 +61,7 @@ export async function inPlace<T>(profile: Profile, parts: LookParts, work: (plac
   const { log = silentLog } = parts
   const { sandbox, health } = await parts.wallsFor(profile)
   const user = health.enforced ? health.user : undefined
-  const root = await mkdtemp(join(parts.home, 'look-'))
+  const root = await mkdtemp(join(parts.home, `look${temporarySuffix()}-`))
   const shown: (() => void)[] = []
   try {
     const [workspace, home] = [await mkdtemp(join(root, 'workspace-')), await mkdtemp(join(root, 'home-'))]

@@ -5,6 +5,7 @@ import { notFound } from '../../domain/error.ts'
 import { type Recording, readRecording } from '../../gateway/recordings/read.ts'
 import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
+import { isLeft } from '../../sandbox/files/temporary.ts'
 
 /** The recordings of a home: a folder for each run, and beside them the files of workspaces, each once, of which those folders hold second names. */
 const placeOf = (home: string) => join(home, 'recordings')
@@ -44,9 +45,13 @@ export function removeRecordingFiles(home: string, runs: readonly string[]): voi
   if (there.length > 0) sweep(join(placeOf(home), 'files'))
 }
 
-/** A file that gets a second name in this very moment only loses its first one: what it holds stays with whoever gave it the second. */
+/**
+ * A file that gets a second name in this very moment only loses its first one: what it holds stays with whoever gave it the second. One that somebody is still writing has
+ * neither yet.
+ */
 function sweep(shared: string): void {
   for (const name of namesIn(shared)) {
+    if (name.startsWith('.') && !isLeft(name)) continue
     const path = join(shared, name)
     if (statSync(path, { throwIfNoEntry: false })?.nlink === 1) rmSync(path, { force: true })
   }

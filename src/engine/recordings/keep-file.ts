@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redactor } from '../../redact/redactor.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { RecordingFolder } from './folder.ts'
 
 export interface KeptFile {
@@ -67,7 +68,7 @@ interface Temporary {
 }
 
 function temporaryIn(folder: string): Temporary {
-  const path = join(folder, `.${randomBytes(9).toString('base64url')}.tmp`)
+  const path = join(folder, temporarySuffix())
   const file = openSync(path, 'wx', 0o600)
   return {
     path,

@@ -8,6 +8,7 @@ import { messageOf, PawlError } from '../../domain/error.ts'
 import { makeFolders } from '../../sandbox/files/make-folders.ts'
 import { readRegularAt } from '../../sandbox/files/read-file.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import { systemPath } from '../../sandbox/process/program.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
@@ -88,26 +89,30 @@ export async function cloneWorkspace(plan: ClonePlan): Promise<WorkspaceClone> {
   async function make(): Promise<void> {
     const mark = plan.mark ?? (await placeAt(original))
     const also = await elsewhere(hostPath(original))
-    const half = `${directory}.half`
-    await removeTree(half)
+    const half = `${directory}${temporarySuffix()}`
     await removeTree(directory)
-    await mkdir(half, { recursive: true, mode: 0o700 })
-    const target = join(half, 'clone')
-    const settings = await settingsFile(half)
-    const args = ['--no-hardlinks', '--no-tags', '--template=', '--quiet', '--', original, target]
-    const confine = (command: readonly string[]) =>
-      confined(command, { confine: plan.confine, from: original, mark, write: half, also })
-    await neutralGit({ folder: '/', verb: 'clone', args, env: committer, settings, signal, timeoutMs: 600_000, confine })
-    await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
-    // What of our own home is shown inside, the home of a session, needs the place.
-    const ours = relativeTo(hostPath(original), hostPath(plan.without))
-    if (ours !== undefined && ours !== '.') await makePlace(target, ours, original)
-    if (owner && process.getuid?.() === 0)
-      await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', target], {
-        ...(signal ? { signal } : {}),
-        env: { PATH: systemPath },
-      })
-    await rename(half, directory)
+    try {
+      await mkdir(half, { recursive: true, mode: 0o700 })
+      const target = join(half, 'clone')
+      const settings = await settingsFile(half)
+      const args = ['--no-hardlinks', '--no-tags', '--template=', '--quiet', '--', original, target]
+      const confine = (command: readonly string[]) =>
+        confined(command, { confine: plan.confine, from: original, mark, write: half, also })
+      await neutralGit({ folder: '/', verb: 'clone', args, env: committer, settings, signal, timeoutMs: 600_000, confine })
+      await neutralGit({ folder: target, verb: 'checkout', args: ['--quiet', '-b', branch], settings, signal })
+      // What of our own home is shown inside, the home of a session, needs the place.
+      const ours = relativeTo(hostPath(original), hostPath(plan.without))
+      if (ours !== undefined && ours !== '.') await makePlace(target, ours, original)
+      if (owner && process.getuid?.() === 0)
+        await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', target], {
+          ...(signal ? { signal } : {}),
+          env: { PATH: systemPath },
+        })
+      await rename(half, directory)
+    } catch (error) {
+      await removeTree(half)
+      throw error
+    }
     await writeFileDurably(madeFile, JSON.stringify({ original, branch } satisfies z.infer<typeof Made>))
   }
 

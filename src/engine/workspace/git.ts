@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { Sandbox, Walls } from '../../sandbox/port.ts'
 import type { AgentUser } from '../../sandbox/process/agent-user.ts'
 import type { Child } from '../../sandbox/process/child.ts'
@@ -228,7 +229,7 @@ export async function indexGit(
   args: readonly string[],
   input: Buffer,
 ): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'pawl-index-'))
+  const folder = await mkdtemp(join(tmpdir(), `pawl-index${temporarySuffix()}-`))
   try {
     makeBareGit(join(folder, 'git'), index.isSha256)
     await mkdir(join(folder, 'tree'))

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../domain/error.ts'
 import type { KeptWorkspaceView } from '../../domain/view/workspace.ts'
 import { isAbsence, openDirectory, openIn } from '../../sandbox/files/directory-handle.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { isTemporary } from '../../sandbox/files/temporary.ts'
 import { walkTree } from '../../sandbox/files/walk-tree.ts'
 
 /** Has this task ended, so that nothing goes on in its workspace? True also for a task that nobody knows any more. */
@@ -18,7 +19,7 @@ export async function listKept(home: string, hasEnded: HasEnded): Promise<KeptWo
     throw error
   })
   const kept: KeptWorkspaceView[] = []
-  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+  for (const { name } of entries.filter((entry) => entry.isDirectory() && !isTemporary(entry.name))) {
     const [task = name, kind] = /^([^.]+)(?:\.\d+)?\.(copy|kept|clone)(?:\.half)?$/.exec(name)?.slice(1) ?? [name, 'own']
     const path = join(folder, name)
     const isKind = kind as KeptWorkspaceView['kind']

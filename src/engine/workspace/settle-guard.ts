@@ -1,8 +1,10 @@
-import { relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { hostPath, isInside, workspacePath } from '../../domain/base/path.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
-import { openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { inFolderOf, openDirectory } from '../../sandbox/files/directory-handle.ts'
+import { removeEntry } from '../../sandbox/files/remove-tree.ts'
+import { isMadeBy } from '../../sandbox/files/temporary.ts'
 import { capture } from './capture.ts'
 import { findCode } from './find-code.ts'
 import { findPlanted } from './find-planted.ts'
@@ -75,8 +77,11 @@ export async function settleRecord(record: GuardRecord, place: GuardPlace, parke
   const covered = record.covered.map(workspacePath)
   const isCovered = (path: string) => covered.some((git) => isInside(git, workspacePath(path)))
   const code = []
+  // Our own tools were writing a file when we were killed.
   for (const one of now.code)
-    if (!isCovered(one.path) && !(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
+    if (isLeft(record) && basename(one.path).startsWith('.pawl.') && isMadeBy(one.path, record.owner))
+      await inFolderOf(join(root, one.path), removeEntry)
+    else if (!isCovered(one.path) && !(stubs.has(one.path) && (await isEmpty(root, one.path)))) code.push(one)
   const worktrees: string[] = []
   for (const git of record.git) worktrees.push(...(await newWorktrees(git, { root, workspace })))
   const repositories = [...now.repositories, ...worktrees.map((path) => relative(workspace, path))]

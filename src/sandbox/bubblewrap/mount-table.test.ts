@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { temporarySuffix } from '../files/temporary.ts'
 import { sweepTables, withTable } from './mount-table.ts'
 
 let folder: string
@@ -22,9 +24,9 @@ test('a table is there while it is followed, and gone however that ends', async 
 })
 
 test('tables that somebody left who was killed are removed, and those that are just being followed stay', () => {
-  const old = new Date(Date.now() - 3_600_000)
-  for (const name of ['table-old', 'table-new', 'folder-0']) writeFileSync(join(folder, name), '')
-  for (const name of ['table-old', 'folder-0']) utimesSync(join(folder, name), old, old)
+  const living = `table${temporarySuffix()}`
+  const dead = spawnSync('true').pid
+  for (const name of [`table.${dead}-1-1.tmp`, living, 'folder-0']) writeFileSync(join(folder, name), '')
   sweepTables(folder)
-  expect(readdirSync(folder)).toEqual(['folder-0', 'table-new'])
+  expect(readdirSync(folder)).toEqual(['folder-0', living])
 })

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isLeft, temporarySuffix } from '../files/temporary.ts'
 
 /** What is laid over what, for one process that mounts all of it. A file, because `mount` reads no table from a pipe (util-linux 2.38). */
 export interface MountTable {
@@ -8,10 +8,8 @@ export interface MountTable {
   readonly text: string
 }
 
-const prefix = 'table-'
-
 export const tableIn = (folder: string, laid: readonly (readonly [source: string, place: string])[]): MountTable => ({
-  path: join(folder, `${prefix}${randomUUID()}`),
+  path: join(folder, `table${temporarySuffix()}`),
   text: laid.map(([source, place]) => `${written(source)} ${written(place)} none rbind\n`).join(''),
 })
 
@@ -33,15 +31,8 @@ export async function withTable<T>(table: MountTable | undefined, follow: () => 
 }
 
 let isSwept = false
-/** Nobody follows one for so long. */
-const leftAfterMs = 600_000
 
 /** Removes the tables of processes that were killed while they built walls. */
 export function sweepTables(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(prefix)) continue
-    const path = join(folder, name)
-    const left = statSync(path, { throwIfNoEntry: false })
-    if (left && Date.now() - left.mtimeMs > leftAfterMs) rmSync(path, { force: true })
-  }
+  for (const name of readdirSync(folder)) if (isLeft(name)) rmSync(join(folder, name), { force: true })
 }

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { hostPath, inPlace } from '../../domain/base/path.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { removeTree } from '../files/remove-tree.ts'
+import { temporarySuffix } from '../files/temporary.ts'
 import type { Sandbox, SandboxHealth, Walls } from '../port.ts'
 import { agentUser } from '../process/agent-user.ts'
 import { findProgram, systemPath } from '../process/program.ts'
@@ -127,7 +128,7 @@ async function probe(sandbox: Sandbox, { searchPath, user, clock }: Required<Bub
 
 /** Builds the walls around a program that does nothing, door included. */
 async function tryWalls(sandbox: Sandbox, user: Identity | undefined, clock: Clock): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'pawl-probe-'))
+  const directory = mkdtempSync(join(tmpdir(), `pawl-probe${temporarySuffix()}-`))
   try {
     if (user) chownSync(directory, user.uid, user.gid)
     const walls: Walls = {

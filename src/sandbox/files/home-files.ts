@@ -5,7 +5,7 @@ import { PawlError } from '../../domain/error.ts'
 import type { AgentUser } from '../process/agent-user.ts'
 import { type DirectoryHandle, openDirectory } from './directory-handle.ts'
 import { ownPrefix } from './path-inside.ts'
-import { putFile, temporarySuffix } from './put-file.ts'
+import { putFile } from './put-file.ts'
 import { openRegular, readRegular, readStart } from './read-file.ts'
 import { removeEntry } from './remove-tree.ts'
 
@@ -102,7 +102,7 @@ export async function removeUnfinished({ home, path }: HomeFile): Promise<void> 
   if (!folder) return
   try {
     for (const name of await readdir(folder.at('.')))
-      if (name.startsWith(ownPrefix) && name.endsWith(temporarySuffix)) await removeEntry(folder, name)
+      if (name.startsWith(ownPrefix) && name.endsWith('.tmp')) await removeEntry(folder, name)
   } finally {
     await folder.close()
   }

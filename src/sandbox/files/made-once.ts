@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsence } from './directory-handle.ts'
+import { temporarySuffix } from './temporary.ts'
 
 /** The text of a file that only its owner reads; undefined if there is none. */
 export async function readIfThere(file: string): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export async function madeOnce(file: string, make: () => string): Promise<string
   const found = await readIfThere(file)
   if (found !== undefined) return found
   // Of each maker its own: a draft that is linked already must not be written any more.
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const draft = `${file}${temporarySuffix()}`
   try {
     await writeFile(draft, make(), { mode: 0o600, flush: true })
     // Unlike renaming, linking never replaces.

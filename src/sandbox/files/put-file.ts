@@ -16,15 +16,13 @@ import type { AgentUser } from '../process/agent-user.ts'
 import { type DirectoryHandle, noFollow, openIn } from './directory-handle.ts'
 import { ownPrefix, partsOf } from './path-inside.ts'
 import { removeEntry } from './remove-tree.ts'
+import { temporarySuffix } from './temporary.ts'
 
 export interface HowToPut {
   readonly mode?: number
   /** False for what is written anew for every start of a program: waiting for the disk would only cost time. */
   readonly durably?: boolean
 }
-
-/** How the name of a file ends that is not whole yet. */
-export const temporarySuffix = '.tmp'
 
 type Content = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
@@ -77,7 +75,7 @@ async function writeIn(
   owner: AgentUser | undefined,
   { mode = 0o600, durably = true }: HowToPut,
 ): Promise<number> {
-  const temporaryName = `${ownPrefix}${randomUUID()}${temporarySuffix}`
+  const temporaryName = `${ownPrefix}${name.slice(0, 100)}${temporarySuffix()}`
   const temporary = parent.at(temporaryName)
   let size = 0
   try {

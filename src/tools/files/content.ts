@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename } from 'node:fs/promises'
 import { denied, invalid, PawlError } from '../../domain/error.ts'
 import { type DirectoryHandle, noFollow, openIn } from '../../sandbox/files/directory-handle.ts'
 import { removeEntry } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { Files, Place } from './files.ts'
 import { changedMeanwhile, noRight, told } from './refusals.ts'
 
@@ -62,7 +62,7 @@ export async function writeWhole(files: Files, place: Place, bytes: Uint8Array, 
       if (!files.may(await folder.stat(), 'write')) throw noRight(place.path)
       const there = await existing(files, folder, name, place)
       if (before && !isSame(before, there)) throw changedMeanwhile(place.path)
-      const temporaryName = `.pawl-${randomBytes(8).toString('hex')}.tmp`
+      const temporaryName = `.pawl${temporarySuffix()}`
       try {
         await writeNew(files, folder, temporaryName, bytes, there)
         if (!isSame(there, await statIfAny(folder.at(name)))) throw changedMeanwhile(place.path)
