@@ -7,6 +7,7 @@ import { createDeadlines } from '../engine/questions/deadlines.ts'
 import { takeFromSettings } from '../engine/schedules/from-settings.ts'
 import { createTicker } from '../engine/schedules/ticker.ts'
 import { createPeriodicBackups } from '../engine/upkeep/periodic-backups.ts'
+import { clearUp } from './clear-up.ts'
 import type { Ground } from './ground.ts'
 import { deliveryOf } from './notifications.ts'
 
@@ -25,8 +26,11 @@ const deadlines = ({ database, journal, bus, clock, log, config, runtime }: Grou
   createDeadlines({ db: database.db, journal, bus, clock, log, settings: config.questions, createTask: runtime.createTask })
 
 /** A one-shot is over too soon to tidy up. */
-const sweeping = ({ database, journal, clock, log, config, blobs, shared }: Ground): BackgroundPart[] =>
-  shared ? [createSweeper({ db: database.db, journal, clock, log, home: config.home, blobs })] : []
+function sweeping(ground: Ground): BackgroundPart[] {
+  const { database, journal, clock, log, config, blobs, shared } = ground
+  if (!shared) return []
+  return [createSweeper({ db: database.db, journal, clock, log, home: config.home, blobs, alongside: () => clearUp(ground) })]
+}
 
 /** A one-shot does not stay long enough for another backup. */
 const backups = ({ runtime, config, clock, log, shared }: Ground): BackgroundPart[] =>

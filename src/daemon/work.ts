@@ -11,6 +11,7 @@ import { createRecovery } from '../engine/queue/recovery.ts'
 import { createWorker } from '../engine/queue/worker.ts'
 import type { RunParts } from '../engine/run/run.ts'
 import { createSettler } from '../engine/run/settle.ts'
+import { sweepSession } from '../engine/upkeep/left-temporaries.ts'
 import { createPictureShelf } from '../engine/workspace/changes/snapshot-cache.ts'
 import { sweepStores } from '../engine/workspace/changes/store-folder.ts'
 import { type SettledRun, settleGuardsOf, sweepGuards } from '../engine/workspace/settle-guard.ts'
@@ -19,9 +20,11 @@ import { sweepRemovedRuns } from '../operations/tasks/delete-task.ts'
 import { processIdentity } from '../sandbox/process/identity.ts'
 import { openAmong } from '../store/changes.ts'
 import { findHalt } from '../store/halt.ts'
+import { sessionOfRun } from '../store/runs.ts'
 import { tellAll } from '../telemetry/telemetry.ts'
 import { createToolServer } from '../tools/mcp/serve.ts'
 import { createBackground } from './background.ts'
+import { clearUp } from './clear-up.ts'
 import type { Ground } from './ground.ts'
 import { moneyOf } from './money.ts'
 import { createRest } from './rest.ts'
@@ -54,6 +57,7 @@ export async function startWork(
   const onBuried = async () => {
     await sweepLeftovers(leftovers, { db: database.db, userHome, logins, log })
     tellSettled(await sweepGuards(config.home, codePaths))
+    await clearUp(ground)
   }
   const recovery = createRecovery({
     db: database.db,
@@ -66,7 +70,11 @@ export async function startWork(
       return self.id
     },
     onBuried,
-    settleLeft: async (run) => tellSettled(await settleGuardsOf(run, config.home, codePaths)),
+    async settleLeft(run) {
+      const session = await sessionOfRun(database.db, run)
+      if (session !== undefined) await sweepSession(config.home, session)
+      tellSettled(await settleGuardsOf(run, config.home, codePaths))
+    },
   })
   const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]
   let opened: Promise<Gateway> | undefined

@@ -85,6 +85,22 @@ export async function openRunsBefore(db: Db, task: string, fence: number): Promi
   return open.length === 0 || rows.some(({ known }) => known) ? undefined : open
 }
 
+/** When those of these tasks ended that have, and which are not there. */
+export async function endsAmong(
+  db: Db,
+  tasks: readonly string[],
+): Promise<{ ended: ReadonlyMap<string, Date>; deleted: ReadonlySet<string> }> {
+  const { rows } = await sql<{
+    id: string
+    ended_at: Date | null
+  }>`select id, ended_at from pawl.tasks where id = any(${[...tasks]}::text[])`.execute(db)
+  const there = new Map(rows.map((row) => [row.id, row.ended_at]))
+  return {
+    ended: new Map(rows.flatMap(({ id, ended_at }) => (ended_at ? [[id, ended_at] as const] : []))),
+    deleted: new Set(tasks.filter((id) => !there.has(id))),
+  }
+}
+
 /** Those of these tasks that may still go on. */
 export async function openAmong(db: Db, tasks: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{

@@ -130,6 +130,11 @@ export async function endRun(tx: Statements, run: { id: string; taskId: string }
 
 const cleaned = (text: string | undefined) => (text === undefined ? null : storableText(text))
 
+export async function sessionOfRun(db: Db, run: string): Promise<string | undefined> {
+  const found = await db.selectFrom('pawl.runs').select('session_id').where('id', '=', run).executeTakeFirst()
+  return found?.session_id
+}
+
 export async function runsOfTask(db: Db | Tx, task: string): Promise<RunRow[]> {
   return db.selectFrom('pawl.runs').selectAll().where('task_id', '=', task).orderBy('fence').execute()
 }

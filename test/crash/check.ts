@@ -6,6 +6,7 @@ import type { TaskView } from '../../src/domain/view/view.ts'
 import { wrongWithChanges } from './changes.ts'
 import { checkConversation, checkKeys } from './check-sessions.ts'
 import { type CrashHome, pause } from './home.ts'
+import { wrongWithLeft } from './left.ts'
 import { wrongWithBill } from './model-bill.ts'
 import { wrongWithMoney } from './money.ts'
 import { wrongWithProof } from './proof.ts'
@@ -34,6 +35,12 @@ export async function findViolations(home: CrashHome, told: readonly Acknowledge
     await checkConversation(home, { acknowledged, task, events }, say)
   }
   wrong.push(...checkKeys(home))
+  wrong.push(
+    ...wrongWithLeft(
+      home,
+      seen.map(({ task }) => task),
+    ),
+  )
   const { items } = await home.ask((client) => client.listTasks({ tag }))
   if (items.length !== told.length) wrong.push(`C1: ${told.length} tasks were confirmed, the list has ${items.length}`)
   wrong.push(...(await checkProcesses(seen.flatMap(({ task }) => task.runs.map((run) => run.id)))))

@@ -58,6 +58,8 @@ export const failpoints: Readonly<Record<string, Reach>> = {
   'check.ran': by('checked', 'plain'),
   'task.recheck.before': { way: 'recheck' },
   'task.recheck.after': { way: 'recheck' },
+  'entry.put': twiceBy('copied', 'plain'),
+  'copy.discard': by('copied', 'plain'),
   'outcome.record': by('plain', 'crash-once'),
   'run.settle.before': by(
     'plain',

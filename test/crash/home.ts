@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -30,6 +41,7 @@ export class CrashHome {
   /** False while a test wants to see what others make of a dead daemon. */
   startsAgain = true
   readonly #isFresh: boolean
+  readonly #userFolders = realpathSync.native(mkdtempSync(join(tmpdir(), 'pawl-crash-user-')))
   #entry = ''
   #dropDatabase: (() => void) | undefined
   #current: ChildProcess | undefined
@@ -167,6 +179,14 @@ export class CrashHome {
     return readFileSync(join(this.dir, 'daemon.log'), 'utf8')
   }
 
+  /** A folder of the user's, outside of the home, with a file in it. */
+  userFolder(name: string): string {
+    const folder = join(this.#userFolders, name)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'users.txt'), "the user's")
+    return folder
+  }
+
   /** Stops everything of this home; its folder stays if asked, for whoever must look at it. */
   async close(options: { keep?: boolean } = {}): Promise<void> {
     await this.settled().catch(() => undefined)
@@ -182,7 +202,8 @@ export class CrashHome {
     }
     if (!options.keep) {
       this.killDatabase()
-      rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      for (const folder of [this.dir, this.#userFolders])
+        rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
       this.#dropDatabase?.()
     }
   }

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { checkKeys } from './check-sessions.ts'
 import { CrashHome } from './home.ts'
-import { sessionHome } from './scenario.ts'
+import { namesIn, newTask, sessionHome } from './scenario.ts'
 import { until } from './wait.ts'
 
 const fakeClaude = fileURLToPath(new URL('../fake-agent/fake-claude.js', import.meta.url))
@@ -47,6 +48,35 @@ describe('of a daemon that is killed while a program is logged in', { timeout: 1
     expect(checkKeys(home)).toEqual([])
     expect(readFileSync(join(userHome, loginFile), 'utf8')).toBe(loginUntil(2))
   })
+})
+
+test('what an agent did in a copy comes back when its daemon is killed and the task is cancelled, and no copy stays', {
+  timeout: 60_000,
+}, async ({ expect, onTestFinished }) => {
+  const home = new CrashHome()
+  onTestFinished(() => home.close())
+  await home.start()
+  const workspace = home.userFolder('cancelled')
+  const { task } = await home.ask((client) =>
+    client.createTask({ ...newTask({ kind: 'ticking', tag: 'cancelled' }), workspace, workspaceMode: 'copy' }),
+  )
+  const copies = () => namesIn(join(home.dir, 'workspaces'))
+  await until('the agent works', 20_000, () =>
+    copies().some((name) => existsSync(join(home.dir, 'workspaces', name, 'copy/marks'))),
+  )
+  expect(existsSync(join(workspace, 'marks'))).toBe(false)
+  // What a process of the past was putting there; nobody knows of the second.
+  const dead = spawnSync('true').pid
+  for (const name of [`trusted.json.${dead}-1-1.tmp`, 'of-a-user.tmp']) writeFileSync(join(home.dir, name), '')
+  await home.arm({ name: 'task.cancel.after', victim: 'daemon', skip: 0 })
+  await home.ask((client) => client.cancelTask(task.id))
+  await until('the task is cancelled', 20_000, async () => {
+    const { state } = await home.ask((client) => client.getTask(task.id))
+    return state === 'cancelled'
+  })
+  await until('the copy is gone', 5_000, () => copies().length === 0)
+  expect(readdirSync(workspace).toSorted()).toEqual(['lock', 'marks', 'prompt.txt', 'users.txt'])
+  expect(readdirSync(home.dir).filter((name) => name.endsWith('.tmp'))).toEqual(['of-a-user.tmp'])
 })
 
 /** A home whose daemon died after it had stored that its only task is cancelled, and before it had done so: nothing runs again. */

@@ -37,7 +37,7 @@ export interface LostFile {
 
 /**
  * `restore` is a task of the demo agent, whose conversation is gone from the disk when its question is answered; `failover` one of an agent that is at its limit,
- * with which the demo agent goes on. The others are played by `agent.sh`.
+ * with which the demo agent goes on; `copied` works in a copy of a folder of the user's. The others are played by `agent.sh`.
  */
 export type Kind =
   | 'plain'
@@ -61,6 +61,7 @@ export type Kind =
   | 'model'
   | 'files'
   | 'killer'
+  | 'copied'
 
 const script = readFileSync(fileURLToPath(new URL('./agent.sh', import.meta.url)), 'utf8')
 const restWithinMs = 40_000
@@ -124,7 +125,10 @@ const commandOf = (kind: Kind, seconds: number) => [
 /** Asks for one task as a careful client would: the same key until somebody has confirmed it. */
 export async function create(home: CrashHome, ask: Ask): Promise<Acknowledged> {
   const key = `${ask.tag}.${ask.kind}`
-  const body = newTask(ask)
+  const body = {
+    ...newTask(ask),
+    ...(ask.kind === 'copied' ? { workspace: home.userFolder(key), workspaceMode: 'copy' as const } : {}),
+  }
   const { task } = await home.ask((client) => client.createTask(body, { idempotencyKey: key }))
   const ends: readonly TaskState[] = endsOf[ask.kind] ?? ['completed']
   return { id: task.id, key, body, kind: ask.kind, ends, answers: [], lost: [] }

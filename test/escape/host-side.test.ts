@@ -32,8 +32,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-const bring = async (tree: Awaited<ReturnType<typeof readTree>>) =>
-  bringBack({ copy: at('copy'), original: at('original'), without: at('home') }, tree)
+const bring = async (tree: Awaited<ReturnType<typeof readTree>>) => bringBack({ copy: at('copy'), ...placesOf() }, tree)
+const placesOf = () => ({ original: at('original'), without: at('home'), temporaryName: '.pawl-escape.tmp' })
 /** Of regular files, without following anything. */
 function textsOf(folder: string): string[] {
   return readdirSync(at(folder), { withFileTypes: true }).flatMap((entry) => {
@@ -57,7 +57,7 @@ it(named(6, 'nothing outside is read or written'), async () => {
   expect(textsOf('outside')).toEqual(['the secret'])
   // A second time, now that the original itself has the link.
   put('copy2/d/secret', 'overwritten')
-  await bringBack({ copy: at('copy2'), original: at('original'), without: at('home') }, new Map())
+  await bringBack({ copy: at('copy2'), ...placesOf() }, new Map())
   expect(textsOf('outside')).toEqual(['the secret'])
 })
 

@@ -41,7 +41,7 @@ async function removeLaid(db: Db, home: string): Promise<void> {
 const hourMs = 60 * 60_000
 
 /** Sweeps at the start and every hour. */
-export function createSweeper(parts: SweepParts & { log: Log }) {
+export function createSweeper(parts: SweepParts & { log: Log; alongside?: () => Promise<void> }) {
   let isOver = false
   let cancel: (() => void) | undefined
   let underWay: Promise<void> = Promise.resolve()
@@ -49,6 +49,8 @@ export function createSweeper(parts: SweepParts & { log: Log }) {
     try {
       if (atStart) await parts.journal.transact('files.sweep', (tx) => parts.blobs.sweepFiles(tx))
       await sweepFiles(parts)
+      // Recovery has done that at the start.
+      if (!atStart) await parts.alongside?.()
     } catch (error) {
       parts.log.warn('files that nobody needs were not swept', { error: messageOf(error) })
     }

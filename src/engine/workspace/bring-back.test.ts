@@ -103,8 +103,8 @@ describe('bringing back', () => {
 
   it('brings the rest back when the system refuses one file, and says why', async () => {
     for (const name of ['d/new', 'other']) await agents(name, 'new')
-    const block = join(original, `d/.pawl-${process.pid}.tmp`)
-    await mkdir(block)
+    const { temporaryName } = JSON.parse(await readFile(join(root, 'copies/task.1.copy/base.json'), 'utf8'))
+    await mkdir(join(original, 'd', temporaryName))
     const changes = await copy.bringBack()
     expect(changes.failed).toMatchObject([{ path: 'd/new' }])
     expect(changes.failed[0]?.why).not.toBe('')

@@ -1,10 +1,12 @@
 import { realpath, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isInside, workspacePath } from '../../domain/base/path.ts'
-import { messageOf } from '../../domain/error.ts'
+import { messageOf, PawlError } from '../../domain/error.ts'
 import { type DirectoryHandle, openDirectory } from '../../sandbox/files/directory-handle.ts'
 import { type Entry, entryAt, entryIfAny, sameContent, sameInCopy } from '../../sandbox/files/entry.ts'
-import { putEntry, sameBytes, setDirectoryMode } from '../../sandbox/files/put-entry.ts'
+import { putEntry, removeUnfinished, sameBytes, setDirectoryMode } from '../../sandbox/files/put-entry.ts'
+import { syncFileSystems } from '../../sandbox/files/sync.ts'
+import { placeAt } from './same-place.ts'
 import { readTree, type Tree } from './tree.ts'
 
 /** What became of the files that differ between a copy and its base. Directories appear only among what stayed behind. */
@@ -23,7 +25,7 @@ export interface Changes {
 /**
  * Brings what differs between the copy and `base` into the original, and `base` up to date with what was brought. Every act on the original goes
  * through the handle of a real directory below it, so that no link, whoever made it and when, leads us out; so is every file of the copy read. The copy
- * itself is found by its path each time: whoever takes the task over renames it, and then we find nothing more to bring.
+ * itself is found by its path each time: whoever takes the task over renames it, and then we find nothing more to bring. What was brought is on disk when this resolves.
  */
 export async function bringBack(
   places: {
@@ -32,14 +34,21 @@ export async function bringBack(
     readonly without: string
     /** The agent has git directories of its own, from which git brings back what it did: those of the copy are nobody's. */
     readonly isGitPrivate?: boolean | undefined
+    /** What is put into the original has this name until it is whole: that of the copy, so that what a crash left is found. */
+    readonly temporaryName: string
   },
   base: Tree,
 ): Promise<Changes> {
-  const { original } = places
+  const { original, temporaryName } = places
   const copy = await realpath(places.copy)
+  const mark = await placeAt(copy)
   const now = await readTree(copy)
+  // Whoever takes it over or removes it gives it another name first. What was read then may be half of it, and the other half was not removed by the agent.
+  if ((await placeAt(copy)) !== mark) throw new PawlError('conflict', `${copy} was taken over while it was read.`)
   const changes: Changes = { added: [], changed: [], removed: [], conflicts: [], refused: [], failed: [] }
   const stayed = new Set<string>()
+  const seen = new Set<string>()
+  const disks = new Map<number, string>()
   const stay = (path: string, list: string[]) => {
     stayed.add(path)
     list.push(path)
@@ -56,7 +65,14 @@ export async function bringBack(
     if (isCovered(path)) return
     let parent: DirectoryHandle | undefined
     try {
-      parent = await openDirectory(join(original, dirname(path)))
+      const folder = join(original, dirname(path))
+      parent = await openDirectory(folder)
+      if (parent && !seen.has(folder)) {
+        await removeUnfinished(parent, temporaryName)
+        seen.add(folder)
+        // What is mounted in a workspace has a disk of its own.
+        disks.set((await parent.stat()).dev, folder)
+      }
       await act(parent, basename(path))
     } catch (error) {
       stayed.add(path)
@@ -114,7 +130,7 @@ export async function bringBack(
         return
       }
       if (!isSame) {
-        await inCopy(path, (from) => putEntry(from, parent, name, entry, there))
+        await inCopy(path, (from) => putEntry(from, parent, name, entry, there, temporaryName))
         if (entry.kind !== 'directory') (before ? changes.changed : changes.added).push(path)
       }
       const { mtimeNs, mode } = await entryAt(parent.at(name))
@@ -131,7 +147,18 @@ export async function bringBack(
     }
   }
   for (const [path, before] of [...base].toReversed()) if (!now.has(path) && !isOfGit(path)) await remove(path, before)
+  await syncAll([...disks.values()])
   return { ...changes, conflicts: changes.conflicts.filter((path) => !isCovered(dirname(path))) }
+}
+
+/** Before the run is settled, and the copy with it: a power cut must not take what we said was brought back. */
+async function syncAll(paths: readonly string[]): Promise<void> {
+  const folders = (await Promise.all(paths.map(openDirectory))).filter((folder) => folder !== undefined)
+  try {
+    await syncFileSystems(folders)
+  } finally {
+    for (const folder of folders) await folder.close()
+  }
 }
 
 /** What happens in a directory is told by its entries. */

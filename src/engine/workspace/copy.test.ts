@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import {
   chmod,
   lstat,
@@ -263,13 +263,28 @@ describe('a workspace copy', () => {
     await expect(lstat(join(original, 'work.txt'))).rejects.toThrow('ENOENT')
   })
 
+  it('that is being removed is taken over by nobody: what is gone from it would be removed from the original', async () => {
+    for (let n = 0; n < 3_000; n++) await put(original, { [`many/${n}`]: '' })
+    const first = await make(1)
+    const removing = first.remove()
+    while (existsSync(join(first.path, 'many/0')) && existsSync(join(first.path, 'many/2999'))) await new Promise(setImmediate)
+    // Whether its record or its files go first is up to the file system.
+    expect(readdirSync(join(root, 'copies'))).toEqual([expect.stringMatching(/^task\.1\.copy\..+\.tmp$/)])
+    const second = await make(2)
+    await second.bringBack()
+    await removing
+    expect(await readdir(join(original, 'many'))).toHaveLength(3_000)
+    expect(await readdir(join(root, 'copies'))).toEqual(['task.2.copy'])
+  })
+
   it('is not made to the end when the run is stopped, and leaves nothing', async () => {
     const stop = new AbortController()
     await mkdir(join(original, 'many'))
     for (let n = 0; n < 2_000; n++) await writeFile(join(original, `many/${n}`), '')
     const making = make(1, stop.signal)
     making.catch(() => {})
-    while (!existsSync(join(root, 'copies/task.1.copy/copy'))) await new Promise(setImmediate)
+    const isBegun = () => readdirSync(join(root, 'copies')).some((name) => existsSync(join(root, 'copies', name, 'copy')))
+    while (!existsSync(join(root, 'copies')) || !isBegun()) await new Promise(setImmediate)
     stop.abort()
     await expect(making).rejects.toThrow('could not be copied')
     expect(await readdir(join(root, 'copies'))).toEqual([])

@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { fp } from '../../base/failpoint.ts'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import type { CodePath } from '../../domain/workspace/code-paths.ts'
+import { isAbsence } from '../../sandbox/files/directory-handle.ts'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import { writeFileDurably } from '../../store/durable-file.ts'
 import { bringBack, type Changes } from './bring-back.ts'
 import { copyTree, env, type TreeToCopy } from './copy-tree.ts'
@@ -49,7 +53,27 @@ export interface CopyPlan extends TreeToCopy {
   readonly paths: readonly CodePath[]
 }
 
-/** Makes the copy, or goes on with the one that an earlier run left behind complete: it may hold work that was not brought back. */
+/** What is on disk of a copy before anybody works in it: whoever comes after a crash brings it back with that. */
+export interface CopyRecord {
+  /** Undefined in a copy that an earlier version made. */
+  readonly original: string | undefined
+  readonly isGitPrivate: boolean
+  /** What is put into the original has this name until it is whole. Nobody else can have made a file of it. */
+  readonly temporaryName: string
+  /** All that can be brought back has been: the rest waits for a person, or for another run. */
+  readonly isKept: boolean
+  /** As far as the two were the same when it was made, or last brought back. */
+  readonly base: Tree
+}
+
+/** The parts of a copy, in the folder that is called after it. */
+export const partsOfCopy = (directory: string) => ({
+  path: join(directory, 'copy'),
+  recordFile: join(directory, 'base.json'),
+  guardFile: join(directory, 'guard.json'),
+})
+
+/** Makes the copy, or goes on with the one that an earlier run left behind: it may hold work that was not brought back. */
 export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
   // No link is followed: whoever works around it may have put one in its place since it was looked at, and what is changed in the copy is brought back there.
   const original = realPlace(plan.original, plan.without)
@@ -64,38 +88,60 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
   await assertSame()
   const name = `${plan.task}.${plan.fence}`
   const directory = join(plan.folder, `${name}.copy`)
-  const path = join(directory, 'copy')
-  const baseFile = join(directory, 'base.json')
-  const store = (tree: Tree) => writeFileDurably(baseFile, JSON.stringify([...tree]))
+  const { path, recordFile, guardFile } = partsOfCopy(directory)
+  const isGitPrivate = plan.isGitPrivate ?? false
 
   await takeOver(plan, directory)
-  const left = await readBase(baseFile)
+  const left = await readRecord(recordFile)
   const startedAt = performance.now()
-  const base = left ?? (await makeCopy(original, directory, path, { ...plan, mark }))
-  const cost = left ? undefined : costOf(base, performance.now() - startedAt)
-  const guardFile = join(directory, 'guard.json')
+  const record = left ?? (await makeCopy(original, directory, { ...plan, mark }))
+  const cost = left ? undefined : costOf(record.base, performance.now() - startedAt)
+  const { base } = record
   const bring = async () => {
     await assertSame()
-    const changes = await bringBack({ copy: path, original, without: plan.without, isGitPrivate: plan.isGitPrivate }, base)
-    await store(base)
-    return changes
+    return bringBack({ copy: path, original, without: plan.without, isGitPrivate, temporaryName: record.temporaryName }, base)
   }
+  const store = (isKept: boolean) => writeRecord(recordFile, { ...record, original, isGitPrivate, isKept })
   if (left) {
     await settleLeft({ file: guardFile, home: plan.without, paths: plan.paths }, path)
     await bring()
-  } else await store(base)
+    await store(false)
+  }
   return {
     path,
     guardFile,
     cost,
-    bringBack: bring,
+    async bringBack() {
+      const changes = await bring()
+      await store(hasStayed(changes))
+      return changes
+    },
     async keep() {
       const kept = join(plan.folder, `${name}.kept`)
       await rename(directory, kept)
       return join(kept, 'copy')
     },
-    remove: () => removeTree(directory),
+    remove: () => discardCopy(directory),
   }
+}
+
+export const hasStayed = ({ conflicts, failed }: Changes) => conflicts.length + failed.length > 0
+
+/**
+ * Removes a copy. It gets another name first: half of it, taken over by another run after a crash, would look as if the agent had removed the other half, and what is
+ * missing in a copy is removed from the original.
+ */
+export async function discardCopy(directory: string): Promise<void> {
+  const removed = `${directory}${temporarySuffix()}`
+  try {
+    await rename(directory, removed)
+  } catch (error) {
+    // Taken over by another run, or removed.
+    if (isAbsence(error)) return
+    throw error
+  }
+  await fp('copy.discard')
+  await removeTree(removed)
 }
 
 function costOf(tree: Tree, ms: number): CopyCost {
@@ -116,26 +162,42 @@ async function takeOver(plan: CopyPlan, directory: string): Promise<void> {
     .map((name) => Number(name.slice(plan.task.length + 1, -'.copy'.length)))
     .filter((fence) => fence < plan.fence)
     .toSorted((a, b) => b - a)
+  let isOurs = false
   for (const fence of fences) {
     const earlier = join(plan.folder, `${plan.task}.${fence}.copy`)
-    if (!(await readBase(join(earlier, 'base.json')))) await removeTree(earlier)
-    else {
-      await rename(earlier, directory)
-      return
-    }
+    // Only one that was left by an earlier version is not whole, and none but the newest holds work.
+    if (isOurs || !(await readRecord(partsOfCopy(earlier).recordFile))) await discardCopy(earlier)
+    else isOurs = await renamed(earlier, directory)
   }
 }
 
-async function makeCopy(original: string, directory: string, path: string, plan: CopyPlan): Promise<Tree> {
-  const { owner, signal } = plan
-  await removeTree(directory)
-  await mkdir(directory, { mode: 0o700 })
+/** False if it is gone: it was brought back by whoever clears up after tasks that have ended. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if (isAbsence(error)) return false
+    throw error
+  }
+}
+
+/** It gets its name when it is whole and what is known of it is on disk. */
+async function makeCopy(original: string, directory: string, plan: CopyPlan): Promise<CopyRecord> {
+  const { owner, signal, isGitPrivate = false } = plan
+  const unfinished = `${directory}${temporarySuffix()}`
+  const { path, recordFile } = partsOfCopy(unfinished)
+  await mkdir(unfinished, { mode: 0o700 })
   try {
     await copyTree(original, path, plan)
     if (process.getuid?.() === 0) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
-    return await readTree(path, signal)
+    const base = await readTree(path, signal)
+    const record = { original, isGitPrivate, temporaryName: newTemporaryName(), isKept: false, base }
+    await writeRecord(recordFile, record)
+    await rename(unfinished, directory)
+    return record
   } catch (error) {
-    await removeTree(directory)
+    await removeTree(unfinished)
     throw new PawlError(
       'unavailable',
       `The workspace ${original} could not be copied for the agent's user: ${messageOf(error)}`,
@@ -146,11 +208,20 @@ async function makeCopy(original: string, directory: string, path: string, plan:
   }
 }
 
-async function readBase(file: string): Promise<Tree | undefined> {
+const newTemporaryName = () => `.pawl-${randomUUID()}.tmp`
+
+export const writeRecord = (file: string, { base, ...record }: CopyRecord) =>
+  writeFileDurably(file, JSON.stringify({ ...record, base: [...base] }))
+
+/** Undefined if there is none, or half of one. */
+export async function readRecord(file: string): Promise<CopyRecord | undefined> {
   try {
-    return new Map(JSON.parse(await readFile(file, 'utf8')))
+    const read = JSON.parse(await readFile(file, 'utf8'))
+    // Earlier versions wrote nothing but the base.
+    if (Array.isArray(read))
+      return { original: undefined, isGitPrivate: false, temporaryName: newTemporaryName(), isKept: false, base: new Map(read) }
+    return { ...read, base: new Map(read.base) }
   } catch {
-    // None, or half-written by a crash while copying: then the copy is made anew.
     return undefined
   }
 }

@@ -68,7 +68,10 @@ describe.runIf(process.platform === 'linux')('a folder that is swapped for a lin
     for (let n = 1; n <= 300; n++) {
       await writeFile(join(copy, 'd/a.txt'), `${n}`)
       await writeFile(join(copy, `d/new-${n % 7}`), `${n}`)
-      const { added, changed } = await bringBack({ copy, original: root, without: join(base, 'home') }, tree)
+      const { added, changed } = await bringBack(
+        { copy, original: root, without: join(base, 'home'), temporaryName: '.pawl-races.tmp' },
+        tree,
+      )
       brought += added.length + changed.length
     }
     await expectUntouched()

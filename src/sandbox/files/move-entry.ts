@@ -1,15 +1,19 @@
-import { renameSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { type DirectoryHandle, isAbsence, openIn } from './directory-handle.ts'
 import { entryAt } from './entry.ts'
 import { letIn, letRead } from './let-in.ts'
 import { putEntry } from './put-entry.ts'
 import { removeEntry } from './remove-tree.ts'
+import { isLeft, temporarySuffix } from './temporary.ts'
 
 interface Place {
   readonly parent: DirectoryHandle
   readonly name: string
 }
+
+/** How the name begins of what is not whole yet. */
+const unfinished = '.pawl'
 
 /** The handles on the way down stay open. */
 const deepest = 100
@@ -31,6 +35,9 @@ export async function moveEntry(from: Place, to: Place): Promise<void> {
       return
     }
     if (code !== 'EXDEV') throw error
+    // A move before this one may have been cut off.
+    for (const name of readdirSync(to.parent.at('.')))
+      if (name.startsWith(unfinished) && isLeft(name)) await removeEntry(to.parent, name)
     await copyAcross(from, to)
     await removeEntry(from.parent, from.name)
   }
@@ -43,7 +50,7 @@ async function copyAcross(from: Place, to: Place, depth = 1): Promise<void> {
   else if (entry.kind === 'file') letRead(from.parent.at(from.name))
   // One that is closed to its owner could not be filled.
   const open = entry.kind === 'directory' ? { ...entry, mode: entry.mode | 0o700 } : entry
-  await putEntry(from.parent.at(from.name), to.parent, to.name, open, undefined)
+  await putEntry(from.parent.at(from.name), to.parent, to.name, open, undefined, `${unfinished}${temporarySuffix()}`)
   if (entry.kind !== 'directory' || depth >= deepest) return
   await inBoth(from, to, async (source, target) => {
     for (const name of await readdir(source.at('.')))

@@ -1,15 +1,20 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename, symlink, unlink } from 'node:fs/promises'
+import { fp } from '../../base/failpoint.ts'
 import { type DirectoryHandle, isAbsence, noFollow } from './directory-handle.ts'
 import type { Entry } from './entry.ts'
 
-/** Puts one entry of the copy into a directory of the original, in the place of `there`, and gives it to whom the old one or the directory belongs. */
+/**
+ * Puts one entry of the copy into a directory of the original, in the place of `there`, and gives it to whom the old one or the directory belongs. Until it is whole it has
+ * `temporaryName`, by which whoever comes after a crash finds it.
+ */
 export async function putEntry(
   from: string,
   parent: DirectoryHandle,
   name: string,
   entry: Entry,
   there: Entry | undefined,
+  temporaryName: string,
 ): Promise<void> {
   const to = parent.at(name)
   if (entry.kind === 'directory') {
@@ -22,15 +27,25 @@ export async function putEntry(
     })
     return
   }
-  const temporary = parent.at(`.pawl-${process.pid}.tmp`)
-  // Not `rm`, which would remove a folder of that name by its path.
-  await unlink(temporary).catch((error: unknown) => {
+  const temporary = parent.at(temporaryName)
+  await removeUnfinished(parent, temporaryName)
+  try {
+    // A link stays ours: it can be given away only by its name, which somebody else may have put on another file by then.
+    if (entry.kind === 'link') await symlink(entry.target ?? '', temporary)
+    else await copyRegularFile(from, temporary, entry.mode, await ownerOf(to, parent))
+    await fp('entry.put')
+    await rename(temporary, to)
+  } catch (error) {
+    await removeUnfinished(parent, temporaryName).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Removes what was being put into a directory when Pawl was killed. Not `rm`, which would remove a folder of that name by its path. */
+export async function removeUnfinished(parent: DirectoryHandle, temporaryName: string): Promise<void> {
+  await unlink(parent.at(temporaryName)).catch((error: unknown) => {
     if (!isAbsence(error)) throw error
   })
-  // A link stays ours: it can be given away only by its name, which somebody else may have put on another file by then.
-  if (entry.kind === 'link') await symlink(entry.target ?? '', temporary)
-  else await copyRegularFile(from, temporary, entry.mode, await ownerOf(to, parent))
-  await rename(temporary, to)
 }
 
 /** The mode of a directory that may have become something else meanwhile. */
