@@ -11,7 +11,7 @@ import { createRecovery } from '../engine/queue/recovery.ts'
 import { createWorker } from '../engine/queue/worker.ts'
 import type { RunParts } from '../engine/run/run.ts'
 import { createSettler } from '../engine/run/settle.ts'
-import { sweepSession } from '../engine/upkeep/left-temporaries.ts'
+import { sweepRun } from '../engine/upkeep/left-temporaries.ts'
 import { createPictureShelf } from '../engine/workspace/changes/snapshot-cache.ts'
 import { sweepStores } from '../engine/workspace/changes/store-folder.ts'
 import { type SettledRun, settleGuardsOf, sweepGuards } from '../engine/workspace/settle-guard.ts'
@@ -71,9 +71,9 @@ export async function startWork(
     },
     onBuried,
     async settleLeft(run) {
-      const session = await sessionOfRun(database.db, run)
-      if (session !== undefined) await sweepSession(config.home, session)
       tellSettled(await settleGuardsOf(run, config.home, codePaths))
+      const session = await sessionOfRun(database.db, run)
+      if (session !== undefined) await sweepRun(config.home, run, session)
     },
   })
   const listeners = ground.telemetry ? [ground.telemetry, ground.metrics] : [ground.metrics]

@@ -74,7 +74,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
     user,
     records: join(records, 'checks'),
   })
-  const home = checks.home === 'session' ? site.home : join(records, 'check-home')
+  const home = checks.home === 'session' ? site.home : checkHome(records)
   let stopWatchingDisk: (() => void) | undefined
   try {
     if (home !== site.home) await makeHome(home, parts, site)
@@ -128,6 +128,9 @@ function boundTo(tree: TreeHash, result: ChecksResult): ChecksResult {
   const ran = result.ran.map((check, i) => (i === result.ran.length - 1 ? { ...check, tree: tree.hash } : check))
   return { ...result, ran, tree, passed: result.failed.length === 0 && tree.hash !== null }
 }
+
+/** HOME of the checks of a run, for as long as they run. */
+export const checkHome = (records: string) => join(records, 'check-home')
 
 /** What the agent left in the session's home would be obeyed there: settings of its package manager, say, that make every test pass. */
 async function makeHome(home: string, { userHome }: ProveParts, { user, workspace }: Site): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { unavailable } from '../../domain/error.ts'
 import { TooLarge } from '../../domain/files/too-large.ts'
 import { noFollow } from '../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
+import { isTemporary, temporarySuffix } from '../../sandbox/files/temporary.ts'
 import {
   deleteUnused,
   findBlob,
@@ -88,7 +89,7 @@ export function createBlobs(options: { db: Db; home: string; clock: Clock; isSha
           if (size <= partBytes || options.isShared) continue
           if (!spilled) {
             await mkdir(unfinished, { recursive: true, mode: 0o700 })
-            const path = join(unfinished, randomBytes(12).toString('hex'))
+            const path = join(unfinished, temporarySuffix())
             spilled = { path, handle: await open(path, 'wx', 0o600) }
           }
           await spilled.handle.writev(held.splice(0))
@@ -127,13 +128,8 @@ export function createBlobs(options: { db: Db; home: string; clock: Clock; isSha
       for (const folder of namesIn(root)) {
         const names = namesIn(join(root, folder))
         if (folder === 'unfinished') {
-          // Another process of this home may be at it now.
-          const old = clock.now() - 60 * 60_000
-          for (const name of names) {
-            const path = join(unfinished, name)
-            const found = await stat(path).catch(() => undefined)
-            if (found && found.mtimeMs < old) await rm(path, { force: true })
-          }
+          // Those of earlier versions do not say whose they are; the others are swept with all that is half made.
+          for (const name of names) if (!isTemporary(name)) await rm(join(unfinished, name), { force: true })
           continue
         }
         const known = await knownBlobs(

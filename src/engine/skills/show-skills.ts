@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { removeTree } from '../../sandbox/files/remove-tree.ts'
+import { temporarySuffix } from '../../sandbox/files/temporary.ts'
 import type { FoundSkill } from './find-skills.ts'
 
 export interface ShownSkills {
@@ -22,7 +23,7 @@ export async function showSkills(home: string, skills: readonly FoundSkill[], no
   const isThere = await utimes(join(all, digest), now, now).then(() => true, isAbsent)
   if (isThere) return shown
   await mkdir(all, { recursive: true, mode: 0o700 })
-  const making = join(all, `.${randomBytes(8).toString('hex')}`)
+  const making = join(all, temporarySuffix())
   try {
     for (const { view, files } of skills)
       for (const { path, content, isExecutable } of files)

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inFolder } from '../../sandbox/files/directory-handle.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
+import { removeTree } from '../../sandbox/files/remove-tree.ts'
 import { removeLeft, removeLeftBelow } from '../../sandbox/files/temporary.ts'
+import { checkHome } from '../checks/prove.ts'
+import { toolHome } from '../endpoint/run-tools.ts'
 
 /** Where Pawl makes something for a moment beside what it is to be. */
-const folders = ['.', 'workspaces', 'guards', 'leftovers', 'recordings/files']
+const folders = ['.', 'workspaces', 'guards', 'leftovers', 'recordings/files', 'shown-skills', 'blobs/unfinished']
 
 /** Removes what processes that are gone left half made in a home, and in the system's folder for such things. Other folders of the home belong to agents. */
 export async function sweepTemporaries(home: string): Promise<void> {
@@ -24,7 +27,11 @@ export async function sweepTemporaries(home: string): Promise<void> {
   await removeLeft(temporary, isOurs)
 }
 
-/** Removes what was being put into the home of a session, of which nothing lives. */
-export async function sweepSession(home: string, session: string): Promise<void> {
-  await inFolder(join(realpathSync.native(home), 'sessions', session), removeLeftBelow)
+/** Removes what a run made for itself alone, and what was being put into the home of its session. To be called when nothing of it lives. */
+export async function sweepRun(home: string, run: string, session: string): Promise<void> {
+  const root = realpathSync.native(home)
+  const records = join(root, 'runs', run)
+  await removeTree(toolHome({ records }))
+  await removeTree(checkHome(records))
+  await inFolder(join(root, 'sessions', session), removeLeftBelow)
 }
