@@ -6,6 +6,8 @@ export interface SilentProxy {
   readonly port: number
   /** Nothing passes any more on the connections that there are now, for good. */
   silence(): void
+  /** The server gives up those that fell silent, as it does when nobody confirms what it sends. */
+  giveUp(): void
   /** Nothing passes on any connection, new ones included, until `goOn`; then all of it arrives. */
   stall(): void
   goOn(): void
@@ -14,6 +16,7 @@ export interface SilentProxy {
 
 export async function silentProxy(to: NetConnectOpts): Promise<SilentProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
+  const silent = new Set<Socket>()
   let isStalled = false
   const server = createServer((near) => {
     const far = connect(to)
@@ -34,7 +37,11 @@ export async function silentProxy(to: NetConnectOpts): Promise<SilentProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     silence() {
-      each((one) => one.unpipe().removeAllListeners('data').pause())
+      each((one) => silent.add(one.unpipe().removeAllListeners('data').pause()))
+    },
+    giveUp() {
+      for (const one of silent) one.destroy()
+      silent.clear()
     },
     stall() {
       isStalled = true

@@ -15,18 +15,23 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { silentLog } from '../../src/base/log.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { PawlError } from '../../src/domain/error.ts'
 import { connectionTo } from '../../src/store/embedded/holder.ts'
 import { layoutOf } from '../../src/store/embedded/layout.ts'
 import { livingPostmaster } from '../../src/store/embedded/postmaster.ts'
+import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/server.ts'
 import { bundle } from '../bundle.ts'
 import { giveDatabase } from '../engine/ready-database.ts'
-import type { Arm, Told } from './daemon.ts'
+import { type SilentProxy, silentProxy } from '../silent-proxy.ts'
+import type { Arm, Silenced, Told } from './daemon.ts'
 import type { Kind } from './scenario.ts'
 
 const startWithinMs = 20_000
 export const firedFile = 'fired'
+/** How the names of files begin that are there while somebody makes trouble. */
+export const troubleFile = 'trouble'
 
 /** A home of its own with a daemon that is started again whenever it dies, as a service manager would. */
 export class CrashHome {
@@ -40,7 +45,14 @@ export class CrashHome {
   readonly environment: Record<string, string> = {}
   /** False while a test wants to see what others make of a dead daemon. */
   startsAgain = true
+  /** How much longer everything may take: what is troubled is slow. */
+  patienceMs = 0
   readonly #isFresh: boolean
+  readonly #isBehindProxy: boolean
+  /** Where its database lies, if not in it. */
+  #databaseHome: string | undefined
+  #proxy: SilentProxy | undefined
+  #server: EmbeddedServer | undefined
   readonly #userFolders = realpathSync.native(mkdtempSync(join(tmpdir(), 'pawl-crash-user-')))
   #entry = ''
   #dropDatabase: (() => void) | undefined
@@ -49,16 +61,37 @@ export class CrashHome {
   #closing = false
   #restarting: Promise<void> | undefined
 
-  /** `fresh`: its first start makes the database too. */
-  constructor(options: { fresh?: boolean } = {}) {
+  /** `fresh`: its first start makes the database too. `behindProxy`: its database is another's, by way of a network that can fall silent. */
+  constructor(options: { fresh?: boolean; behindProxy?: boolean } = {}) {
     this.#isFresh = options.fresh ?? false
+    this.#isBehindProxy = options.behindProxy ?? false
   }
 
   async start(): Promise<void> {
     this.#entry = (await bundle()).crashDaemon
-    if (!this.#isFresh) this.#dropDatabase ??= await giveDatabase(this.dir)
+    if (this.#isBehindProxy) await this.#openNetwork()
+    else if (!this.#isFresh) this.#dropDatabase ??= await giveDatabase(this.dir)
     process.on('exit', this.#abandon)
     await this.#launch()
+  }
+
+  async #openNetwork(): Promise<void> {
+    if (this.#proxy) return
+    this.#databaseHome = mkdtempSync(join(tmpdir(), 'pawl-crash-database-'))
+    this.#dropDatabase = await giveDatabase(this.#databaseHome)
+    this.#server = await openEmbedded({ home: this.#databaseHome, log: silentLog })
+    const { host, port, user, database } = this.#server.connection
+    this.#proxy = await silentProxy({ path: `${host}/.s.PGSQL.${port}` })
+    this.environment.PAWL_DATABASE_URL = `postgres://${user}@127.0.0.1:${this.#proxy.port}/${database}`
+  }
+
+  /** Ends what silent connections still hold in the server. */
+  giveUpSilent(): void {
+    this.#proxy?.giveUp()
+  }
+
+  get #layout() {
+    return layoutOf(this.#databaseHome ?? this.dir)
   }
 
   /** The test ends in the middle of something: the server is nobody's child and would stay. */
@@ -102,8 +135,9 @@ export class CrashHome {
   }
 
   killDatabase(): void {
-    const pid = livingPostmaster(layoutOf(this.dir))
-    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+    const pid = livingPostmaster(this.#layout)
+    // Its processes may stand still, and would not notice.
+    for (const one of pid === undefined ? [] : [...childrenOf(pid), pid]) killIfThere(one)
   }
 
   /** Resolves when the running daemon has ended. */
@@ -130,7 +164,7 @@ export class CrashHome {
 
   /** Asks the daemon, through restarts and outages, until it answers with anything but "unavailable". */
   async ask<T>(work: (client: Client) => Promise<T>, withinMs = 30_000): Promise<T> {
-    const deadline = performance.now() + withinMs
+    const deadline = performance.now() + withinMs + this.patienceMs
     for (;;) {
       try {
         return await work(await this.client())
@@ -160,7 +194,7 @@ export class CrashHome {
   }
 
   async query<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
-    const client = new pg.Client(connectionTo(layoutOf(this.dir)))
+    const client = new pg.Client(connectionTo(this.#layout))
     await client.connect()
     try {
       return (await client.query<T>(text)).rows
@@ -171,7 +205,7 @@ export class CrashHome {
 
   /** The processes of the embedded server, its own first. */
   databaseProcesses(): number[] {
-    const pid = livingPostmaster(layoutOf(this.dir))
+    const pid = livingPostmaster(this.#layout)
     return pid === undefined ? [] : [pid, ...childrenOf(pid)]
   }
 
@@ -201,8 +235,11 @@ export class CrashHome {
       clearTimeout(force)
     }
     if (!options.keep) {
+      this.#proxy?.close()
+      await this.#server?.release()
       this.killDatabase()
-      for (const folder of [this.dir, this.#userFolders])
+      const others = this.#databaseHome === undefined ? [] : [this.#databaseHome]
+      for (const folder of [this.dir, this.#userFolders, ...others])
         rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
       this.#dropDatabase?.()
     }
@@ -215,10 +252,16 @@ export class CrashHome {
       // Most of a start is compiling the same sources again; this is where Node itself would keep them by default.
       const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
       const args = [this.#entry, this.dir, role, kind, arm ? JSON.stringify(arm) : '']
-      return spawn(process.execPath, args, {
+      const daemon = spawn(process.execPath, args, {
         env: { PATH, HOME, NODE_COMPILE_CACHE, ...this.environment },
         stdio: ['ignore', log, log, 'ipc'],
       })
+      daemon.on('message', (told: Told) => {
+        if (!('silence' in told)) return
+        this.#proxy?.silence()
+        daemon.send({ isSilent: true } satisfies Silenced)
+      })
+      return daemon
     } finally {
       closeSync(log)
     }

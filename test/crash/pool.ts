@@ -6,18 +6,20 @@ export class Homes {
   readonly #free: CrashHome[] = []
   readonly #waiting: (() => void)[] = []
   readonly #keep: boolean
+  readonly #behindProxy: boolean
   #left: number
 
-  constructor(options: { count: number; keep?: boolean }) {
+  constructor(options: { count: number; keep?: boolean; behindProxy?: boolean }) {
     this.#left = options.count
     this.#keep = options.keep ?? false
+    this.#behindProxy = options.behindProxy ?? false
   }
 
   /** Answers with what `work` found wrong. A home where anything was wrong serves nobody after. */
   async use(work: (home: CrashHome) => Promise<string[]>): Promise<string[]> {
     while (this.#left === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#left--
-    const home = this.#free.pop() ?? new CrashHome()
+    const home = this.#free.pop() ?? new CrashHome({ behindProxy: this.#behindProxy })
     let wrong: string[]
     try {
       if (home.starts === 0) await home.start()

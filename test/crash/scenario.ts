@@ -208,7 +208,7 @@ async function tryAgain(home: CrashHome, id: string): Promise<boolean> {
 }
 
 export async function untilRest(home: CrashHome, made: Acknowledged, step: (task: TaskView) => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + restWithinMs
+  const deadline = performance.now() + restWithinMs + home.patienceMs
   for (;;) {
     const task = await home.ask((client) => client.getTask(made.id))
     // A person who is asked about a task because its workers died wants it again.
