@@ -142,9 +142,10 @@ export async function releaseRecord(record: GuardRecord, place: GuardPlace): Pro
   removeRecord(place.file)
 }
 
-async function bringBack({ git, run, root, workspace }: GuardRecord): Promise<string[]> {
+async function bringBack(record: GuardRecord): Promise<string[]> {
+  const { git, run, root, workspace } = record
   const left: string[] = []
-  for (const one of git) left.push(...(await bringGitBack(one, { run, root, workspace })))
+  for (const one of git) left.push(...(await bringGitBack(one, { run, root, workspace, wasCut: isLeft(record) })))
   return left
 }
 

@@ -51,13 +51,15 @@ import {
   withSignatures,
   writeKnown,
 } from './make.ts'
-import { removeEmpty, replaceFile } from './replace-file.ts'
+import { releaseLocks, removeEmpty, replaceFile } from './replace-file.ts'
 
 export interface BringPlace {
   readonly run: string
   /** Where the files of the workspace are, and what the agent calls the place. */
   readonly root: HostPath
   readonly workspace: SandboxPath
+  /** Whoever began to bring it back may have been killed. */
+  readonly wasCut?: boolean | undefined
 }
 
 /** What is not in the real repository, in sentences. None: all of it is. */
@@ -83,6 +85,7 @@ export async function bringGitBack(git: PrivateGit, place: BringPlace): Promise<
     }
     common = await openDirectory(git.common)
     if (!common) return [`What git did in ${git.path} is kept in ${git.git}: ${git.common} is gone.`]
+    if (place.wasCut) await releaseLocks(common)
     const bringing = new Bringing({ git, place, known: { ...known, ...begun }, own, common })
     await bringing.bring()
     return bringing.left

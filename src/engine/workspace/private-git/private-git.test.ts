@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, link, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -550,6 +550,23 @@ describe('after a crash', () => {
     await writeFile(at('.git/refs/heads/main.lock'), commit)
     expect((await guarded.settle()).sentence).toBeUndefined()
     expect(git(root, 'log', '--format=%s')).toBe('agent\nfirst\n')
+  })
+
+  it('a lock that a killed process left is released, also where its owner has gone on meanwhile, and one of somebody else stays', async () => {
+    await repository(root, { 'a.txt': 'a' })
+    git(root, 'branch', 'other')
+    const guarded = await guard(home, root)
+    await inside(guarded, root, 'git checkout -q other; echo b > b; git add b; git commit -qm agent')
+    git(root, 'branch', '-f', 'other', git(root, 'commit-tree', '-m', 'owner', '-p', 'main', 'main^{tree}').trim())
+    const dead = `.pawl-new.${2 ** 22 - 1}-1-1.tmp`
+    await writeFile(at(`.git/refs/heads/${dead}`), readFileSync(join(home, 'git/s_1/run_1/0/git/refs/heads/other')))
+    await link(at(`.git/refs/heads/${dead}`), at('.git/refs/heads/other.lock'))
+    await writeFile(at('.git/refs/heads/users.lock'), '')
+    await forgetOwner(recordFile(home, root, 'run_1'))
+    await sweepGuards(home, testPaths)
+    expect(readdirSync(at('.git/refs/heads')).toSorted()).toEqual(['main', 'other', 'users.lock'])
+    expect(git(root, 'log', '--format=%s', 'other')).toBe('owner\nfirst\n')
+    expect(git(root, 'log', '--format=%s', 'refs/pawl/run_1/heads/other')).toBe('agent\nfirst\n')
   })
 
   it('a lock of somebody else is waited for, and told', async () => {
