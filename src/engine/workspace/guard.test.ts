@@ -481,6 +481,16 @@ describe('after a crash', () => {
     await writeFile(file, JSON.stringify({ ...record, owner: { ...record.owner, pid: 2 ** 22 - 1, startTime: 1 } }))
   }
 
+  it('a file that our own tools were writing is gone, and none that another process makes or made', async () => {
+    await put(root, { 'sub/a.txt': 'a' })
+    await guard(home, root)
+    const others = [`.pawl.${2 ** 22 - 2}-1-1.tmp`, `a.${2 ** 22 - 1}-1-1.tmp`]
+    for (const name of [`.pawl.${2 ** 22 - 1}-1-1.tmp`, ...others]) await put(root, { [`sub/${name}`]: 'half' })
+    await forgetOwner(recordFile(home, root, 'run_1'))
+    await sweepGuards(home, testPaths)
+    expect((await readdir(join(root, 'sub'))).toSorted()).toEqual([...others, 'a.txt'].toSorted())
+  })
+
   it('no stub is left, git sees everything again, and what was planted is in quarantine', async () => {
     await repository(root, { '.agent/x': 'x' })
     await guard(home, root)
