@@ -19,6 +19,7 @@ import { listRecordings } from '../../src/store/recordings.ts'
 import { bookOrphans } from '../../src/store/reservations.ts'
 import { lookAtSchedules, restingSince, waitingTicks } from '../../src/store/schedules.ts'
 import { listSessions } from '../../src/store/sessions.ts'
+import { readTurn } from '../../src/store/suspects.ts'
 import { countByState } from '../../src/store/task-counts.ts'
 import { removedRuns } from '../../src/store/task-removal.ts'
 import { countQueued, recentWorkspaces } from '../../src/store/tasks.ts'
@@ -40,7 +41,7 @@ const limits = { running: 4, perAgent: { helper: 4, reviewer: 4, seldom: 4 } }
 export function screens(now: Date): Screen[] {
   const today = new Date(now.getTime() - 43_200_000)
   const clock = { now: () => now.getTime() } as Clock
-  const list = (filter: Partial<TaskFilter>) => (db: Db) => listTasks(db, { limit: 50, ...filter }, limits)
+  const list = (filter: Partial<TaskFilter>) => (db: Db) => listTasks(db, { limit: 50, ...filter }, limits, now)
   const count = (filter: Parameters<typeof countColumns>[1]) => (db: Db) => countColumns(db, filter)
   const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as const
   /** The page in the middle of the history. */
@@ -126,15 +127,16 @@ export function screens(now: Date): Screen[] {
     { name: 'admission: look', ask: (db) => lookAround(db, { worker, shared: true, running: 4, now }) },
     {
       name: 'admission: candidates',
-      ask: (db) => findCandidates(db, { ...limits, shared: true, worker, now }),
+      ask: (db) => findCandidates(db, { ...limits, shared: true, worker, now, suspects: false }),
     },
+    { name: 'admission: who runs alone', ask: (db) => readTurn(db, { worker, shared: true }, now) },
     { name: 'admission: who wakes', ask: (db) => dueTasks(db as never, now, { worker, shared: true }) },
     { name: 'admission: when the next one wakes', ask: (db) => nextWake(db, now, { worker, shared: true }) },
     { name: 'admission: who has to wait', ask: (db) => putOffQueued(db as never, now) },
     { name: 'admission: who goes to another agent', ask: (db) => queuedWithFailover(db as never, now) },
     { name: 'the length of the queue', ask: (db) => countQueued(db, 100_000) },
     { name: 'what runs', ask: runningTasks },
-    { name: 'worker: beat', ask: (db) => beat(db, worker) },
+    { name: 'worker: beat', ask: (db) => beat(db, worker, now) },
     { name: 'recovery: living workers', ask: livingWorkers },
     { name: 'recovery: workers that left something', ask: orphanedWorkers },
     { name: 'recovery: reservations', ask: (db) => bookOrphans(db, now) },
