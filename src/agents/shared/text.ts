@@ -19,9 +19,7 @@ export interface TextKeeper {
 export function createTextKeeper(maxChars = answerChars): TextKeeper {
   const half = Math.floor(maxChars / 2)
   let head = ''
-  // Parts, not one string: rebuilding it again and again would fill the memory with garbage when a program floods.
-  const tail: string[] = []
-  let tailChars = 0
+  let tail = ''
   let total = 0
   return {
     add(text) {
@@ -30,14 +28,13 @@ export function createTextKeeper(maxChars = answerChars): TextKeeper {
       if (room > 0) head += text.slice(0, room)
       const rest = text.slice(Math.max(room, text.length - half, 0))
       if (rest === '') return
-      tail.push(rest)
-      tailChars += rest.length
-      while (tailChars - tail[0]!.length >= half) tailChars -= tail.shift()!.length
+      tail += rest
+      // A cut copies all that is kept: with each piece it would take more time than anything else when a program floods.
+      if (tail.length > 4 * half) tail = tail.slice(-half)
     },
     text() {
-      const end = tail.join('')
-      if (total <= 2 * half) return clean(head + end)
-      return `${clean(head)}\n[… ${total - 2 * half} characters left out here; the raw log has them …]\n${clean(end.slice(-half))}`
+      if (total <= 2 * half) return clean(head + tail)
+      return `${clean(head)}\n[… ${total - 2 * half} characters left out here; the raw log has them …]\n${clean(tail.slice(-half))}`
     },
   }
 }

@@ -121,3 +121,15 @@ test('of a run through the gateway, what the program says it used is neither rec
   expect(verdict).toMatchObject({ usage: { inputTokens: 7, turns: 1 } })
   expect(verdict.costUsd).toBeUndefined()
 })
+
+test('each thing that a flooding agent says costs next to nothing, and its last words are kept', async () => {
+  const { supervision, watch } = supervised({ eventsPerSecond: 0 })
+  const startedAt = performance.now()
+  for (let n = 0; n < 200_000; n++) void supervision.emit(says(`line ${n}`))
+  // A copy of all that is kept, for each of them, took a hundred times as long.
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  watch.stop({ kind: 'tripped', message: 'x' })
+  const { text } = await supervision.complete({ outcome: 'failed', text: '' })
+  expect(text).toMatch(/line 199998\nline 199999$/)
+  expect(text.length).toBeLessThanOrEqual(262_144)
+})

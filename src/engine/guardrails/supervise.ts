@@ -42,7 +42,9 @@ export function superviseRun(options: {
   let turns = 0
 
   function keep(text: string): void {
-    said = `${said}${said === '' ? '' : '\n'}${text}`.slice(-mostKeptChars)
+    said += said === '' ? text : `\n${text}`
+    // A cut copies all that is kept. With each of ten thousand things that a flooding agent says in a second it kept this process from everything else.
+    if (said.length > 2 * mostKeptChars) said = said.slice(-mostKeptChars)
   }
   function judge(event: AgentEvent): void {
     const alarm = breaker.saw(event)
@@ -77,7 +79,7 @@ export function superviseRun(options: {
         ...verdict,
         ...(throughGateway ? { usage: undefined } : {}),
         ...(throughGateway || isLess(verdict.usage, meter.usage) ? { costUsd: undefined } : {}),
-        ...(watch.reason && verdict.text === '' ? { text: said.trim() } : {}),
+        ...(watch.reason && verdict.text === '' ? { text: said.slice(-mostKeptChars).trim() } : {}),
         // Keeping a list is no work: it is left out of the turns that are shown.
         ...(usage ? { usage: { ...usage, turns: Math.max(usage.turns - breaker.todoCalls, 0) } } : {}),
       }
