@@ -106,3 +106,20 @@ it('a flood of small events is stored in a time that grows with it, not with its
   const last = await journal.read(id, { after: count - 1, limit: 10 })
   expect(last).toMatchObject([{ seq: count }, { seq: count + 1, data: { text: expect.stringContaining(`${count - 1} `) } }])
 })
+
+it('a run that says more than can be stored waits, and nobody waits with it', async () => {
+  const { journal, addTask } = await makeParts()
+  const { id } = await addTask()
+  const append = (run: string, text: string) => journal.append({ task: id, run, at: new Date(), event: say(text) })
+  let waits: Promise<void> | undefined
+  let said = 0
+  for (; !waits && said < 100_000; said++) waits = append('r_flood', 'x')
+  expect(said).toBeLessThan(5_000)
+  expect(append('r_calm', 'here I am')).toBeUndefined()
+  await waits
+  expect(append('r_flood', 'more')).toBeUndefined()
+  await journal.flush()
+  expect(await journal.read(id, { after: said - 100, limit: 500 })).toContainEqual(
+    expect.objectContaining({ data: { text: 'here I am' } }),
+  )
+})

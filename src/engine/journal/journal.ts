@@ -15,7 +15,7 @@ import { createHub, pageSize } from './hub.ts'
  * task is stored with the move.
  */
 export interface Journal {
-  /** Takes an event of a run. Resolves at once while there is room, else when the writer has caught up: whoever awaits it reads no faster than we store. */
+  /** Takes an event of a run. Resolves at once while that run has room, else when the writer has caught up: whoever awaits it reads no faster than we store. */
   append(entry: Entry): Promise<void> | undefined
   /** Resolves when everything appended before is stored, or was refused because its run is over. */
   flush(): Promise<void>
@@ -49,6 +49,8 @@ export type FencedEntry = Recorded & { readonly fence: number; readonly event: E
 
 const lingerMs = 15
 const maxBacklogBytes = 4 * 1024 * 1024
+/** What one run may have waiting: a batch takes the longer the more is in it, and what others say is in the same one. */
+const maxBytesOfRun = 256 * 1024
 
 export function createJournal(options: {
   db: Db
@@ -72,6 +74,7 @@ export function createJournal(options: {
 
   let waiting: Entry[] = []
   let waitingBytes = 0
+  let waitingOf = new Map<string, number>()
   let writing: Promise<void> | undefined
   /** What is being written now, and when that is done. */
   let underWay: { readonly batch: readonly Entry[]; readonly done: Promise<void> } | undefined
@@ -132,6 +135,7 @@ export function createJournal(options: {
       const batch = waiting
       waiting = []
       waitingBytes = 0
+      waitingOf = new Map()
       const done = write(batch).catch((error: unknown) =>
         log.error('events could not be stored', { error: String(error), count: batch.length }),
       )
@@ -200,10 +204,14 @@ export function createJournal(options: {
   return {
     append(entry) {
       const clean = redacted(entry)
+      const bytes = sizeOf(clean)
+      const { run = '' } = clean
+      const ofRun = (waitingOf.get(run) ?? 0) + bytes
       waiting.push(clean)
-      waitingBytes += sizeOf(clean)
+      waitingBytes += bytes
+      waitingOf.set(run, ofRun)
       if (!writing) linger ??= setTimeout(startWriting, lingerMs)
-      if (waitingBytes < maxBacklogBytes) return undefined
+      if (ofRun < maxBytesOfRun && waitingBytes < maxBacklogBytes) return undefined
       startWriting()
       room ??= Promise.withResolvers()
       return room.promise
@@ -217,6 +225,7 @@ export function createJournal(options: {
       const own = waiting.filter(isOf)
       waiting = waiting.filter((entry) => !isOf(entry))
       for (const entry of own) waitingBytes -= sizeOf(entry)
+      waitingOf.delete(run)
       return own
     },
     transact: (name, work) =>

@@ -35,6 +35,7 @@ import { watchDisk } from '../workspace/disk-watch.ts'
 import type { Guard } from '../workspace/guard.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { askIdOf } from './ask-id.ts'
+import { createShare } from './fair-share.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { adoptQuestionFile, takeQuestionFile } from './question-file.ts'
 import type { RunParts } from './run.ts'
@@ -116,6 +117,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     const { clock, guardrails } = parts
     const throughGateway = models !== undefined
     const supervision = superviseRun({ voice, meter, clock, guardrails, model, throughGateway })
+    const share = createShare()
     const { verbs, permissions } = await rightsInUse(taken, parts, { ...place, models }, asked)
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
@@ -148,7 +150,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
           }
           if (event.type === 'agent.tool_called') usedTools = true
           if (endsSpeech.has(event.type)) growth?.whole()
-          return supervision.emit(event)
+          return supervision.emit(event) ?? share()
         },
         grow: growth?.add,
         ask: verbs.consult,
