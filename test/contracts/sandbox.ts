@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -102,6 +102,19 @@ export function sandboxContract(
       const result = await run(shell('pwd; cat file.txt; echo trouble >&2; exit 3'))
       expect(result).toEqual({ out: `${walls.workspace.path}\nhello`, err: 'trouble\n', exit: { code: 3, signal: null } })
     })
+
+    test.skipIf(process.platform !== 'linux').each([false, true])(
+      'an agent and what it starts have a lower priority than we (door: %s)',
+      async (door) => {
+        // The nice value of each, and where there are such groups that of their session.
+        const show =
+          'sleep 0.2; cut -d" " -f19 /proc/$$/stat; cut -d" " -f19 /proc/self/stat; cat /proc/self/autogroup 2>/dev/null'
+        const { out } = await run(shell(show), { door })
+        const [own, started, session] = out.split('\n')
+        for (const nice of [own, started]) expect(Number(nice)).toBeGreaterThan(getPriority())
+        if (isRoot && session) expect(session).toMatch(/ nice 5$/)
+      },
+    )
 
     test('arguments arrive as they are, whatever characters they hold', async () => {
       const odd = ['', ' ', '--', '-x', '$(id)', '`id`', '"\'\\', 'a\nb', 'é€😀', '*', '=x']

@@ -26,7 +26,7 @@ interface Launch {
 }
 
 /** Starting a process halts our own for a moment; two hundred at once would halt it for seconds, and no walls would stand in time. */
-const launching = createGate(4 * availableParallelism())
+const launching = createGate(availableParallelism())
 
 /** Starts the program inside its walls and lets it in. Undefined if the run was stopped before it was started; then nothing of it is left. */
 export async function launchAgent(

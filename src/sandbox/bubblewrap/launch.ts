@@ -6,6 +6,7 @@ import { type OpenDoor, openDoor } from '../open-door.ts'
 import type { Command } from '../port.ts'
 import { LaunchInterrupted, type Walled, type Walls } from '../port.ts'
 import { childrenOf, descendantsOf, isAlive, isWaiting, type ProcessIdentity, processIdentity } from '../process/identity.ts'
+import { lowerPriority } from '../process/priority.ts'
 import { systemPath } from '../process/program.ts'
 import { type Started, start } from '../process/spawn.ts'
 import { endKillUnit, killUnitVariable, signal, stopper } from '../process/tree.ts'
@@ -94,6 +95,8 @@ async function build(
     send(started, fds.seccomp, seccomp)
     const inside = await Promise.race([opensInside ? listener(started) : greeting(started), late.promise])
     inner = await Promise.race([firstInside(started, clock), late.promise])
+    // It leads a session of its own, to which the priority of bubblewrap's says nothing.
+    lowerPriority(inner.pid)
     assertSamePlaces(inner.pid, walls)
     assertMounted(inner.pid, expected)
     if (spare?.isAround(inner.pid) === false) throw new Error('it is not in the network of its door.')

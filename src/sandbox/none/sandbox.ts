@@ -3,6 +3,8 @@ import { type Clock, sleep, systemClock } from '../../base/clock.ts'
 import { freshEnvironment } from '../environment.ts'
 import { nameDoor, openDoor } from '../open-door.ts'
 import type { Command, Pauser, Sandbox, Walled, Walls } from '../port.ts'
+import { descendantsOf } from '../process/identity.ts'
+import { lowerPriority } from '../process/priority.ts'
 import { findProgram, realPath } from '../process/program.ts'
 import { start } from '../process/spawn.ts'
 import { endKillUnit, processesOf, signal, stopper } from '../process/tree.ts'
@@ -34,6 +36,8 @@ async function launch(command: Command, walls: Walls, clock: Clock): Promise<Wal
     door?.server.close()
     throw error
   })
+  // It runs already, and may have started others with our own priority.
+  for (const below of descendantsOf(started.pid)) lowerPriority(below)
   let running = true
   started.process.once('exit', () => {
     running = false

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { PawlError } from '../../domain/error.ts'
 import type { Child, Exit } from './child.ts'
 import { endingOutput } from './output.ts'
+import { lowerPriority } from './priority.ts'
 
 export interface SpawnOptions {
   readonly file: string
@@ -22,10 +23,11 @@ export interface Started extends Omit<Child, 'stop'> {
   readonly process: ChildProcess
 }
 
-/** Starts a program without a shell, in a session and process group of its own. Rejects with a `PawlError` if it does not start. */
+/** Starts a program without a shell, in a session and process group of its own, and with a lower priority than ours. Rejects with a `PawlError` if it does not start. */
 export async function start(options: SpawnOptions): Promise<Started> {
   const { file, args, env, cwd, extra = [], clock = systemClock } = options
   const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe', ...extra], detached: true, shell: false })
+  if (child.pid !== undefined) lowerPriority(child.pid)
   const stdin = child.stdin as Writable
   // A program that does not read its prompt breaks this pipe. That is its right, and its exit tells the rest.
   stdin.on('error', () => stdin.destroy())
