@@ -3,7 +3,7 @@ import { messageOf } from '../../../domain/error.ts'
 import type { Sandbox, Walls } from '../../../sandbox/port.ts'
 import { noChanges, type RunChanged, unknownChanges } from '../../../store/changes.ts'
 import { isPassing } from '../../../store/database.ts'
-import type { RunContext } from '../../base/run-context.ts'
+import { isLost, type RunContext } from '../../base/run-context.ts'
 import type { BroughtBack, PreparedWorkspace } from '../workspace.ts'
 import { differenceOf } from './difference.ts'
 import { readKept } from './read-kept.ts'
@@ -55,6 +55,9 @@ export function watchChanges(workspace: PreparedWorkspace, context: WatchContext
     async finish(isLast) {
       // A copy is gone when it is brought back.
       const changed = await tell()
+      // To look took its time: somebody else may have the task by now, and the copy with it.
+      await voice.watch.untilConfirmed()
+      if (isLost(voice.watch)) return undefined
       try {
         const back = await workspace.finish(isLast)
         const summary =
