@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const root = resolve(import.meta.dirname, '..')
@@ -37,15 +37,15 @@ export async function writeOwnPrograms(dist: string): Promise<void> {
     await program.close()
   }
 
-  // The threads for what users, agents and models wrote. Their libraries stay dependencies.
-  for (const folder of ['bounded', 'task-file']) {
+  // The threads: for what users, agents and models wrote, and for the beat of a worker. Their libraries stay dependencies.
+  for (const folder of ['bounded', 'task-file', 'engine/beat']) {
     const thread = await rolldown({
       cwd: root,
       input: { 'thread-program': `src/${folder}/thread-program.ts` },
       platform: 'node',
       external: /^[^./]/,
     })
-    await thread.write({ dir: resolve(dist, folder), format: 'esm', sourcemap: false })
+    await thread.write({ dir: resolve(dist, basename(folder)), format: 'esm', sourcemap: false })
     await thread.close()
   }
 }

@@ -48,9 +48,18 @@ export function armFailpoints(
     },
   }
   for (const { name, action, skip } of points) {
-    const act = actions[action]
-    if (!act) throw invalid(`PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}.`)
+    const seconds = /^block(\d+)$/.exec(action)?.[1]
+    const act = seconds === undefined ? actions[action] : () => block(Number(seconds) * 1_000)
+    if (!act)
+      throw invalid(
+        `PAWL_FAILPOINT: there is no action "${action}"; there are ${Object.keys(actions).join(', ')}, block<seconds>.`,
+      )
     log.warn('a failpoint is armed', { name, action })
     armFailpoint(name, act, { skip })
   }
+}
+
+/** Keeps this thread, and nothing else of the process, from doing anything. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -138,14 +138,14 @@ const spare = {
 }
 const spareMs = 10_000
 
-/** A file of its own in an installed package, and beside this one in a checkout. */
-function programFile({ folder, from }: { readonly folder: string; readonly from: string }): URL {
+/** Finds the file `thread-program` of a folder of `src`: a file of its own in an installed package, and beside `from` in a checkout. */
+export function programFile({ folder, from }: { readonly folder: string; readonly from: string }): URL {
   const places = ['./thread-program.ts', `./${folder}/thread-program.js`, `../${folder}/thread-program.js`]
   const found = places.map((place) => new URL(place, from)).find((place) => existsSync(place))
   if (!found)
     throw new PawlError(
       'unavailable',
-      `The program for untrusted text (${folder}/thread-program.js) is missing from this installation of Pawl. Install Pawl again.`,
+      `A program of Pawl (${folder}/thread-program.js) is missing from this installation of Pawl. Install Pawl again.`,
     )
   return found
 }

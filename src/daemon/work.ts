@@ -1,9 +1,11 @@
 import { hostname } from 'node:os'
 import { adapterNamed, adapters, agentCodePaths, programOf } from '../agents/index.ts'
+import { systemClock } from '../base/clock.ts'
 import { environmentOf, searchPath } from '../config/config.ts'
 import { commonCodePaths } from '../domain/workspace/code-paths.ts'
 import { sweepLeftovers } from '../engine/auth/clean-up.ts'
 import { createLeftovers } from '../engine/auth/cleanup-journal.ts'
+import { createOwnBeater, createThreadBeater } from '../engine/beat/beater.ts'
 import { createFirstCalls } from '../engine/money/first-calls.ts'
 import { createAdmission } from '../engine/queue/admission.ts'
 import { createDispatch, type QueueClock } from '../engine/queue/dispatch.ts'
@@ -85,6 +87,11 @@ export async function startWork(
   }
   started.add(async () => (await opened)?.close())
   const identity = processIdentity()
+  // A process that runs tasks of its own is somebody else's program, to end which is not ours.
+  const beater =
+    clock === systemClock
+      ? createThreadBeater({ connection: database.connection, endsHung: shared, log })
+      : createOwnBeater(database.db, clock)
   const worker = createWorker({
     identity: {
       get id() {
@@ -97,6 +104,7 @@ export async function startWork(
     },
     slots: () => config.limits.running,
     database,
+    beater,
     dispatch,
     journal,
     bus,

@@ -16,6 +16,8 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 export interface Database {
   readonly db: Db
   readonly pool: pg.Pool
+  /** How a connection of this process is made, for a thread that has one of its own. */
+  readonly connection: pg.ClientConfig
   /** Calls back for each NOTIFY on the channel and, with an empty text, whenever notifications may have been missed. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<void>
   /** A connection for one piece of work that takes long or speaks COPY. Whoever asks for it ends it. */
@@ -102,6 +104,7 @@ export async function openDatabase(options: {
   return {
     db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) }),
     pool,
+    connection: config,
     listen: listener.listen,
     async alone() {
       const client = new watch.Client(config)

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { KillUnit } from '../sandbox/process/child.ts'
+import { beatStatement } from './beat-statement.ts'
 import type { Db, Tx } from './database.ts'
 import type { WorkerRow } from './tables.ts'
 
@@ -26,11 +27,7 @@ export interface Held {
 
 /** Counts one beat and says what the worker still holds. Undefined: others have declared it dead. */
 export async function beat(db: Db, worker: string, at: Date): Promise<Held | undefined> {
-  const { rows } = await sql<Held>`
-    update pawl.workers set beat = beat + 1, seen_at = ${at} where id = ${worker} and ended_at is null
-    returning array(select run_id from pawl.leases where worker_id = ${worker}) as runs,
-      array(select l.task_id from pawl.leases l join pawl.tasks t on t.id = l.task_id where l.worker_id = ${worker} and t.cancel is not null) as cancelled
-  `.execute(db)
+  const { rows } = await db.executeQuery(CompiledQuery.raw(beatStatement, [worker, at]) as CompiledQuery<Held>)
   return rows[0]
 }
 

@@ -48,7 +48,7 @@ export const layers: Record<string, Layers> = {
   daemon: ['machine', 'doctor', '.'],
   engine: [
     'base',
-    ['journal', 'auth'],
+    ['journal', 'auth', 'beat'],
     'money',
     'tasks',
     'questions',

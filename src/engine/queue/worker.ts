@@ -6,7 +6,8 @@ import type { Database } from '../../store/database.ts'
 import { leaseRuns, loadTaken, type TakenRun } from '../../store/runs.ts'
 import { withdrawDeath } from '../../store/suspects.ts'
 import { findTask } from '../../store/tasks.ts'
-import { beat, type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../../store/workers.ts'
+import { type OpenRun, registerWorker, runsOfWorker, type WorkerIdentity } from '../../store/workers.ts'
+import type { Beater } from '../beat/beater.ts'
 import type { Bus } from '../journal/bus.ts'
 import type { Journal } from '../journal/journal.ts'
 import { type LiveRun, type RunParts, startRun } from '../run/run.ts'
@@ -24,6 +25,8 @@ export interface Worker {
 
 export const beatEveryMs = 5_000
 const beatAgainMs = 500
+/** Early: with it the thread that beats is started, for which there may be no time once many agents start. Most that only run one task are done before. */
+const firstBeatMs = 2_000
 /** Others may start our runs again after 15 s without a beat; we stop them well before. */
 export const giveUpAfterMs = 10_000
 /** A timer of one second that comes this late means that nobody here was awake. */
@@ -38,6 +41,7 @@ export function createWorker(options: {
   /** How many runs at once; asked anew each time. */
   slots: () => number
   database: Database
+  beater: Beater
   dispatch: Dispatch
   journal: Journal
   bus: Bus
@@ -51,7 +55,7 @@ export function createWorker(options: {
   /** Called when all runs have ended after others have declared this worker dead. True: `identity` has a new id, under which it registers again. */
   onDisowned: () => Promise<boolean>
 }): Worker {
-  const { identity, slots, database, dispatch, journal, bus, clock, log } = options
+  const { identity, slots, database, beater, dispatch, journal, bus, clock, log } = options
   const live = new Map<string, LiveRun>()
   let stopped = true
   let confirmedAt = clock.monotonic()
@@ -71,7 +75,7 @@ export function createWorker(options: {
     if (isDisowned) return startAnew()
     const sentAt = clock.monotonic()
     await fp('heartbeat.before')
-    const held = await beat(database.db, identity.id, new Date(clock.now()))
+    const held = await beater.beat(identity.id)
     await fp('heartbeat.after')
     if (held === undefined) {
       isDisowned = true
@@ -91,7 +95,8 @@ export function createWorker(options: {
     // The word of a cancel may not have reached us.
     for (const task of held.cancelled) await checkCancel(task)
   }
-  const isConfirmed = () => clock.monotonic() - confirmedAt <= giveUpAfterMs
+  // While this thread was held up, the beater may have gone on without us.
+  const isConfirmed = () => Math.min(clock.monotonic() - confirmedAt, beater.confirmedAgoMs()) <= giveUpAfterMs
   const holdAll = () => {
     if (isHolding || live.size === 0) return
     isHolding = true
@@ -157,6 +162,7 @@ export function createWorker(options: {
     }
     lookedAt = clock.monotonic()
     if (!isConfirmed()) holdAll()
+    else if (!isDisowned) letGo()
     later(1_000, () => void selfFencing())
   }
 
@@ -285,7 +291,7 @@ export function createWorker(options: {
             void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) })),
         ),
       )
-      later(beatEveryMs, beating)
+      later(firstBeatMs, beating)
       lookedAt = clock.monotonic()
       later(1_000, () => void selfFencing())
       looking()
@@ -304,6 +310,7 @@ export function createWorker(options: {
       clearInterval(keepBeating)
       for (const cancel of cancels) cancel()
       await journal.flush()
+      await beater.close()
       await options.leave()
     },
   }
