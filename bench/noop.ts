@@ -12,8 +12,8 @@ import { defaultQuestions } from '../src/domain/question/settings.ts'
 import { defaultGuardrails } from '../src/domain/run/guardrails.ts'
 import { commonCodePaths } from '../src/domain/workspace/code-paths.ts'
 import { createLeftovers } from '../src/engine/auth/cleanup-journal.ts'
-import { createBlobs } from '../src/engine/files/blobs.ts'
 import { createOwnBeater } from '../src/engine/beat/beater.ts'
+import { createBlobs } from '../src/engine/files/blobs.ts'
 import { createBus } from '../src/engine/journal/bus.ts'
 import { createJournal } from '../src/engine/journal/journal.ts'
 import { createAdmission } from '../src/engine/queue/admission.ts'
@@ -125,7 +125,7 @@ async function startEngine(place: Place, width: number) {
     identity: { id: self, host: hostname(), bootId: identity.bootId, pid: identity.pid, startTime: String(identity.startTime) },
     slots: () => width,
     database,
-    beater: createOwnBeater(db),
+    beater: createOwnBeater(db, clock),
     dispatch,
     journal,
     bus,

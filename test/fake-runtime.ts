@@ -140,6 +140,7 @@ export function fakeRuntime(): FakeRuntime {
           subtasks: [],
           cost: { usd: null, totalUsd: null, known: 'reported' },
           artifacts: 0,
+          activity: null,
         },
         settings: {
           ...{ model: null, profile: 'guarded', budget: {}, timeoutMs: null, extraArgs: [] },

@@ -355,10 +355,12 @@ export interface Turn {
   /** Records a fact about the agent. Waits when the journal is behind: the adapter must await it before it reads on. */
   emit(event: AgentEvent): Promise<void> | void
   /**
-   * A piece of what the agent is saying just now, for those who watch; the whole comes by `emit`. Costs next to nothing and is never waited for. Undefined where
-   * nobody can watch.
+   * A piece of what the agent is saying just now, for those who watch; the whole comes by `emit`. Costs next to nothing, is never waited for, and is a sign of life, unless
+   * it `isLine`: a piece of a line of plain text that has not come to its end. Bytes that drip show no work.
    */
-  readonly grow?: ((voice: Voice, piece: string) => void) | undefined
+  readonly grow?: ((voice: Voice, piece: string, isLine?: boolean) => void) | undefined
+  /** Tells of a sign of life that is not recorded and that `emit` does not tell. Costs next to nothing. */
+  readonly sign?: ((sign: LifeSign) => void) | undefined
   /** Stays the same for what is asked here, however often a run of it is cut short: for those who must not be asked for it twice. */
   readonly askId?: string | undefined
   /** Resolves when the id of the conversation that was told last is in the database: whoever comes after us will find it. */
@@ -368,6 +370,14 @@ export interface Turn {
   /** W3C trace context (`traceparent`) for those whom the program asks. Undefined where nobody collects spans and none came with the task. */
   readonly trace?: string | undefined
 }
+
+/**
+ * - `news`: a piece of something that the agent says or does.
+ * - `call`: a tool call that goes on says so (`tool_progress`, `task_progress`). It counts like the open call: for hours.
+ * - `heartbeat`: the program lives (`keep_alive`). A timer sends it whether or not work proceeds, so it counts like use of the CPU: for half an hour. Counting it for ever
+ *   would keep a program that waits for nothing; not counting it would end one whose slow model sends nothing else.
+ */
+export type LifeSign = 'news' | 'call' | 'heartbeat'
 
 export interface TurnImage {
   /** Its file, as the agent sees it. */

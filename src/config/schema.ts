@@ -231,7 +231,7 @@ type Part<B extends Blocks, K extends keyof NonNullable<FileSettings[B]>> = K ex
 export const defaults = {
   limits: { running: 4, perAgent: {}, maxQueued: 100_000, warm: 4, usageWindows: 20 },
   retry: { attempts: 3, baseDelay: 5_000, maxDelay: 600_000 },
-  timeouts: { total: 30 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
+  timeouts: { total: 24 * 60 * 60_000, idle: 5 * 60_000, grace: 10_000, warm: 3 * 60_000 },
   server: { host: '127.0.0.1', port: 7295, allowedHosts: [], workspaces: [], tls: null },
   log: { level: 'info', format: 'auto' },
 } as const satisfies FileSettings

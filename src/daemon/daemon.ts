@@ -19,6 +19,7 @@ import { createEntrance, type Entrance } from '../engine/auth/auth.ts'
 import { createSecrets, type Secrets } from '../engine/auth/secrets.ts'
 import { assertRoom } from '../engine/base/disk-space.ts'
 import { createThisWorker } from '../engine/base/this-worker.ts'
+import type { Doings } from '../engine/base/working.ts'
 import { createSubscribers } from '../engine/delivery/push/subscribers.ts'
 import { outboxWriter } from '../engine/delivery/write.ts'
 import { createBlobs } from '../engine/files/blobs.ts'
@@ -175,6 +176,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
     })
     started.add(() => journal.stop())
     const growths = createGrowths({ redactor })
+    const doings: Doings = new Map()
     const audit = createAudit({ db: database.db, clock, log, redact: redactor.value })
     if (options.work) audit.start()
     started.add(() => audit.stop())
@@ -217,6 +219,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       db: database.db,
       journal,
       growths,
+      doings,
       bus,
       clock,
       audit,
@@ -323,6 +326,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       bus,
       journal,
       growths,
+      doings,
       audit,
       secrets,
       knownSecrets,

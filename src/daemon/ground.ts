@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Audit } from '../engine/auth/audit.ts'
 import type { Secrets } from '../engine/auth/secrets.ts'
 import type { ThisWorker } from '../engine/base/this-worker.ts'
+import type { Doings } from '../engine/base/working.ts'
 import type { Subscribers } from '../engine/delivery/push/subscribers.ts'
 import type { Sender } from '../engine/delivery/sender.ts'
 import type { Blobs } from '../engine/files/blobs.ts'
@@ -38,6 +39,7 @@ export interface Ground {
   readonly bus: Bus
   readonly journal: Journal
   readonly growths: Growths
+  readonly doings: Doings
   readonly audit: Audit
   readonly secrets: Secrets
   readonly knownSecrets: KnownSecrets

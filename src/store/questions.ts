@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { AfterDeadline } from '../domain/question/policy.ts'
-import type { ExactCall, QuestionAsked } from '../domain/question/question.ts'
+import type { ExactCall, QuestionAsked, QuestionKind } from '../domain/question/question.ts'
 import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import { jsonText, storableText } from './events.ts'
 import type { QuestionRow } from './tables.ts'
 
-export interface QuestionToInsert extends QuestionAsked {
+export interface QuestionToInsert extends Omit<QuestionAsked, 'kind'> {
+  readonly kind: QuestionKind
   readonly id: string
   readonly task: string
   readonly run: string

@@ -105,7 +105,7 @@ export function hear(turn: Turn, { habits, cost, model, terminal }: HearingParts
     const call = { ...mergeCall(before, update), isTold: before?.isTold ?? false }
     calls.set(id, call)
     if (isKnown(call)) await tell(call)
-    if (!isOver(call)) return
+    if (!isOver(call)) return turn.sign?.('call')
     const output = outputOf(call, shownIn)
     // A long turn has thousands of them, each with all that it read or wrote.
     calls.set(id, { callId: call.callId, told: { status: call.told.status }, isTold: true })

@@ -80,6 +80,7 @@ export function hear(turn: Turn, program: Program): Hearing {
     async line(line) {
       if (isOver || line.text.trim() === '') return
       const heard = translate(line)
+      if (heard.sign) turn.sign?.(heard.sign)
       if (heard.grown) return turn.grow?.(heard.grown.voice, heard.grown.piece)
       if (heard.session !== undefined && heard.session !== session) {
         session = heard.session

@@ -2,6 +2,7 @@ import { asObject, type Fields } from '../../domain/base/object.ts'
 import type { AgentEvent } from '../../domain/event/event.ts'
 import type { Voice } from '../../domain/event/live-text.ts'
 import type { Line } from '../../sandbox/process/lines.ts'
+import type { LifeSign } from '../port.ts'
 import { harmless } from '../shared/harmless.ts'
 import { parseLine } from '../shared/json.ts'
 import { clean, cut, pieceChars, textPieces } from '../shared/text.ts'
@@ -25,6 +26,8 @@ export interface Heard {
   readonly background?: number
   /** A piece of what the agent is saying; the whole comes in a line of its own. */
   readonly grown?: { readonly voice: Voice; readonly piece: string }
+  /** It tells nothing but that the program lives, or works. */
+  readonly sign?: LifeSign
 }
 
 /** A message comes as a line per block, and each of them says again what all of it used. */
@@ -63,7 +66,7 @@ export function translate(line: Line): Heard {
     case 'rate_limit_event':
       return { events: [], resetsAt: resetOf(message.rate_limit_info) }
     default:
-      return dull.has(textOf(message.type) ?? '') ? nothing : unknown
+      return dullLine(message.type, dull)
   }
 }
 
@@ -72,7 +75,18 @@ export const isActivity = ({ events, session, result, request, background = 0 }:
   events.length > 0 || session !== undefined || result !== undefined || request !== undefined || background > 0
 
 const nothing: Heard = { events: [] }
+const news: Heard = { events: [], sign: 'news' }
 const unknown: Heard = { events: [], isUnknown: true }
+
+/** Lines that come on and on while a tool, a subagent or a hook works. */
+const progress = new Set(['control_request_progress', 'hook_progress', 'task_progress', 'tool_progress'])
+
+function dullLine(kind: unknown, kinds: ReadonlySet<string>): Heard {
+  const name = textOf(kind) ?? ''
+  if (!kinds.has(name)) return unknown
+  if (name === 'keep_alive') return { events: [], sign: 'heartbeat' }
+  return progress.has(name) ? { events: [], sign: 'call' } : nothing
+}
 
 /** Kinds of lines that tell a reader nothing which another line does not tell as well. */
 const dull = new Set([
@@ -146,7 +160,8 @@ function fromStream(line: Fields): Heard {
   const delta = event?.type === 'content_block_delta' ? asObject(event.delta) : undefined
   const voice = delta?.type === 'text_delta' ? 'message' : delta?.type === 'thinking_delta' ? 'thinking' : undefined
   const piece = voice && textOf(voice === 'message' ? delta?.text : delta?.thinking)
-  return voice && piece ? { events: [], grown: { voice, piece: clean(piece) } } : nothing
+  // The input of a long tool call is written for minutes, and nobody is shown it before it is whole.
+  return voice && piece ? { events: [], grown: { voice, piece: clean(piece) } } : news
 }
 
 function callOf(message: Fields | undefined, isOwn: boolean): ModelCall | undefined {
@@ -184,7 +199,7 @@ function fromSystem(line: Fields): Heard {
     case 'background_tasks_changed':
       return Array.isArray(line.tasks) ? { events: [], background: line.tasks.length } : unknown
     default:
-      return dullSystem.has(textOf(line.subtype) ?? '') ? nothing : unknown
+      return line.subtype === 'thinking_tokens' ? news : dullLine(line.subtype, dullSystem)
   }
 }
 

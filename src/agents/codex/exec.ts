@@ -90,8 +90,11 @@ function listen(turn: Turn) {
         return translator.item(event.item, event.type === 'item.started' ? 'started' : 'completed')
       case 'item.updated':
         // What else is updated is told of when it is over.
-        return asObject(event.item)?.type === 'todo_list' ? translator.item(event.item, 'started') : true
+        if (asObject(event.item)?.type === 'todo_list') return translator.item(event.item, 'started')
+        turn.sign?.('call')
+        return true
       case 'turn.started':
+        turn.sign?.('news')
         return true
       case 'error': {
         const message = text(event.message)

@@ -132,7 +132,9 @@ export function hear(turn: Turn, usage: UsageMeter, modelOf: () => string | unde
         case 'mcpServer/startupStatus/updated':
           return params.status === 'failed' ? unknown.add(line) : undefined
         default:
-          if (!isHarmless(method)) await unknown.add(line)
+          if (!isHarmless(method)) return unknown.add(line)
+          if (isOfCall.test(method)) turn.sign?.('call')
+          else if (isPiece.test(method)) turn.sign?.('news')
       }
     },
     notUnderstood: (line) => unknown.add(line),
@@ -174,6 +176,10 @@ export const isActivity = (method: string) =>
 /** What says nothing that anybody would want to read later. */
 export const isHarmless = (method: string) =>
   harmlessMethods.has(method) || (method !== messageDelta && harmlessPattern.test(method))
+
+/** Output of a command, or progress of a server's tool: the call is open. */
+const isOfCall = /^item\/(?:commandExecution|mcpToolCall|fileChange)\/|\/progress$/
+const isPiece = /^item\/.*[dD]elta$|^rawResponse/
 
 const messageDelta = 'item/agentMessage/delta'
 

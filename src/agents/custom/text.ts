@@ -8,7 +8,7 @@ export function readText(turn: Turn): Output {
   const flow = createTextFlow({
     keep,
     send: (text) => turn.emit({ type: 'agent.message', data: { text } }),
-    grow: (piece) => turn.grow?.('message', piece),
+    grow: (piece) => turn.grow?.('message', piece, true),
   })
   return {
     push: flow.push,

@@ -82,6 +82,7 @@ function listen(turn: Turn) {
     const part = asObject(event.part) ?? {}
     switch (event.type) {
       case 'step_start':
+        turn.sign?.('news')
         return true
       case 'text':
       case 'reasoning': {

@@ -5,6 +5,7 @@ import type { TaskView } from '../../domain/view/view.ts'
 import { withConnection } from '../connecting/connect.ts'
 import { findTask } from '../finding/find-task.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { activityWords } from '../text/activity.ts'
 import { durationOf, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatUntil } from '../text/format.ts'
 import { restLines } from '../text/outcome.ts'
 import { oneLine, plain } from '../text/plain.ts'
@@ -40,6 +41,7 @@ function describe(task: TaskView): string[] {
     ['suspect', suspectLine(task)],
     ['resumes', task.resumeAt === null ? undefined : `${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`],
     ['now', task.current === null ? undefined : oneLine(task.current)],
+    ['doing', task.activity === null ? undefined : oneLine(activityWords(task.activity))],
     ['agent', oneLine(task.agent)],
     ['session', task.session],
     ['workspace', oneLine(task.workspace)],

@@ -2,13 +2,14 @@ import { visibleExactly } from '../../domain/base/visible.ts'
 import { invalid, PawlError } from '../../domain/error.ts'
 import type { AnswerGiven } from '../../domain/question/question.ts'
 import type { QuestionView } from '../../domain/view/view.ts'
+import { askedBy } from '../text/outcome.ts'
 import { wrap } from '../text/plain.ts'
 import type { Cli } from './cli.ts'
 import { print } from './terminal.ts'
 
 /** Puts an agent's question to the person at the terminal. Undefined if they leave it (Ctrl-C, end of input). */
 export async function askPerson(cli: Cli, question: QuestionView): Promise<AnswerGiven | undefined> {
-  const title = question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:'
+  const title = askedBy(question)
   const lines = [
     title,
     ...visibleExactly(question.text)

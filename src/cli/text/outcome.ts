@@ -65,3 +65,7 @@ const questionLines = (question: QuestionView) => [
   `The agent asks: ${plain(question.text).replaceAll('\n', '\n  ')}`,
   ...question.options.map((option, i) => `  ${i + 1}. ${oneLine(option)}`),
 ]
+
+/** Who asks, as the title of a question. */
+export const askedBy = ({ kind }: Pick<QuestionView, 'kind'>) =>
+  kind === 'permission' ? 'The agent asks for permission:' : kind === 'go_on' ? 'Pawl asks:' : 'The agent asks:'

@@ -2,6 +2,7 @@ import { isEnded } from '../../domain/task/task.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 import { chosen } from '../terminal/ask.ts'
 import { formatState, shortId } from '../text/format.ts'
+import { askedBy } from '../text/outcome.ts'
 import { oneLine } from '../text/plain.ts'
 import type { Item, Mode } from './lines.ts'
 
@@ -13,7 +14,7 @@ export async function answerFor(runtime: Pick<Runtime, 'getTask'>, item: Item): 
   if (question)
     return {
       kind: 'answer',
-      title: question.kind === 'permission' ? 'The agent asks for permission:' : 'The agent asks:',
+      title: askedBy(question),
       text: question.text,
       options: question.options,
       typed: '',

@@ -69,7 +69,7 @@ export const ResolvedAgent = z.object({
   /** Keep what its runs ask of models, for tasks that do not say. */
   record: z.boolean().optional(),
   budget: Budget.default({}),
-  timeoutMs: Limit.default(30 * 60_000),
+  timeoutMs: Limit.default(24 * 60 * 60_000),
   idleTimeoutMs: Limit.default(5 * 60_000),
   graceMs: z.int().nonnegative().default(10_000),
   /** `attempts` counts the first try too. */

@@ -4,7 +4,14 @@ import { z } from 'zod'
 export const Check = z.strictObject({
   run: z.string().min(1).max(65_536).describe('A shell command; it passes if it ends with 0.'),
   name: z.string().min(1).max(200).optional(),
-  timeoutMs: z.number().int().min(1).optional().describe('How long it may take; ten minutes if left out.'),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'How long it may take. Left out: until it has neither printed anything nor used the CPU for ten minutes, and four hours at most.',
+    ),
 })
 export type Check = z.infer<typeof Check>
 

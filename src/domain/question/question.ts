@@ -1,12 +1,15 @@
 import { z } from 'zod'
 
-export const questionKinds = ['free', 'permission'] as const
+const askedKinds = ['free', 'permission'] as const
+/** `go_on`: Pawl itself asks whether a run may go on. */
+export const questionKinds = [...askedKinds, 'go_on'] as const
+export type QuestionKind = (typeof questionKinds)[number]
 export const questionStates = ['pending', 'answered', 'expired', 'cancelled'] as const
 export type QuestionState = (typeof questionStates)[number]
 
 /** What an agent may ask. Plain text; options are suggestions, a free answer is always possible. */
 export const QuestionAsked = z.strictObject({
-  kind: z.enum(questionKinds).default('free'),
+  kind: z.enum(askedKinds).default('free'),
   text: z.string().min(1).max(16_384),
   options: z.array(z.string().min(1).max(1024)).max(20).default([]),
   multiSelect: z.boolean().optional().describe('May several of the options be chosen?'),

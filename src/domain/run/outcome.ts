@@ -21,7 +21,7 @@ export type Outcome = (typeof outcomes)[number]
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 
 export interface CategoryRule {
-  /** never: the task fails; once: one more run; crash: up to the retry limit, first at once and then waiting longer each time; backoff: up to the retry limit, waiting longer each time; park: wait for a named time; checks: as often as the task's checks allow. */
+  /** never: the task fails; once: one more run; crash: up to the retry limit, first at once and then waiting longer each time (a stall as well); backoff: up to the retry limit, waiting longer each time; park: wait for a named time; checks: as often as the task's checks allow. */
   readonly retry: 'never' | 'once' | 'crash' | 'backoff' | 'park' | 'checks'
   readonly session: SessionCare
   /** One plain sentence for the person who reads it. */
@@ -55,7 +55,7 @@ export const categories = {
   context_overflow: { retry: 'never', session: 'keep', says: 'The conversation no longer fits the model.' },
   budget_exceeded: { retry: 'never', session: 'keep', says: 'The budget is used up.' },
   total_timeout: { retry: 'never', session: 'keep', says: 'The run took longer than allowed.' },
-  idle_timeout: { retry: 'never', session: 'keep', says: 'The agent said nothing for longer than allowed.' },
+  idle_timeout: { retry: 'crash', session: 'keep', says: 'The agent did nothing for longer than allowed.' },
   empty_answer: { retry: 'once', session: 'keep', says: 'The agent ended well but said nothing.' },
   invalid_output: { retry: 'once', session: 'keep', says: 'The answer does not have the form that was asked for.' },
   protocol_error: { retry: 'never', session: 'keep', says: "The agent's output could not be understood." },

@@ -12,6 +12,7 @@ import { proofs } from '../task/check.ts'
 import { TaskMount } from '../task/mount.ts'
 import { Checks, SubtaskLimits, TaskSpec } from '../task/spec.ts'
 import { maxPromptBytes, priorities, taskStates, workspaceModes } from '../task/task.ts'
+import { Activity } from './activity.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
 const Time = z.iso.datetime()
@@ -262,6 +263,9 @@ export type QuestionView = z.infer<typeof QuestionView>
 export const TaskView = TaskSummary.extend({
   runs: z.array(RunView),
   questions: z.array(QuestionView),
+  activity: Activity.nullable().describe(
+    'What a running task is doing, and since when; null where the process that is asked does not run it.',
+  ),
   dependsOn: z
     .array(z.object({ id: TaskId, name: z.string().nullable(), state: z.enum(taskStates) }))
     .describe('Tasks that must be completed before this one begins.'),

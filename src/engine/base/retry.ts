@@ -146,13 +146,18 @@ export function settle(input: {
         },
         attempts,
       }
-    case 'timed_out':
-      return {
-        move: 'time_out',
-        reason: { kind, detail: message },
-        event: { type: 'task.timed_out', data: { category: kind, message } },
-        attempts: tried,
-      }
+    case 'timed_out': {
+      // A stall may pass in the next run of the same conversation; the total time would only be used up once more.
+      const next = input.task.once ? undefined : again(input, kind, message, tried)
+      return (
+        next ?? {
+          move: 'time_out',
+          reason: { kind, detail: message },
+          event: { type: 'task.timed_out', data: { category: kind, message } },
+          attempts: tried,
+        }
+      )
+    }
     case 'over_budget':
       return {
         move: 'stop_over_budget',

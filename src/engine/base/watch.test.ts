@@ -7,8 +7,8 @@ it('what stands still when the run is lost is ended, because nobody would let it
     const ended: string[] = []
     const watch = new Watch(systemClock, { totalMs: null, idleMs: null })
     const pauser = () => ({ freeze: async () => true, thaw: async () => undefined })
-    watch.accompany(pauser(), () => ended.push('a command'))
-    const leave = watch.accompany(pauser(), () => ended.push('one that has ended'))
+    watch.accompany(pauser(), process.pid, () => ended.push('a command'))
+    const leave = watch.accompany(pauser(), process.pid, () => ended.push('one that has ended'))
     leave()
     if (isHeld) watch.hold()
     watch.stop({ kind: 'lease_lost' })

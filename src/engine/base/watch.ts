@@ -1,5 +1,9 @@
+import type { LifeSign } from '../../agents/port.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { AgentEvent } from '../../domain/event/event.ts'
 import type { Pauser } from '../../sandbox/port.ts'
+import { sumOf, useOf } from '../../sandbox/process/use.ts'
+import { type Doing, lengthOf, type OpenCall, WorkWatch, workLimits } from './working.ts'
 
 /** Why a run is ended by us and not by its agent. The first reason stands, but a lost lease outranks all: then nothing may be written. */
 export type StopReason =
@@ -7,6 +11,8 @@ export type StopReason =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'lease_lost' }
   | { readonly kind: 'timed_out'; readonly category: 'total_timeout' | 'idle_timeout'; readonly message: string }
+  /** A person was asked whether it may go on. */
+  | { readonly kind: 'asked' }
   | { readonly kind: 'limit'; readonly category: 'output_limit' | 'oom' | 'disk_limit' | 'max_turns'; readonly message: string }
   | { readonly kind: 'denied'; readonly message: string }
   | { readonly kind: 'tripped'; readonly message: string }
@@ -19,23 +25,33 @@ export class Watch {
   reason: StopReason | undefined
   readonly #controller = new AbortController()
   readonly #clock: Clock
-  #idleMs: number | null
+  /** Undefined if any silence is allowed. */
+  readonly #work: WorkWatch | undefined
   readonly #cancels: (() => void)[] = []
-  #lastEvent: number
+  #askAbout: ((call: OpenCall, openMs: number) => void) | undefined
+  #check: Doing | undefined
   #end: (() => void) | undefined
   #held: PromiseWithResolvers<void> | undefined
   /** With what is still to be done to each: what was stopped a moment ago may have to go on. */
   readonly #paused = new Map<Pauser, Promise<void>>()
   readonly #ends = new Map<Pauser, () => void>()
+  /** The outermost process of each of them. */
+  readonly #pids = new Map<Pauser, number>()
 
   constructor(clock: Clock, limits: { totalMs: number | null; idleMs: number | null }) {
     this.#clock = clock
-    this.#idleMs = limits.idleMs
-    this.#lastEvent = clock.monotonic()
-    const { totalMs } = limits
+    const { totalMs, idleMs } = limits
+    if (idleMs !== null)
+      this.#work = new WorkWatch({
+        clock,
+        limits: workLimits(idleMs),
+        use: () => sumOf([...this.#pids.values()].map(useOf)),
+        onStall: (seen) => this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said ${seen}` }),
+        onOverlong: (call, now) => this.#askAbout?.(call, now - call.since),
+      })
     if (totalMs === null) return
     // Preparing counts: a copy of a huge workspace may take as long as the work.
-    const message = `The run took longer than ${seconds(totalMs)}.`
+    const message = `The run took longer than ${lengthOf(totalMs)}.`
     this.#after(totalMs, () => this.stop({ kind: 'timed_out', category: 'total_timeout', message }))
   }
 
@@ -46,27 +62,43 @@ export class Watch {
   /** The agent runs: its silence is watched from now on; `end` is called for every stop, so that a later, harder one can cut the grace short. */
   begin(end: () => void): void {
     this.#end = end
-    this.#lastEvent = this.#clock.monotonic()
-    this.#watchSilence()
+    this.#work?.start()
     if (this.reason) end()
+  }
+
+  /** Called when a tool call has been open for longer than counts as work, and again from time to time until it returns or the run is stopped. */
+  whenOverlong(ask: (call: OpenCall, openMs: number) => void): void {
+    this.#askAbout = ask
   }
 
   /** The turn is over: silence is expected from now on, and there is nobody left to stop. */
   finish(): void {
-    this.#idleMs = null
+    this.#work?.stop()
     this.#end = undefined
   }
 
+  /** A check of the work begins, or has ended. */
+  checks(name: string | undefined): void {
+    this.#check = name === undefined ? undefined : { kind: 'check', name, since: this.#clock.monotonic() }
+  }
+
+  /** What the run is doing now. Undefined before the agent works, after it, and where nobody watches its silence. */
+  get doing(): Doing | undefined {
+    return this.#check ?? this.#work?.doing()
+  }
+
   /**
-   * What runs for this run stands still while the run is held, and is ended by `end` if it turns out meanwhile that the run is not ours any more: nobody would let it go on.
-   * Ends with the returned function, which may be called twice.
+   * What runs for this run stands still while the run is held, and what it uses is a sign of work. It is ended by `end` if it turns out meanwhile that the run is not ours
+   * any more: nobody would let it go on. Ends with the returned function, which may be called twice.
    */
-  accompany(pauser: Pauser, end?: () => void): () => void {
+  accompany(pauser: Pauser, pid: number, end?: () => void): () => void {
     if (!this.#paused.has(pauser)) this.#paused.set(pauser, Promise.resolve())
+    this.#pids.set(pauser, pid)
     if (end) this.#ends.set(pauser, end)
     if (this.#held) this.#pause(pauser)
     return () => {
       this.#paused.delete(pauser)
+      this.#pids.delete(pauser)
       this.#ends.delete(pauser)
     }
   }
@@ -87,7 +119,7 @@ export class Watch {
     const held = this.#held
     if (!held) return
     this.#held = undefined
-    this.#lastEvent = this.#clock.monotonic()
+    this.#work?.pardon()
     for (const [pauser, done] of this.#paused)
       this.#paused.set(
         pauser,
@@ -102,9 +134,22 @@ export class Watch {
     await Promise.all(this.#paused.values())
   }
 
-  /** The agent said something; silence is counted in events, not bytes. */
-  sawEvent(): void {
-    this.#lastEvent = this.#clock.monotonic()
+  /** The agent said or did something; silence is counted in events, not bytes. */
+  sawEvent(event?: AgentEvent): void {
+    if (event?.type === 'agent.tool_called') {
+      const { callId, tool, input } = event.data
+      this.#work?.called({ id: callId, tool, input })
+    } else if (event?.type === 'agent.tool_returned') this.#work?.returned(event.data.callId)
+    else this.#work?.sign('news', event?.type.replace('agent.', '').replaceAll('_', ' '))
+  }
+
+  sign(sign: LifeSign): void {
+    this.#work?.sign(sign)
+  }
+
+  /** The agent asks its model something; the returned function is to be called when it has its answer. */
+  modelCalled(): () => void {
+    return this.#work?.modelCalled() ?? (() => undefined)
   }
 
   stop(reason: StopReason): void {
@@ -130,6 +175,7 @@ export class Watch {
       case 'interrupted':
         return Math.min(configured, 5_000)
       case 'timed_out':
+      case 'asked':
         return configured
       // Long enough to tell what it has used and said; whatever it asks meanwhile is refused as before.
       case 'denied':
@@ -141,6 +187,7 @@ export class Watch {
 
   close(): void {
     for (const cancel of this.#cancels) cancel()
+    this.#work?.stop()
     this.#end = undefined
   }
 
@@ -155,16 +202,6 @@ export class Watch {
     this.#paused.set(pauser, this.#paused.get(pauser)!.then(pause))
   }
 
-  #watchSilence(): void {
-    const idleMs = this.#idleMs
-    if (idleMs === null) return
-    if (this.#held) this.#lastEvent = this.#clock.monotonic()
-    const left = this.#lastEvent + idleMs - this.#clock.monotonic()
-    if (left <= 0)
-      this.stop({ kind: 'timed_out', category: 'idle_timeout', message: `The agent said nothing for ${seconds(idleMs)}.` })
-    else this.#after(left, () => this.#watchSilence())
-  }
-
   #after(ms: number, fn: () => void): void {
     // Node's timers hold 31 bits of milliseconds; a run may be allowed weeks.
     const step = Math.min(ms, 2_000_000_000)
@@ -173,5 +210,3 @@ export class Watch {
 }
 
 const isLoss = (reason: StopReason | undefined) => reason?.kind === 'lease_lost'
-
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

@@ -42,7 +42,12 @@ export async function examine(
         task: taken.task,
         checks,
         signal: voice.watch.signal,
-        emit: voice.recordEvent,
+        emit(event) {
+          if (event.type === 'check.started') voice.watch.checks(event.data.name)
+          if (event.type === 'check.ended') voice.watch.checks(undefined)
+          return voice.recordEvent(event)
+        },
+        isHeld: () => voice.watch.isHeld,
         hide: voice.hide,
         async isOurs() {
           await voice.watch.untilConfirmed()

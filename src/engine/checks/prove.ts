@@ -53,6 +53,8 @@ export interface Proving {
   /** False as soon as somebody else has the task: then the tree is theirs to put in order. */
   readonly isOurs: () => Promise<boolean>
   readonly onDiskLimit: (message: string) => void
+  /** True while nothing may run for the task. */
+  readonly isHeld?: (() => boolean) | undefined
 }
 
 /**
@@ -105,6 +107,7 @@ export async function proveWork(parts: ProveParts, site: Site, proving: Proving)
       signal,
       folder: records,
       emit: proving.emit,
+      isHeld: proving.isHeld,
       hashTree,
       async launch({ file, args }) {
         const found = await findProgram(file, { path: env.PATH, folder: workspace.source })

@@ -3,6 +3,8 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import type { Child } from '../../sandbox/process/child.ts'
+import { useOf } from '../../sandbox/process/use.ts'
+import { lengthOf, WorkWatch } from '../base/working.ts'
 
 /** How a check ended, and what it printed. */
 export interface CheckEnd {
@@ -19,7 +21,10 @@ export interface CheckOptions {
   /** Starts a command in the walls; what it started ends with it. */
   readonly launch: (command: { readonly file: string; readonly args: readonly string[] }) => Promise<Child>
   readonly command: string
-  readonly timeoutMs: number
+  /** Undefined: for as long as it works. */
+  readonly timeoutMs: number | undefined
+  /** True while nothing may run for the task: then it is no fault of the check's that it does not work. */
+  readonly isHeld?: (() => boolean) | undefined
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly redactor: Pick<Redactor, 'stream' | 'text'>
@@ -36,7 +41,9 @@ export interface OutputLimits {
   readonly tailBytes: number
 }
 
-export const usualTimeoutMs = 600_000
+/** Of a check that says nothing of its time: so long it may neither print nor work, and so long it may take. */
+const quietMs = 600_000
+const longestMs = 4 * 60 * 60_000
 const usual: OutputLimits = { keptBytes: 10_000_000, mostBytes: 200_000_000, tailBytes: 8_000 }
 const graceMs = 2_000
 const longestLine = 65_536
@@ -51,19 +58,33 @@ export async function runCheck(options: CheckOptions): Promise<CheckEnd> {
     why ??= reason
     void child.stop({ graceMs }).catch(() => undefined)
   }
-  const cancel = clock.after(timeoutMs, () => end(`it took longer than ${seconds(timeoutMs)}`))
+  const mostMs = timeoutMs ?? longestMs
+  const cancel = clock.after(mostMs, () => end(`it took longer than ${lengthOf(mostMs)}`))
+  const work = new WorkWatch({
+    clock,
+    limits: { idleMs: quietMs, busyMs: longestMs, callMs: longestMs },
+    use: () => useOf(child.pid),
+    onStall() {
+      if (options.isHeld?.()) return work.start()
+      end(`it has neither printed anything nor used the CPU for ${lengthOf(quietMs)}; "timeout" says how long a check may take`)
+    },
+    onOverlong: () => undefined,
+  })
+  if (timeoutMs === undefined) work.start()
   const abort = () => end('the run was stopped')
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   const kept = keepOutput(options, limits, () => end(`it printed more than ${Math.round(limits.mostBytes / 1_000_000)} MB`))
   try {
     child.stdin.on('error', () => undefined).end()
-    await Promise.all([kept.take(child.stdout), kept.take(child.stderr)])
+    const told = () => work.sign('news')
+    await Promise.all([kept.take(child.stdout, told), kept.take(child.stderr, told)])
     const exit = await child.exited
     if (why === null && exit.code === null) why = `it was ended by ${exit.signal ?? 'a signal'}`
     return { exitCode: why === null ? exit.code : null, why, ...(await kept.close()) }
   } finally {
     cancel()
+    work.stop()
     signal.removeEventListener('abort', abort)
     await child.stop({ graceMs: 0 })
     await kept.close()
@@ -95,7 +116,7 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
   }
 
   return {
-    async take(stream: AsyncIterable<Buffer>): Promise<void> {
+    async take(stream: AsyncIterable<Buffer>, told: () => void): Promise<void> {
       const clean = redactor.stream()
       let line: Buffer = Buffer.alloc(0)
       // Whole lines, so that what comes on the other output does not fall into the middle of one.
@@ -106,6 +127,7 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
         await write(said.subarray(0, end))
       }
       for await (const chunk of stream) {
+        told()
         printed += chunk.length
         if (printed > limits.mostBytes) onFlood()
         else for (const piece of clean.write(chunk)) await add(piece)
@@ -127,5 +149,3 @@ function keepOutput({ file, redactor }: CheckOptions, limits: OutputLimits, onFl
     },
   }
 }
-
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`

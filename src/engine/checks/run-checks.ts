@@ -6,7 +6,7 @@ import type { Check } from '../../domain/task/spec.ts'
 import type { RanCheck } from '../../store/checks.ts'
 import type { FailedCheck } from '../base/retry.ts'
 import type { TreeHash } from '../workspace/tree-hash.ts'
-import { type CheckOptions, runCheck, usualTimeoutMs } from './run-check.ts'
+import { type CheckOptions, runCheck } from './run-check.ts'
 
 /** What the checks of a task said of the work. */
 export interface ChecksResult {
@@ -17,7 +17,7 @@ export interface ChecksResult {
   readonly tree: TreeHash
 }
 
-export interface ChecksOptions extends Pick<CheckOptions, 'launch' | 'signal' | 'redactor'> {
+export interface ChecksOptions extends Pick<CheckOptions, 'launch' | 'signal' | 'redactor' | 'isHeld'> {
   readonly commands: readonly Check[]
   readonly clock: Clock
   readonly hashTree: () => Promise<TreeHash>
@@ -43,7 +43,7 @@ export async function runChecks(options: ChecksOptions): Promise<ChecksResult> {
     const { exitCode, why, outputDigest, tail } = await runCheck({
       ...options,
       command: check.run,
-      timeoutMs: check.timeoutMs ?? usualTimeoutMs,
+      timeoutMs: check.timeoutMs,
       file: join(options.folder, `check-${number}.log`),
     })
     signal.throwIfAborted()

@@ -66,7 +66,7 @@ export function superviseRun(options: {
 
   return {
     emit(event) {
-      watch.sawEvent()
+      watch.sawEvent(event)
       if (event.type === 'agent.message') keep(event.data.text)
       const recorded = record(event)
       judge(event)

@@ -142,6 +142,8 @@ function serve(
         replay: run.replay,
         refusesForGood: use?.retries,
         contextOf: (call) => parts.contexts?.ofCall(span, call),
+        // A provider that sends nothing but signs of life for ever is no work either.
+        onAsked: () => ({ piece: () => watch.sign('heartbeat'), over: watch.modelCalled() }),
         onCall(call) {
           // An agent that waits for a slow model is not silent.
           watch.sawEvent()

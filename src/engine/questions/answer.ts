@@ -4,8 +4,9 @@ import { rankOf } from '../../domain/task/task.ts'
 import { insertGrant } from '../../store/grants.ts'
 import { answerQuestion, questionsOfTask } from '../../store/questions.ts'
 import type { QuestionRow } from '../../store/tables.ts'
-import { type LockedTask, setReason } from '../../store/tasks.ts'
+import { type LockedTask, requestCancel, setReason } from '../../store/tasks.ts'
 import { type Moving, move } from '../tasks/move.ts'
+import { isStop } from './go-on.ts'
 import { newAnswers } from './new-answers.ts'
 import { readPermission } from './permission-answers.ts'
 
@@ -56,6 +57,10 @@ export async function applyAnswer(
       expires_at: isOnce ? new Date(at.getTime() + given.grantsLastMs) : null,
     })
   }
+  if (question.kind === 'go_on' && isStop(answer)) {
+    await stopTask(moving, taskId, by)
+    return true
+  }
   const asked = await questionsOfTask(tx, taskId)
   const next = asked.find((other) => other.state === 'pending')
   if (next) {
@@ -71,4 +76,13 @@ export async function applyAnswer(
     event: { type: 'task.requeued', data: { why: 'answer' } },
   })
   return true
+}
+
+/** A run that is still ending settles as cancelled. */
+async function stopTask(moving: Moving, taskId: string, by: string): Promise<void> {
+  const { tx, record, at } = moving
+  const event = { type: 'task.cancelled', data: { by } } as const
+  if (await move(moving, taskId, 'cancel_waiting', { reason: { kind: 'cancelled' }, event })) return
+  if (await requestCancel(tx, taskId, { now: false, by, at }))
+    record({ task: taskId, event: { type: 'task.cancel_requested', data: { now: false, by } } })
 }

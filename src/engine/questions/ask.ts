@@ -8,7 +8,10 @@ import type { QuestionRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
 import type { RunServices } from '../base/run-services.ts'
 import type { Journal } from '../journal/journal.ts'
+import type { GoOnAsked } from './go-on.ts'
 import { policyOf, type QuestionParts } from './settings.ts'
+
+type Asked = QuestionAsked | (GoOnAsked & Partial<Pick<QuestionAsked, 'multiSelect'>>)
 
 /**
  * Stores what a run asks: all of it or nothing, durable when it resolves. Refuses if the run is over. With `isHeld` the run waits for the answers: whoever answers first
@@ -20,7 +23,7 @@ export async function askQuestions(
     readonly journal: Pick<Journal, 'flush' | 'transact'>
     readonly questions: QuestionParts
   },
-  asking: readonly QuestionAsked[],
+  asking: readonly Asked[],
   options: { isHeld: boolean; call?: ExactCall | undefined },
 ): Promise<string[]> {
   const { journal, clock } = parts
@@ -52,13 +55,13 @@ export async function askQuestions(
   return ids
 }
 
-const isSame = (earlier: QuestionRow, { kind, text, options }: QuestionAsked, call: ExactCall | undefined) =>
+const isSame = (earlier: QuestionRow, { kind, text, options }: Asked, call: ExactCall | undefined) =>
   earlier.kind === kind &&
   earlier.text === text &&
   canonicalJson([earlier.options, earlier.call?.tool, earlier.call?.inputDigest]) ===
     canonicalJson([options, call?.tool, call?.inputDigest])
 
-const told = (question: QuestionAsked & { id: string }, { deadline }: ReturnType<typeof policyOf>) => ({
+const told = (question: Asked & { id: string }, { deadline }: ReturnType<typeof policyOf>) => ({
   questionId: question.id,
   kind: question.kind,
   text: question.text,

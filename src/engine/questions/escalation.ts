@@ -6,12 +6,15 @@ import { escalateQuestion, isEscalation, lockQuestion } from '../../store/deadli
 import type { QuestionRow, TaskRow } from '../../store/tables.ts'
 import { lockTask } from '../../store/tasks.ts'
 import type { DeadlineParts } from './deadlines.ts'
+import { stopAnswer } from './go-on.ts'
 
 /** What the agent is told if nobody answers. */
 export const nobodyAnswered = ({ kind }: Pick<QuestionRow, 'kind'>) =>
   kind === 'permission'
     ? 'Nobody answered in time.'
-    : 'Nobody answered in time. Go on without the answer if that is safe, in the way that changes least; otherwise stop and say what you need to know.'
+    : kind === 'go_on'
+      ? stopAnswer
+      : 'Nobody answered in time. Go on without the answer if that is safe, in the way that changes least; otherwise stop and say what you need to know.'
 
 /**
  * Asks somebody else. The task of another agent is made first, under a key of its own, so that a crash before it is written down makes no second one. The question stays

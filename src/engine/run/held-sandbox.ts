@@ -7,7 +7,8 @@ export function heldSandbox(sandbox: Sandbox, watch: Watch): Sandbox {
     ...sandbox,
     async launch(command, walls) {
       const walled = await sandbox.launch(command, walls)
-      const leave = watch.accompany(pauserOf(walled), () => void walled.child.stop({ graceMs: 0 }).catch(() => undefined))
+      const end = () => void walled.child.stop({ graceMs: 0 }).catch(() => undefined)
+      const leave = watch.accompany(pauserOf(walled), walled.child.pid, end)
       void walled.child.exited.then(leave)
       return walled
     },

@@ -55,6 +55,8 @@ function stopped(reason: StopReason): Pick<Ended, 'outcome' | 'category' | 'mess
       return { outcome: 'lost' }
     case 'timed_out':
       return { outcome: 'timed_out', category: reason.category, message: reason.message }
+    case 'asked':
+      return { outcome: 'blocked' }
     case 'limit':
       return { outcome: 'failed', category: reason.category, message: reason.message }
     case 'denied':

@@ -141,7 +141,7 @@ export function createLiveAgent(parts: {
       }
       // One that does not die is reported by `end`, which whoever owns the agent calls next.
       watching = watch
-      const leave = watch.accompany(pauserOf(walled))
+      const leave = watch.accompany(pauserOf(walled), child.pid)
       void child.exited.then(leave)
       watch.begin(() => void stop().catch(() => undefined))
       let verdict: Verdict

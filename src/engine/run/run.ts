@@ -13,6 +13,7 @@ import type { Ended } from '../base/retry.ts'
 import { isLost, type RunContext, spanned } from '../base/run-context.ts'
 import type { RunServices } from '../base/run-services.ts'
 import { type StopReason, Watch } from '../base/watch.ts'
+import type { Doings } from '../base/working.ts'
 import type { ToolServing } from '../endpoint/endpoint.ts'
 import type { RemoteAct } from '../endpoint/run-tools.ts'
 import type { Blobs } from '../files/blobs.ts'
@@ -47,6 +48,8 @@ export interface RunParts extends RunServices {
   readonly journal: Journal
   /** Told what agents are saying. Undefined where nobody can watch. */
   readonly growths?: Growths | undefined
+  /** Where it is looked up what the run is doing. Undefined where nobody can look. */
+  readonly doings?: Doings | undefined
   /** Workspaces as runs left them. */
   readonly pictures: PictureShelf
   readonly settler: Settler
@@ -77,10 +80,13 @@ export function startRun(taken: TakenRun, parts: RunParts): LiveRun {
   const hide: RunContext['hide'] = (secrets) => {
     for (const { name, value } of secrets) reveals.push(parts.redactor.add(name, value))
   }
+  const doing = () => parts.redactor.value(watch.doing)
+  parts.doings?.set(task.id, doing)
   const done = perform(taken, parts, watch, log, hide)
     .catch((error: unknown) => log.error('a run could not be settled', { error: String(error), stack: stackOf(error) }))
     .finally(() => {
       watch.close()
+      if (parts.doings?.get(task.id) === doing) parts.doings.delete(task.id)
       for (const reveal of reveals) reveal()
     })
   return {

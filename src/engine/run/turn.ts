@@ -35,6 +35,7 @@ import { watchDisk } from '../workspace/disk-watch.ts'
 import type { Guard } from '../workspace/guard.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { askIdOf } from './ask-id.ts'
+import { askToGoOn } from './ask-to-go-on.ts'
 import { createShare } from './fair-share.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { adoptQuestionFile, takeQuestionFile } from './question-file.ts'
@@ -119,6 +120,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     const supervision = superviseRun({ voice, meter, clock, guardrails, model, throughGateway })
     const share = createShare()
     const { verbs, permissions } = await rightsInUse(taken, parts, { ...place, models }, asked)
+    watch.whenOverlong((call, openMs) => void askToGoOn(taken, parts, voice, call, openMs))
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
       folders: [place.workspace.source, place.walls.home, toolHome(place), ...place.guard.folders],
@@ -152,7 +154,11 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
           if (endsSpeech.has(event.type)) growth?.whole()
           return supervision.emit(event) ?? share()
         },
-        grow: growth?.add,
+        grow(kind, piece, isLine = false) {
+          if (!isLine) watch.sign('news')
+          growth?.add(kind, piece)
+        },
+        sign: (sign) => watch.sign(sign),
         ask: verbs.consult,
         permit: permissions.permit,
         askId: askIdOf(task),

@@ -13,6 +13,8 @@ export class ClientAnswer {
   recorder: CallRecorder | undefined
   /** Called when the first of it is on its way. */
   onBegin: (() => void) | undefined
+  /** Called for each piece of it. */
+  onPiece: (() => void) | undefined
 
   constructor(response: ServerResponse) {
     this.#response = response
@@ -52,6 +54,7 @@ export class ClientAnswer {
   /** False if the client is slower than we are. */
   write(bytes: Buffer | string): boolean {
     this.recorder?.chunk(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
+    this.onPiece?.()
     this.#hasWritten = true
     this.#gather()
     return this.#response.write(bytes)

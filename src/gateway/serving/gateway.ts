@@ -43,6 +43,8 @@ export interface GatewayRun {
   readonly token: string
   /** What goes along with a call, so that the provider's spans lie below ours. */
   contextOf?(call: Pick<CallFacts, 'number' | 'startedAt'>): TraceContext | undefined
+  /** Told of every request before it is read. `piece` is to be called for each piece of an answer, `over` at its end. */
+  onAsked?(): { readonly piece: () => void; readonly over: () => void }
   /** Told of every call, when it is over and its money is settled. */
   onCall?(call: CallFacts): void
   /** The client asks again by itself and cannot be told not to: a refusal that may pass is given as one that will not. */

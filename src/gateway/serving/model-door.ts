@@ -23,10 +23,13 @@ export function openModelDoor(parts: AttemptParts, run: GatewayRun): ModelDoor {
         await drain(request)
         return refuse(answer, address.wire, refusal, new Date(parts.clock.now()))
       }
+      const asked = run.onAsked?.()
+      answer.onPiece = asked?.piece
       const served = serving.serve(request, answer, address)
       open.set(answer, served)
       await served
       open.delete(answer)
+      asked?.over()
     },
     async close(): Promise<void> {
       isClosed = true

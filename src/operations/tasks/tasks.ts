@@ -8,6 +8,7 @@ import { rankOf } from '../../domain/task/task.ts'
 import type { NewTask, NewTasks, Page, TaskEdit, TaskRetry, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import type { Audit, Caller } from '../../engine/auth/audit.ts'
 import { translateDbErrors } from '../../engine/base/translate-db-errors.ts'
+import type { Doings } from '../../engine/base/working.ts'
 import type { Blobs } from '../../engine/files/blobs.ts'
 import { sweepFiles } from '../../engine/files/sweep.ts'
 import type { Bus } from '../../engine/journal/bus.ts'
@@ -96,6 +97,7 @@ export interface OwnTaskVerbs extends TaskVerbs {
 export interface TaskVerbParts extends TaskCreatorParts {
   readonly journal: Journal
   readonly growths?: Growths | undefined
+  readonly doings?: Doings | undefined
   readonly bus: Bus
   readonly audit: Audit
   /** What files hold; swept when the last task that has it is deleted. */
@@ -114,6 +116,12 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
     if (!task) throw notFound(`There is no task ${id}; "pawl ls" lists those there are.`)
     return task
   }
+  const activityOf = ({ id, state }: Pick<TaskView, 'id' | 'state'>): TaskView['activity'] => {
+    const doing = state === 'running' ? parts.doings?.get(id)?.() : undefined
+    if (!doing) return null
+    const since = new Date(clock.now() - (clock.monotonic() - doing.since)).toISOString()
+    return { kind: doing.kind, name: doing.name === undefined ? null : doing.name, since }
+  }
   const view = async (id: string) => {
     // First of all: whatever ended with it is seen by what is asked for later.
     const task = await translateDbErrors(() => existing(id))
@@ -130,7 +138,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
         task.fence > 0 ? countArtifacts(db, id) : 0,
       ]),
     )
-    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost, artifacts)
+    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost, artifacts, activityOf(task))
   }
 
   return {

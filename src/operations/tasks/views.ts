@@ -42,6 +42,7 @@ export const taskView = (
   subtasks: TaskView['subtasks'] = [],
   cost: TaskView['cost'] = { usd: null, totalUsd: null, known: 'reported' },
   artifacts = 0,
+  activity: TaskView['activity'] = null,
 ): TaskView => ({
   ...taskSummary(row),
   runs: runs.map(runView),
@@ -51,6 +52,7 @@ export const taskView = (
   settings: taskSettings(row),
   cost,
   artifacts,
+  activity,
   ...(row.suspect ? { suspect: { ...pick(row.suspect), lostAlone: row.suspect.lostAlone.length } } : {}),
 })
 

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react'
+import { activityWords } from '../../../src/cli/text/activity.ts'
 import { formatAge, formatTime } from '../../../src/cli/text/format.ts'
+import type { Activity } from '../../../src/domain/view/activity.ts'
 
 /** How long ago; the time itself is in its title. */
 export function Ago({ at }: { at: string }) {
@@ -19,6 +21,16 @@ export function Since({ at }: { at: string }) {
     <time dateTime={at} title={new Date(at).toLocaleString()}>
       {age === 'now' ? 'just now' : `${age} ago`}
     </time>
+  )
+}
+
+/** What a running task is doing, and for how long. */
+export function Doing({ activity }: { activity: Activity }) {
+  const now = useNow(1_000)
+  return (
+    <p className="one-line" title={`since ${new Date(activity.since).toLocaleString()}`}>
+      {activityWords(activity, now)}
+    </p>
   )
 }
 

@@ -66,6 +66,7 @@ const Task = {
     },
   ],
   questions: [],
+  activity: null,
   dependsOn: [],
   subtasks: [],
   settings: {

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { formatCost } from '../../../../src/cli/text/format.ts'
 import { whyAlone } from '../../../../src/domain/task/suspect.ts'
 import type { TaskView } from '../../../../src/domain/view/view.ts'
-import { Countdown, Since } from '../../parts/time.tsx'
+import { Countdown, Doing, Since } from '../../parts/time.tsx'
 import styles from './task.module.css'
 
 const proofs = { none: undefined, reported: 'not verified', verified: 'verified by checks' } as const
@@ -20,6 +20,7 @@ export function Facts({ task }: { task: TaskView }) {
           Goes on in <Countdown to={resumeAt} />
         </p>
       )}
+      {task.activity && task.state === 'running' && <Doing activity={task.activity} />}
       {task.current && task.state === 'running' && <p className="one-line">{task.current}</p>}
       <div className={`small faint ${styles.line}`}>
         <span>{task.agent}</span>

@@ -24,7 +24,11 @@ import { Views } from './views.tsx'
 /** One task: what it is about, what it needs, and all that happened to it. */
 export default function Task() {
   const { task: id } = useParams({ strict: false }) as { task: string }
-  const task = useQuery(asked.task(id))
+  const task = useQuery({
+    ...asked.task(id),
+    // A silent task tells nothing that would bring a newer view of it.
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 15_000 : false),
+  })
   return <Shown asked={task}>{(found) => <Body key={found.id} task={found} />}</Shown>
 }
 
