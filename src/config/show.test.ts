@@ -38,7 +38,7 @@ test('what is in force is shown with its source, in the words of the files', asy
     'models.m1.provider': ['one', `${file}:8`],
     'providers.one.key.env': ['ONE_API_KEY', `${file}:6`],
     'server.port': [1, 'env PAWL_PORT'],
-    'timeouts.total': ['30m', 'default'],
+    'timeouts.total': ['1d', 'default'],
   })
 })
 
@@ -123,7 +123,7 @@ test('every example in the file that pawl init writes is right', async () => {
   const config = await machine.load({ flags: { trust: true } })
   expect(findAgent(config, config.defaultAgent ?? '')).toMatchObject({
     adapter: 'custom',
-    timeoutMs: 1_800_000,
+    timeoutMs: 86_400_000,
     budget: { usd: 5 },
   })
   expect(config.sources).toMatchObject({

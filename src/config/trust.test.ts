@@ -114,7 +114,7 @@ defaultAgent: open
   expect(config).toMatchObject({
     defaultAgent: undefined,
     limits: { running: 2, maxQueued: 5, perAgent: { a: 1 } },
-    timeouts: { totalMs: 1_800_000, idleMs: 60_000 },
+    timeouts: { totalMs: 86_400_000, idleMs: 60_000 },
     retry: { attempts: 3 },
     providers: {},
     models: {},

@@ -239,11 +239,23 @@ export function realProgramContract(program: Program<string>): void {
         expect(await living(events)).toEqual([])
       })
 
-      test('that says nothing is stopped after the silence that is allowed', async () => {
+      test('that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported', async () => {
         const { task: next } = await conversation()
-        const { task, events } = await machine.run(next('play stall', { idleTimeoutMs: 1_500 }))
+        const retry = { attempts: 2, baseDelayMs: 10, maxDelayMs: 20 }
+        const { task, events } = await machine.run(next('play stall', { idleTimeoutMs: 1_500, retry }))
         expect(task).toMatchObject({ state: 'timed_out', reason: { kind: 'idle_timeout' } })
+        expect(task.reason?.detail).toMatch(/^The agent said nothing for .*Last seen: /)
+        expect(task.runs.map(({ category }) => category)).toEqual(['idle_timeout', 'idle_timeout'])
+        expect(dataOf(events, 'run.started')[1]).toMatchObject({ resumed: true })
         expect(await living(events)).toEqual([])
+      })
+
+      test('that waits for a tool for longer than it may be silent is not ended', async () => {
+        const { workspace, task: next } = await conversation()
+        const { task } = await machine.run(next('play slow-tool', { idleTimeoutMs: 3_000 }))
+        expect(task.runs.map(({ outcome }) => outcome)).toEqual(['succeeded'])
+        expect(task.result?.text).toContain('built')
+        expect(readFileSync(join(workspace, 'slow-tool.txt'), 'utf8')).toBe('built\n')
       })
 
       test('tries again after a passing rate limit', async () => {

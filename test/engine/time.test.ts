@@ -139,6 +139,7 @@ describe('time', () => {
       timeoutMs: null,
       idleTimeoutMs: 30_000,
       graceMs: 0,
+      retry: { attempts: 1, baseDelayMs: 10, maxDelayMs: 20 },
     })
     const task = await start(silent)
     await pass(31_000, 2_000)

@@ -61,7 +61,7 @@ const firstTime: Record<Category, MoveName> = {
   context_overflow: 'fail',
   budget_exceeded: 'fail',
   total_timeout: 'fail',
-  idle_timeout: 'fail',
+  idle_timeout: 'give_back',
   protocol_error: 'fail',
   internal: 'fail',
 }
@@ -73,7 +73,7 @@ const otherEnds: [Outcome, Category | undefined, NewEvent][] = [
   ['partial', undefined, { type: 'task.completed', data: { verified: false } }],
   ['empty', 'empty_answer', { type: 'task.completed', data: { verified: false } }],
   ['timed_out', 'total_timeout', { type: 'task.timed_out', data: { category: 'total_timeout', message } }],
-  ['timed_out', 'idle_timeout', { type: 'task.timed_out', data: { category: 'idle_timeout', message } }],
+  ['timed_out', 'idle_timeout', { type: 'task.requeued', data: { why: 'retry', detail: message } }],
   ['cancelled', undefined, { type: 'task.cancelled', data: { by: 'ann' } }],
   ['blocked', undefined, { type: 'task.blocked', data: { kind: 'question', questionId: 'q_1' } }],
   ['denied', 'permission_denied', { type: 'task.failed', data: { category: 'permission_denied', message } }],
@@ -110,6 +110,15 @@ describe('settle', () => {
       expect(decide({ outcome })).toMatchObject({ move: 'give_back' })
     },
   )
+
+  it('tries a stall again as often as its attempts allow, and never one that is to be run once', () => {
+    const stall = { outcome: 'timed_out', category: 'idle_timeout' } as const
+    expect(decide(stall)).toMatchObject({ move: 'give_back', attempts: 1 })
+    expect(decide(stall, { attempts: 1 })).toMatchObject({ move: 'park', reason: { kind: 'backoff' }, attempts: 2 })
+    expect(decide(stall, { attempts: 2 })).toMatchObject({ move: 'time_out', reason: { kind: 'idle_timeout' } })
+    expect(decide(stall, { task: { ...plain, once: true } })).toMatchObject({ move: 'time_out' })
+    expect(decide({ ...stall, category: 'total_timeout' })).toMatchObject({ move: 'time_out' })
+  })
 
   it('adds at most a quarter by chance and never exceeds the longest delay by more', () => {
     expect(backoffMs(policy, 1, 0.999)).toBeLessThanOrEqual(6_250)

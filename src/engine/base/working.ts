@@ -168,6 +168,8 @@ export class WorkWatch {
     const call = this.#calls.get(id)
     this.#calls.delete(id)
     this.sign('news', call ? `the return of ${call.tool}` : 'the return of a tool')
+    // The next look may be hours away, because of the call.
+    if (call && this.#isOn) this.#look()
   }
 
   /** A call of a model goes out; the returned function is to be called when it has ended. Waiting for one is no work, but people want to know. */
@@ -206,6 +208,7 @@ export class WorkWatch {
   }
 
   #look(): void {
+    this.#cancel?.()
     if (!this.#isOn) return
     const { clock, limits } = this.#options
     const now = clock.monotonic()
