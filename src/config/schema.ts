@@ -75,7 +75,7 @@ export const agentShape = {
   record: z.boolean().optional().describe('Keep what its runs ask of models, so that they can be replayed.'),
   budget: z.strictObject(Budget.shape).optional().describe('Caps in US dollars, tokens and turns.'),
   timeout: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
-  idleTimeout: DurationLimit.optional().describe('How long it may stay silent; 0 for no limit.'),
+  idleTimeout: DurationLimit.optional().describe('How long it may do nothing at all; 0 for no limit.'),
   retries: count
     .min(0, { error: 'must be a whole number of at least 0' })
     .max(100, { error: 'must be at most 100' })
@@ -122,7 +122,7 @@ export const FileSettings = z.strictObject({
   timeouts: z
     .strictObject({
       total: DurationLimit.optional().describe('How long one run may take; 0 for no limit.'),
-      idle: DurationLimit.optional().describe('How long an agent may stay silent; 0 for no limit.'),
+      idle: DurationLimit.optional().describe('How long an agent may do nothing at all; 0 for no limit.'),
       grace: Duration.optional().describe('How long a program has to end by itself before it is killed.'),
       warm: Duration.optional().describe('How long an idle program is kept for the next turn of its session.'),
     })

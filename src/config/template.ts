@@ -17,7 +17,7 @@ ${hasCustom ? customExample : agentsExample(adapters)}${modelsExample}${profileE
 # limits:
 #   running: ${defaults.limits.running}
 
-## How long one run may take, and how long an agent may stay silent. 0 means no limit.
+## How long one run may take, and how long an agent may do nothing at all. 0 means no limit.
 # timeouts:
 #   total: ${formatDuration(defaults.timeouts.total)}
 #   idle: ${formatDuration(defaults.timeouts.idle)}

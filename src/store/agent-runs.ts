@@ -27,15 +27,24 @@ export async function lastRuns(db: Db, options: { since: Date; each: number }): 
   return rows
 }
 
-/** Tasks that run and of which the journal has heard nothing since then. */
+/** So far back it is looked for an open call: nobody reads whole journals to find trouble. */
+const newest = 300
+
+/** Tasks that run and of which the journal has heard nothing since `quiet`; since `open`, if a tool or a check runs. */
 export async function silentTasks(
   db: Db,
-  since: Date,
+  { quiet, open }: { quiet: Date; open: Date },
 ): Promise<{ id: string; name: string | null; agent: string; silent_since: Date }[]> {
   const { rows } = await sql<{ id: string; name: string | null; agent: string; silent_since: Date }>`
     select t.id, coalesce(t.name, left(t.prompt, 80)) as name, t.agent, last.at as silent_since from pawl.tasks t
-    cross join lateral (select e.at from pawl.events e where e.task_id = t.id order by e.seq desc limit 1) last
-    where t.state = 'running' and last.at < ${since} order by last.at limit 50
+    cross join lateral (select e.at, e.seq from pawl.events e where e.task_id = t.id order by e.seq desc limit 1) last
+    left join lateral (
+      select e.type from pawl.events e where e.task_id = t.id and e.seq > last.seq - ${newest}
+        and e.type in ('agent.tool_called', 'agent.tool_returned', 'check.started', 'check.ended', 'run.started') order by e.seq desc limit 1
+    ) call on last.at < ${quiet}
+    where t.state = 'running'
+      and last.at < case when call.type in ('agent.tool_called', 'check.started') then ${open}::timestamptz else ${quiet}::timestamptz end
+    order by last.at limit 50
   `.execute(db)
   return rows
 }

@@ -240,9 +240,10 @@ export function realProgramContract(program: Program<string>): void {
       })
 
       test('that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported', async () => {
-        const { task: next } = await conversation()
+        const { session, workspace } = (await machine.run({ agentConfig: machine.agent(program, 'as-asked') })).task
         const retry = { attempts: 2, baseDelayMs: 10, maxDelayMs: 20 }
-        const { task, events } = await machine.run(next('play stall', { idleTimeoutMs: 1_500, retry }))
+        const agentConfig = machine.agent(program, 'stall', { idleTimeoutMs: 1_500, retry })
+        const { task, events } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
         expect(task).toMatchObject({ state: 'timed_out', reason: { kind: 'idle_timeout' } })
         expect(task.reason?.detail).toMatch(/^The agent said nothing for .*Last seen: /)
         expect(task.runs.map(({ category }) => category)).toEqual(['idle_timeout', 'idle_timeout'])

@@ -42,7 +42,7 @@ export const channelDaemon = {
     means: 'A timed-out turn is killed and reaped, says after how long, and keeps its session.',
     shown: [
       'test/engine/program-runs.test.ts > a turn that takes too long is ended, says after how long, and its conversation goes on',
-      'test/contracts/real-program.ts > that says nothing is stopped after the silence that is allowed',
+      'test/contracts/real-program.ts > that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported',
     ],
   },
   'S3-11': {

@@ -111,6 +111,7 @@ export class Watch {
   hold(): void {
     if (this.#held || isLoss(this.reason)) return
     this.#held = Promise.withResolvers()
+    this.#work?.hold()
     for (const pauser of this.#paused.keys()) this.#pause(pauser)
   }
 
@@ -119,7 +120,7 @@ export class Watch {
     const held = this.#held
     if (!held) return
     this.#held = undefined
-    this.#work?.pardon()
+    this.#work?.goOn()
     for (const [pauser, done] of this.#paused)
       this.#paused.set(
         pauser,

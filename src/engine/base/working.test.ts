@@ -167,12 +167,16 @@ describe('WorkWatch', () => {
   })
 
   it('time in which it was kept from working is not its silence, and not that of its calls', () => {
-    const { clock, watch, said, pass } = watched()
+    const { watch, said, pass } = watched()
     watch.called(bash)
-    clock.sleep(3 * hour)
-    watch.pardon()
     pass(3 * hour)
+    watch.hold()
+    pass(9 * hour)
+    watch.goOn()
+    pass(hour - minute)
     expect(said).toEqual([])
+    pass(2 * minute)
+    expect(said).toEqual(['overlong Bash true'])
   })
 
   it('says what is being done and since when', () => {

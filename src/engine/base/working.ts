@@ -120,6 +120,7 @@ export class WorkWatch {
   #activeAt: number | undefined
   #busyAt: number | undefined
   #askedAt: number | undefined
+  #heldAt: number | undefined
   readonly #calls = new Map<string, OpenCall>()
   #modelCalls = 0
   #modelSince = 0
@@ -185,11 +186,25 @@ export class WorkWatch {
     }
   }
 
-  /** Time in which the program was kept from working is not its silence: all that was open begins again. */
-  pardon(): void {
+  /** The program is kept from working: until `goOn` nothing is judged, and that time is neither its silence nor that of its calls. */
+  hold(): void {
+    this.#heldAt ??= this.#options.clock.monotonic()
+    this.#cancel?.()
+  }
+
+  goOn(): void {
+    if (this.#heldAt === undefined) return
     const now = this.#options.clock.monotonic()
-    for (const [id, call] of this.#calls) this.#calls.set(id, { ...call, since: call.since + now - this.#newsAt })
-    this.sign('news')
+    const lostMs = now - this.#heldAt
+    // What it said before it stood still may have come later.
+    const later = (at: number) => Math.min(at + lostMs, now)
+    this.#heldAt = undefined
+    this.#newsAt = later(this.#newsAt)
+    if (this.#progressAt !== undefined) this.#progressAt = later(this.#progressAt)
+    if (this.#activeAt !== undefined) this.#activeAt = later(this.#activeAt)
+    for (const [id, call] of this.#calls) this.#calls.set(id, { ...call, since: later(call.since) })
+    this.#sample = undefined
+    this.#look()
   }
 
   doing(): Doing | undefined {
@@ -209,7 +224,7 @@ export class WorkWatch {
 
   #look(): void {
     this.#cancel?.()
-    if (!this.#isOn) return
+    if (!this.#isOn || this.#heldAt !== undefined) return
     const { clock, limits } = this.#options
     const now = clock.monotonic()
     this.#measure(now)

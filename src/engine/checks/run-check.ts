@@ -31,6 +31,8 @@ export interface CheckOptions {
   /** Where the output is kept. */
   readonly file: string
   readonly limits?: OutputLimits
+  /** Of a check that says nothing of its time: so long it may neither print nor work. */
+  readonly quietMs?: number
 }
 
 export interface OutputLimits {
@@ -41,8 +43,8 @@ export interface OutputLimits {
   readonly tailBytes: number
 }
 
-/** Of a check that says nothing of its time: so long it may neither print nor work, and so long it may take. */
-const quietMs = 600_000
+const usualQuietMs = 600_000
+/** So long a check that says nothing of its time may take, however much it works. */
 const longestMs = 4 * 60 * 60_000
 const usual: OutputLimits = { keptBytes: 10_000_000, mostBytes: 200_000_000, tailBytes: 8_000 }
 const graceMs = 2_000
@@ -50,7 +52,7 @@ const longestLine = 65_536
 
 /** Runs one command to its end, whatever it does. Both outputs go into one file, line by line as they come and without secrets. */
 export async function runCheck(options: CheckOptions): Promise<CheckEnd> {
-  const { command, timeoutMs, signal, clock, limits = usual } = options
+  const { command, timeoutMs, signal, clock, limits = usual, quietMs = usualQuietMs } = options
   // Without its settings: bash takes the pipe that it reads from for a network and would read ~/.bashrc.
   const child = await options.launch({ file: 'bash', args: ['--noprofile', '--norc', '-c', command] })
   let why: string | null = null

@@ -5,8 +5,9 @@ import type { Findings } from './findings.ts'
 
 const lookedBackMs = 7 * 24 * 60 * 60_000
 const runsOfEach = 20
-/** Longer than an agent may be silent unless its settings say otherwise. */
+/** Longer than an agent may be silent, and than a tool call may be open, unless its settings say otherwise. */
 const stuckAfterMs = 10 * 60_000
+const openAfterMs = 5 * 60 * 60_000
 
 /** What goes wrong without anybody being asked. */
 export async function lookForTrouble(
@@ -16,7 +17,7 @@ export async function lookForTrouble(
   const ago = (ms: number) => new Date(now.getTime() - ms)
   const [runs, silent] = await Promise.all([
     lastRuns(db, { since: ago(lookedBackMs), each: runsOfEach }),
-    silentTasks(db, ago(stuckAfterMs)),
+    silentTasks(db, { quiet: ago(stuckAfterMs), open: ago(openAfterMs) }),
   ])
   const byAgent = Map.groupBy(runs, ({ agent }) => agent)
   return {

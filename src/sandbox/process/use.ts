@@ -27,10 +27,11 @@ export function useOf(pid: number): Use | undefined {
     // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     for (const ticks of fields.slice(11, 15)) cpuMs += Number(ticks) * tickMs
-    const io = orEmpty(`/proc/${one}/io`)
-    const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1] ?? 0)
-    diskBytes += of('read_bytes') + of('write_bytes')
-    bytes += of('rchar') + of('wchar')
+    for (const line of orEmpty(`/proc/${one}/io`).split('\n')) {
+      const [name, count = '0'] = line.split(': ')
+      if (name === 'read_bytes' || name === 'write_bytes') diskBytes += Number(count)
+      else if (name === 'rchar' || name === 'wchar') bytes += Number(count)
+    }
   }
   return isTold ? { cpuMs, diskBytes, bytes } : undefined
 }
