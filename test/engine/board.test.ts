@@ -99,7 +99,7 @@ it('many tasks are changed at once, each for itself, and what is refused is told
 })
 
 it('an agent whose runs fail one after the other is not well until one succeeds, and a task that says nothing is stuck', async () => {
-  const { add, end, begin, db } = world
+  const { add, end, begin, db, journal } = world
   const look = (laterMs = 0) => lookForTrouble(db, { now: new Date(Date.now() + laterMs) })
   const helper = async () => (await look()).agents.find(({ agent }) => agent === 'helper')
   await end((await add()).id, 'succeeded')
@@ -122,6 +122,14 @@ it('an agent whose runs fail one after the other is not well until one succeeds,
   expect((await look(11 * minute)).stuck).toContainEqual(
     expect.objectContaining({ task: id, name: 'quiet', agent: 'helper', todo: expect.stringContaining(`pawl cancel ${id}`) }),
   )
+  const { id: building } = await add({ name: 'building' })
+  const run = await begin(building)
+  const call = { type: 'agent.tool_called', data: { callId: 'c', tool: 'Bash', input: 'make' } } as const
+  await journal.append({ task: building, run: run.id, runNo: 0, fence: run.fence, at: new Date(), event: call })
+  await journal.flush()
+  const stuck = async (ms: number) => (await look(ms)).stuck.map(({ task }) => task)
+  expect(await stuck(4 * 60 * minute)).not.toContain(building)
+  expect(await stuck(6 * 60 * minute)).toContain(building)
 })
 
 it('what asking the program showed after one failure counts at once, until a run succeeds', async () => {

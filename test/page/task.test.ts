@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NewTask } from '../../src/domain/view/view.ts'
+import { pawl } from '../e2e/pawl.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { expectAccessible, type Stage, script, startStage } from './stage.ts'
 
@@ -144,4 +145,19 @@ describe('the screen of a task', () => {
     expect(tab.wrong).toEqual([])
     await tab.close()
   }, 90_000)
+
+  test('says what a running task is doing and since when, as the command line does', async () => {
+    const checks = { commands: [{ run: 'sleep 60', name: 'slow' }], attempts: 0 }
+    const { id } = await add({ prompt: script({ speak: 'done' }), checks })
+    await expect.poll(async () => (await stage.client.getTask(id)).activity?.kind, { timeout: 20_000 }).toBe('check')
+    const tab = await stage.open(`/tasks/${id}`)
+    await tab.page.getByText(/^running check slow for \d+ s$/).waitFor()
+    expect((await pawl(stage.home, ['show', id])).stdout).toMatch(/^doing +running check slow for \d+ s$/m)
+    await stage.client.cancelTask(id, { now: true })
+    await until(id, 'cancelled')
+    expect((await stage.client.getTask(id)).activity).toBeNull()
+    await tab.page.getByText(/^running check/).waitFor({ state: 'detached' })
+    expect(tab.wrong).toEqual([])
+    await tab.close()
+  }, 60_000)
 })

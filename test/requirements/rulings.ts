@@ -47,6 +47,8 @@ export const rulings = {
       'src/config/config.test.ts > without any file the defaults and the built-in agents are in force',
       'src/config/duration.test.ts > 0 is no wait for a wait, and no limit for a limit',
       'test/engine/time.test.ts > a time limit of 0 that is said outright means none',
+      'src/engine/base/working.test.ts > a silent program is stalled after the idle limit, and it is said what was seen last',
+      'test/contracts/real-program.ts > that waits for a tool for longer than it may be silent is not ended',
     ],
   },
   'C-7': {

@@ -152,6 +152,7 @@ export const sdkExecutor = {
     means: 'A silent program is ended; waiting tasks are counted and visible.',
     shown: [
       'test/contracts/real-program.ts > that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported',
+      'test/engine/long-work.test.ts > a stalled program is tried again in its conversation, and reported with what was seen last',
       'test/engine/run.test.ts > that waits says what for',
       'test/engine/waiting-turns.test.ts > tasks that wait for their session are counted, and run in the order in which they came',
     ],

@@ -62,12 +62,12 @@ async function tasksOf(home: AcpHome, session: string): Promise<string[]> {
 
 /** What was asked and answered in words is part of the conversation; one that is still open is asked again by whoever goes on. */
 function conversed(event: Event, task: TaskView): SessionUpdate[] {
-  if (event.type === 'question.asked' && event.data.kind === 'free') {
+  if (event.type === 'question.asked' && event.data.kind !== 'permission') {
     const isOpen = task.questions.some(({ id, state }) => id === event.data.questionId && state === 'pending')
     return isOpen ? [] : [said('agent', questionInWords(event.data), event.data.questionId)]
   }
   if (event.type === 'question.answered') {
-    const isFree = task.questions.some(({ id, kind }) => id === event.data.questionId && kind === 'free')
+    const isFree = task.questions.some(({ id, kind }) => id === event.data.questionId && kind !== 'permission')
     return isFree ? [said('user', event.data.answer, `${event.data.questionId}-answer`)] : []
   }
   return []
