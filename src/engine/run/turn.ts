@@ -35,7 +35,7 @@ import { watchDisk } from '../workspace/disk-watch.ts'
 import type { Guard } from '../workspace/guard.ts'
 import type { PreparedWorkspace } from '../workspace/workspace.ts'
 import { askIdOf } from './ask-id.ts'
-import { askToGoOn } from './ask-to-go-on.ts'
+import { goOnAsker } from './ask-to-go-on.ts'
 import { createShare } from './fair-share.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { adoptQuestionFile, takeQuestionFile } from './question-file.ts'
@@ -120,7 +120,7 @@ export async function haveTurn(taken: TakenRun, parts: RunParts, place: Place): 
     const supervision = superviseRun({ voice, meter, clock, guardrails, model, throughGateway })
     const share = createShare()
     const { verbs, permissions } = await rightsInUse(taken, parts, { ...place, models }, asked)
-    watch.whenOverlong((call, openMs) => void askToGoOn(taken, parts, voice, call, openMs))
+    watch.whenOverlong(goOnAsker(taken, parts, voice))
     if (agent.held) void keepHeld(taken, parts, agent.held, voice.log)
     stopWatchingDisk = watchDisk({
       folders: [place.workspace.source, place.walls.home, toolHome(place), ...place.guard.folders],
