@@ -98,6 +98,8 @@ describe('hours of work', { timeout: 90_000 }, () => {
   const start = async (prompt: string, changes: Partial<ResolvedAgent> = {}) => {
     const { task } = await daemon.runtime.createTask({ prompt, agentConfig: agent(changes) }, { by: 'test' })
     await until(() => existsSync(join(task.workspace, 'started')))
+    // Time must not pass before what it has printed is read.
+    await until(async () => (await viewOf(task.id)).activity?.kind === (prompt === 'build' ? 'tool' : 'working'))
     return task
   }
   /** Time passes for us and for the queue, until something holds or all of it is gone. */
@@ -115,7 +117,6 @@ describe('hours of work', { timeout: 90_000 }, () => {
 
   it('a build of ninety minutes ends as it would on a terminal, and says meanwhile what it is doing', async () => {
     const task = await start('build')
-    await until(async () => (await viewOf(task.id)).activity?.kind === 'tool')
     const since = clock.now()
     await pass(90 * minute, undefined, 10 * minute)
     const { activity } = await viewOf(task.id)
@@ -176,7 +177,7 @@ describe('hours of work', { timeout: 90_000 }, () => {
       { prompt: 'build', agentConfig: agent(), questions: { deadlineMs: hour, afterDeadline: { kind: 'deny' } } },
       { by: 'test' },
     )
-    await until(() => existsSync(join(task.workspace, 'started')))
+    await until(async () => (await viewOf(task.id)).activity?.kind === 'tool')
     await pass(8 * hour, isIn(task.id, 'cancelled'), 10 * minute)
     expect(await viewOf(task.id)).toMatchObject({ state: 'cancelled', questions: [{ answer: 'Stop', answeredBy: 'deadline' }] })
   })

@@ -179,6 +179,19 @@ describe('WorkWatch', () => {
     expect(said).toEqual(['overlong Bash true'])
   })
 
+  it('time in which nobody looked is no silence if something came meanwhile, and is one otherwise', () => {
+    const { clock, watch, said, pass } = watched()
+    pass(minute)
+    clock.sleep(hour)
+    expect(said).toEqual([])
+    watch.sign('news')
+    pass(4 * minute)
+    expect(said).toEqual([])
+    clock.sleep(hour)
+    pass(10 * second)
+    expect(said).toHaveLength(1)
+  })
+
   it('says what is being done and since when', () => {
     const { clock, watch, pass } = watched()
     const since = clock.monotonic()

@@ -97,6 +97,9 @@ export interface Doing {
 export type Doings = Map<string, () => Doing | undefined>
 
 const longestSampleMs = 15_000
+/** A timer that comes this late means that this process stood still, and so much time it gets to read what came meanwhile. */
+const lateMs = 3_000
+const excuseMs = 5_000
 /** News that is younger is no silence that anybody would want to know of. */
 const recentMs = 10_000
 
@@ -121,6 +124,9 @@ export class WorkWatch {
   #busyAt: number | undefined
   #askedAt: number | undefined
   #heldAt: number | undefined
+  #dueAt = 0
+  /** The news after which a late look was forgiven. */
+  #excused: number | undefined
   readonly #calls = new Map<string, OpenCall>()
   #modelCalls = 0
   #modelSince = 0
@@ -130,7 +136,7 @@ export class WorkWatch {
 
   constructor(options: WorkWatchOptions) {
     this.#options = options
-    this.#newsAt = options.clock.monotonic()
+    this.#newsAt = this.#dueAt = options.clock.monotonic()
   }
 
   start(): void {
@@ -229,6 +235,12 @@ export class WorkWatch {
     const now = clock.monotonic()
     this.#measure(now)
     const work = judgeWork(now, this.#signs, limits)
+    // Nobody looked for a while, and what came meanwhile lies unread: that is no silence yet.
+    if (work.kind !== 'working' && now - this.#dueAt > lateMs && this.#excused !== this.#newsAt) {
+      this.#excused = this.#newsAt
+      this.#lookAgain(now + excuseMs, now)
+      return
+    }
     if (work.kind === 'stalled') {
       const seen = this.#lastSeen(now)
       this.stop()
@@ -258,7 +270,9 @@ export class WorkWatch {
     const { clock } = this.#options
     const wanted = this.#calls.size > 0 ? until - now : Math.min(until - now, this.#sampleMs)
     // Node's timers hold 31 bits of milliseconds, and a silence of weeks may be allowed.
-    this.#cancel = clock.after(Math.min(Math.max(wanted, 1), 2_000_000_000), () => this.#look())
+    const ms = Math.min(Math.max(wanted, 1), 2_000_000_000)
+    this.#dueAt = now + ms
+    this.#cancel = clock.after(ms, () => this.#look())
   }
 
   get #signs(): Signs {
