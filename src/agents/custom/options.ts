@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { messageOf } from '../../domain/error.ts'
+import type { Category } from '../../domain/run/outcome.ts'
 import { Argument, commandLine, Flag, homePath, programOptions } from '../shared/program-options.ts'
 import { checkOptions } from './check-options.ts'
 import { Mapping } from './mapping-schema.ts'
@@ -11,6 +12,28 @@ const Pattern = z
   .max(500)
   .superRefine(checkPattern)
   .refine(hasOneGroup, 'must be a regular expression with one group in round brackets, which is what is meant')
+
+const FailurePattern = z
+  .string()
+  .min(1)
+  .max(500)
+  .superRefine(checkPattern)
+  .refine(
+    (source) => groupsOf(source) <= 1,
+    'may have one group in round brackets, which is the text that names when a limit ends',
+  )
+const forCategory = z.array(FailurePattern).min(1).max(20).optional()
+/** The causes that somebody can declare: what is done about each is the same as for any agent. */
+const FailurePatterns = z.strictObject({
+  usage_limit: forCategory,
+  rate_limited: forCategory,
+  overloaded: forCategory,
+  network: forCategory,
+  auth_failed: forCategory,
+  context_overflow: forCategory,
+  bad_config: forCategory,
+  exit_code: forCategory,
+} satisfies Partial<Record<Category, typeof forCategory>>)
 
 /** As most programs write it. Each puts in the variables by itself, so that no token lies in a file. */
 export const commonServers = JSON.stringify({
@@ -87,6 +110,9 @@ export const CustomOptions = z
       .superRefine(checkPattern)
       .optional()
       .describe('What it prints when it does not know a conversation that it was to go on with.'),
+    failurePatterns: FailurePatterns.optional().describe(
+      'What the last lines of a failed run say when its cause is known, by category; a group in a pattern is the text that names when a limit ends. They come before the patterns that Pawl has for any program; exit_code means an ordinary failure.',
+    ),
     homeFiles: z.record(HomePath, z.string()).optional().describe('Files to put into its home before each start, by path.'),
     toleratedExitCodes: z.array(z.number().int().min(1).max(255)).default([]).describe('Exit codes that count like 0.'),
     versionPattern: Pattern.optional().describe('Finds the version in the first line that it then prints.'),
@@ -108,10 +134,14 @@ function checkPattern(source: string, refuse: z.RefinementCtx): void {
 }
 
 function hasOneGroup(source: string): boolean {
+  return groupsOf(source) === 1
+}
+
+function groupsOf(source: string): number {
   try {
-    return compilePattern(source).groups === 1
+    return compilePattern(source).groups
   } catch {
     // Refused by `checkPattern`, which says why.
-    return true
+    return 1
   }
 }

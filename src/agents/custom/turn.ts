@@ -5,6 +5,7 @@ import { judgeEnding } from '../shared/ending.ts'
 import { readChild } from '../shared/read-child.ts'
 import { createTextFlow, createTextKeeper, type TextKeeper } from '../shared/text.ts'
 import { wholePrompt } from './command.ts'
+import { explained } from './failure.ts'
 import type { CustomOptions } from './options.ts'
 import { readOutput, type Said } from './output.ts'
 import { matchesIn } from './pattern.ts'
@@ -37,9 +38,16 @@ export async function runTurn(child: Child, spec: LaunchSpec<CustomOptions>, tur
   await heard()
   const said = ids ? { ...plain, session: ids.found() } : plain
   const facts = factsOf(said)
-  const bad = judgeEnding(exit, { facts, stderr, good: options.toleratedExitCodes, reason: said.error }) ?? judgeAnswer(said)
-  return isUnknownConversation(spec, bad, { said, stderr }) ? { ...bad, category: 'session_missing' } : bad
+  const ending = judgeEnding(exit, { facts, stderr, good: options.toleratedExitCodes, reason: said.error })
+  const bad = ending ?? judgeAnswer(said)
+  const words = { reason: said.error, stderr: stderr.text(), answer: said.text, exitCode: exit?.code }
+  const verdict = isExplainable(bad, ending) ? explained(bad, words, options) : bad
+  return isUnknownConversation(spec, verdict, { said, stderr }) ? { ...bad, category: 'session_missing' } : verdict
 }
+
+/** A program that was killed, or that printed too much, did not end for a reason of its own. */
+const isExplainable = ({ outcome, category }: Verdict, ending: Verdict | undefined) =>
+  outcome === 'failed' && (ending ? category === 'exit_code' : category !== 'output_limit')
 
 /** Told as soon as it is known, so that a program which is killed in the middle can be gone on with. */
 function tellId(ids: IdFinder | undefined, turn: Turn) {

@@ -24,7 +24,7 @@ export function judgeEnding(
   const last = given.reason ?? lastLine(given.stderr)
   const why = last ? `: ${last}` : ''
   const signal = signalOf(exit)
-  const complaint = complaintOf(given.stderr)
+  const complaint = given.stderr.text().trim()
   const failed = {
     ...facts,
     outcome: 'failed',
@@ -46,15 +46,6 @@ const signalNames = new Map(
 function signalOf(exit: Exit): string | undefined {
   if (exit.code === null) return exit.signal ?? 'an unknown signal'
   return exit.code > 128 ? signalNames.get(exit.code - 128) : undefined
-}
-
-const maxComplaintChars = 4_096
-
-/** The end of it says most. */
-function complaintOf(stderr: TextKeeper): string {
-  const text = stderr.text().trim()
-  if (text.length <= maxComplaintChars) return text
-  return `(${text.length - maxComplaintChars} more characters) … ${text.slice(-maxComplaintChars).toWellFormed()}`
 }
 
 function lastLine(stderr: TextKeeper): string | undefined {

@@ -1,6 +1,7 @@
 import { fp } from '../../base/failpoint.ts'
 import type { Log } from '../../base/log.ts'
 import { type Secret, secretsIn } from '../../domain/base/secret-names.ts'
+import { visible } from '../../domain/base/visible.ts'
 import { messageOf, stackOf } from '../../domain/error.ts'
 import type { FileLimits } from '../../domain/files/limits.ts'
 import { rightsOf } from '../../domain/profile/resolve.ts'
@@ -137,15 +138,7 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const said = await parts.journal.withdraw(run.id)
   // The agent is dead and its result does not count. If nobody else has taken the task meanwhile, it is ours to give back.
   if (isLost(watch)) log.warn('the lease of a run was lost; its result is dropped', { reason: 'lease_lost' })
-  log.info('a run ended', {
-    outcome: end.outcome,
-    category: end.category,
-    detail: end.message,
-    exitCode: end.exitCode,
-    signal: end.signal,
-    stderr: complaint,
-    retryAt: end.retryAt?.toISOString(),
-  })
+  logEnd(log, end, parts.redactor.value(complaint))
   parts.telemetry?.run({ ...spanned(taken), ...spentBy(end), startedAtMs, endedAtMs: parts.clock.now() })
   if (end.outcome !== 'succeeded') log.debug('what a run said last', { text: end.text.slice(0, 200) })
   await fp('outcome.record')
@@ -170,6 +163,31 @@ async function perform(taken: TakenRun, parts: RunParts, watch: Watch, log: Log,
   const { onFound } = parts
   if (isUnexplained)
     void explainFailure({ adapter: parts.adapterNamed(agent.adapter, agent.options), agent, place, log, onFound })
+}
+
+/**
+ * One line for whoever looks after it. A failure is an error, with the end of what the program printed; a limit with a known end is none, since its task only waits.
+ * The complaint is cut when its secrets are hidden: half of one would not be recognised.
+ */
+function logEnd(log: Log, end: Ended, complaint: string | undefined): void {
+  const isError = end.outcome === 'failed' && end.category !== 'usage_limit'
+  log[isError ? 'error' : 'info']('a run ended', {
+    outcome: end.outcome,
+    category: end.category,
+    detail: end.message,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    ...(end.outcome === 'failed' && { stdout: lastOf(end.text, 500) }),
+    stderr: complaint && lastOf(complaint, 2_000),
+    retryAt: end.retryAt?.toISOString(),
+  })
+}
+
+/** The end of a text says most. What cannot be seen is shown, so that nothing in it steers the terminal that a log is read on. */
+function lastOf(text: string, most: number): string {
+  const whole = text.trim()
+  const shown = visible(whole.slice(-most).toWellFormed())
+  return whole.length <= most ? shown : `(${whole.length - most} more characters) … ${shown}`
 }
 
 const spentBy = ({ outcome, category, usage, costUsd }: Ended) => ({
