@@ -35,15 +35,15 @@ const limit = beginning(
   'too many requests',
   String.raw`${subject}(?:usage|spend(?:ing)?|session|plan|message|token|hourly|daily|weekly|monthly|\d+[- ]hour)\s+(?:limit|quota|cap)\b.*\b(?:reached|exceeded|hit|exhausted|used|resets?|again)\b`,
   String.raw`(?:sorry, )?you(?:['’]ve| have)? (?:hit|reached|exceeded|exhausted|used(?: up)?|run out of) (?:your|the|all) .*\b(?:limit|quota|usage|requests)\b`,
-  String.raw`${subject}quota (?:has been |was |is )?(?:exceeded|exhausted|reached|used up)`,
-  String.raw`resource[_ ](?:has been )?exhausted`,
+  `${subject}quota (?:has been |was |is )?(?:exceeded|exhausted|reached|used up)`,
+  `resource[_ ](?:has been )?exhausted`,
   String.raw`${subject}(?:throttled|throttling)\b`,
   exception('ratelimit|toomanyrequests|throttling|resourceexhausted|quotaexceeded'),
 )
 
 const billing = beginning(
-  String.raw`${subject}credit balance (?:is )?too low`,
-  String.raw`insufficient[_ ](?:credits?|balance|funds|quota)`,
+  `${subject}credit balance (?:is )?too low`,
+  `insufficient[_ ](?:credits?|balance|funds|quota)`,
   'payment required',
   ...status('402', 'payment|insufficient'),
 )
@@ -52,8 +52,8 @@ const overload = beginning(
   ...status('503|529', 'service|overloaded|site|temporarily'),
   String.raw`${subject}overloaded(?:_error)?\b`,
   String.raw`${subject}(?:at|over) capacity\b`,
-  String.raw`${subject}service (?:is )?(?:temporarily )?unavailable`,
-  String.raw`${subject}experiencing high (?:demand|load)`,
+  `${subject}service (?:is )?(?:temporarily )?unavailable`,
+  `${subject}experiencing high (?:demand|load)`,
   exception('overloaded|serviceunavailable'),
 )
 
@@ -61,25 +61,25 @@ const login = beginning(
   ...status('401|403', 'unauthori[sz]ed|forbidden|authentication|invalid|permission'),
   String.raw`${subject}unauthori[sz]ed\b`,
   String.raw`(?:invalid_api_key|authentication_error|permission_error)\b`,
-  String.raw`${subject}authentication (?:has )?(?:failed|error|(?:is )?required)`,
+  `${subject}authentication (?:has )?(?:failed|error|(?:is )?required)`,
   String.raw`(?:invalid|incorrect|missing|expired|no|wrong|revoked)\s+(?:\w+\s+)?(?:api[ _-]?key|(?:auth|access|oauth)\w* token|credentials?)\b`,
-  String.raw`${subject}api[ _-]?key (?:is |was |has )?(?:not |invalid|missing|required|expired|incorrect)`,
+  `${subject}api[ _-]?key (?:is |was |has )?(?:not |invalid|missing|required|expired|incorrect)`,
   String.raw`(?:please set |set |missing )?(?:the )?(?:environment variable )?\w+_(?:api_key|token)\b.*\b(?:not|missing|required|unset|undefined)\b`,
   String.raw`(?:you(?:'re| are) )?not (?:logged|signed) in\b`,
   String.raw`(?:you must|you need to|please) (?:be |re-?)?(?:log|sign|logged|signed)[ -]?in\b`,
   'please run .*(?:log ?in|auth)',
-  String.raw`(?:login|log-in|sign-in) (?:is )?(?:required|expired|failed)`,
-  String.raw`${subject}(?:session|token|login|credentials?) (?:has |have |is |are )?(?:expired|invalid|revoked)`,
+  `(?:login|log-in|sign-in) (?:is )?(?:required|expired|failed)`,
+  `${subject}(?:session|token|login|credentials?) (?:has |have |is |are )?(?:expired|invalid|revoked)`,
   exception('authentication|unauthori[sz]ed|permissiondenied|invalidapikey'),
 )
 
 const context = beginning(
   ...status('413', 'payload|request|content|too'),
   'context_length_exceeded',
-  String.raw`${subject}maximum context length`,
+  `${subject}maximum context length`,
   String.raw`${subject}context (?:length|window|size|limit)\b.*\b(?:exceed(?:s|ed)?|full|overflow|too)\b`,
   String.raw`${subject}(?:prompt|input|conversation|messages?|request)s? (?:is |are |was )?(?:too (?:long|large)\b|(?:length )?exceeds?\b.*\b(?:context|tokens?|maximum)\b)`,
-  String.raw`${subject}input token count`,
+  `${subject}input token count`,
   String.raw`.*\bexceeds? (?:the |this |its )?(?:model(?:'s)? )?(?:maximum )?context\b`,
   exception('contextwindow|contextlength|contextoverflow'),
 )
@@ -87,13 +87,13 @@ const context = beginning(
 const connection = beginning(
   String.raw`(?:(?:type)?error: |connect |read |write |getaddrinfo |request to \S+ failed, reason: )*(?:econn(?:refused|reset|aborted)|enotfound|eai_again|etimedout|enetunreach|ehostunreach|und_err_\w+)\b`,
   'fetch failed|socket hang up|getaddrinfo|dial tcp|max retries exceeded|error sending request|httpsconnectionpool',
-  String.raw`${subject}network (?:error|is unreachable|request failed)`,
-  String.raw`${subject}connection (?:was |attempt )?(?:refused|reset|timed out|error|aborted|closed|failed|lost)`,
+  `${subject}network (?:error|is unreachable|request failed)`,
+  `${subject}connection (?:was |attempt )?(?:refused|reset|timed out|error|aborted|closed|failed|lost)`,
   String.raw`(?:could not|couldn't|cannot|can't|unable to|failed to) (?:resolve|connect|reach|look ?up)\b`,
   'temporary failure in name resolution|name or service not known|nodename nor servname|no route to host|no such host',
-  String.raw`dns (?:error|lookup|resolution)`,
+  `dns (?:error|lookup|resolution)`,
   String.raw`(?:tls|ssl)\b.*\bhandshake`,
-  String.raw`(?:post|get) "?https?://.*(?:dial tcp|timeout|refused|no such host|eof)`,
+  `(?:post|get) "?https?://.*(?:dial tcp|timeout|refused|no such host|eof)`,
 )
 const broken = beginning(
   ...status('408|500|502|504', 'internal|bad|gateway|request'),

@@ -13,6 +13,22 @@ test('a well-known model has a price for each kind of token, whoever provides it
   expect(prices.of('gpt-5.1-codex')?.input).toBe(1.25)
 })
 
+test('a price that was found by a wide pattern alone is known to be a guess', () => {
+  const prices = createPrices({ 'mine*': { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } }, modelPrices)
+  for (const known of [
+    'claude-sonnet-4-5',
+    'claude-sonnet-4-5-20250929',
+    'anthropic/claude-haiku-4-5@20251001',
+    'gpt-5',
+    'o3-2025-04-16',
+  ])
+    expect([known, prices.guessedFrom(known)]).toEqual([known, undefined])
+  expect(prices.guessedFrom('claude-sonnet-4-9')).toBe('claude-sonnet-4*')
+  expect(prices.guessedFrom('gpt-5.9-codex')).toBe('gpt-5*')
+  expect(prices.guessedFrom('claude-opus-4-7')).toBe('claude-opus-4*')
+  for (const unknown of ['a-model', 'mine-9']) expect(prices.guessedFrom(unknown)).toBeUndefined()
+})
+
 test('what the program itself says it cost counts', () => {
   expect(createPrices({}, modelPrices).cost('claude-sonnet-4-5', million, 0.5)).toEqual({
     usd: 0.5,
@@ -75,6 +91,13 @@ test('no usage costs more than the worst of as many tokens', () => {
       expect(prices.cost(model, { ...usage, ...hour }).countedUsd).toBeLessThanOrEqual(worst)
     }
   }
+})
+
+test('what nothing keeps for an hour is not counted as if it were', () => {
+  const prices = createPrices({}, modelPrices)
+  const worst = (isKeptForHour?: boolean) =>
+    prices.worst('claude-sonnet-4-5', { inputTokens: 1e5, outputTokens: 0, isKeptForHour }).countedUsd
+  expect([worst(), worst(true), worst(false)]).toEqual([0.6, 0.6, 0.375])
 })
 
 test('a call into which very much goes has another price for all of it', () => {

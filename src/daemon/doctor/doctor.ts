@@ -7,6 +7,7 @@ import { agents } from './agents.ts'
 import { daemon, limits, runs, schedules } from './daemon.ts'
 import { database, disk, home, walls } from './machine.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { prices } from './prices.ts'
 import { notifications, providers, settings } from './settings.ts'
 
 export type { DoctorReport, Finding } from '../../domain/view/doctor.ts'
@@ -30,6 +31,7 @@ export async function inspect(config: Config, onFinding: (finding: Finding) => v
     ['schedules', () => schedules(config)],
     ['limits', () => limits(config)],
     ['settings', () => settings(config)],
+    ['prices', async () => prices(config)],
   ]
   const several: [string, () => Promise<Finding[]>][] = [
     ...single.map(([name, look]): [string, () => Promise<Finding[]>] => [name, async () => [{ name, ...(await look()) }]]),

@@ -61,11 +61,17 @@ export interface Prices {
   readonly origin: PriceOrigin | undefined
   /** Undefined if nobody knows it. */
   of(model: string | undefined): Price | undefined
+  /** The pattern by which the listed price of a model was found that no name of its own has: the price of a relative, perhaps. */
+  guessedFrom(model: string): string | undefined
   cost(model: string | undefined, usage: CallUsage, reportedUsd?: number): Cost
   /** The most that a call can cost: every token in the dearest way in which it can be counted. */
   worst(
     model: string | undefined,
-    call: Pick<CallUsage, 'pieces'> & { readonly inputTokens: number; readonly outputTokens: number },
+    call: Pick<CallUsage, 'pieces'> & {
+      readonly inputTokens: number
+      readonly outputTokens: number
+      readonly isKeptForHour?: boolean | undefined
+    },
   ): Cost
 }
 
@@ -91,10 +97,10 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
   const feeOf = (piece: string) => most((price) => price.pieces?.[piece] ?? 0)
   const feesOf = (pieces: CallUsage['pieces'] = {}, found: Price | undefined) =>
     Object.entries(pieces).reduce((sum, [piece, count]) => sum + count * (found?.pieces?.[piece] ?? feeOf(piece)), 0)
-  const search = (model: string) => {
+  const entryOf = (model: string) => {
     for (const table of tables) {
       const found = table.find(({ pattern }) => modelFits(pattern, model))
-      if (found) return found.price
+      if (found) return found
     }
     return undefined
   }
@@ -103,7 +109,7 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
   const find = (model: string | undefined) => {
     if (model === undefined) return undefined
     if (searched.has(model)) return searched.get(model)
-    const price = search(model)
+    const price = entryOf(model)?.price
     if (searched.size < mostSearched) searched.set(model, price)
     return price
   }
@@ -113,6 +119,11 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
     all: [...entries(own, true), ...entries(listed, false)],
     origin,
     of: find,
+    guessedFrom(model) {
+      const found = entryOf(model)
+      if (!found || Object.hasOwn(own, found.pattern) || isNamed(found.pattern, model)) return undefined
+      return found.pattern
+    },
     cost(model, usage, reportedUsd) {
       if (reportedUsd !== undefined) return { usd: reportedUsd, countedUsd: reportedUsd, known: 'reported' }
       const found = find(model)
@@ -122,10 +133,10 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
       const countedUsd = tokensUsd + feesOf(usage.pieces, found)
       return isKnown ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
     },
-    worst(model, { inputTokens, outputTokens, pieces }) {
+    worst(model, { inputTokens, outputTokens, pieces, isKeptForHour = true }) {
       const found = find(model)
       const price = priceFor(inputTokens, found ?? dearest)
-      const input = Math.max(price.input, price.cacheRead, price.cacheWrite, hourWrite(price))
+      const input = Math.max(price.input, price.cacheRead, price.cacheWrite, isKeptForHour ? hourWrite(price) : 0)
       const tokensUsd = (inputTokens * input + outputTokens * Math.max(price.output, reasoning(price))) / 1e6
       const countedUsd = tokensUsd + feesOf(pieces, found)
       return found ? { usd: countedUsd, countedUsd, known: 'priced' } : { usd: null, countedUsd, known: 'unknown' }
@@ -134,6 +145,14 @@ export function createPrices(own: PriceList, listed: PriceList, origin?: PriceOr
 }
 
 const mostSearched = 1_000
+
+/** Makers put dates and the like behind the name of one and the same model. */
+const sameModel = /^[-@:]?(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|preview)?$/
+function isNamed(pattern: string, model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  const stem = pattern.toLowerCase().replace(/\*$/, '')
+  return name.startsWith(stem) && sameModel.test(name.slice(stem.length))
+}
 
 const hourWrite = (price: Omit<Price, 'long'>) => price.cacheWriteHour ?? price.cacheWrite
 const reasoning = (price: Omit<Price, 'long'>) => price.reasoning ?? price.output

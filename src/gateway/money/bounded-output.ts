@@ -4,64 +4,91 @@ import type { JsonObject, ModelRequest } from '../wires/model-request.ts'
 import type { WireName } from '../wires/wire.ts'
 
 /** Shorter answers than this are of little use to an agent. */
-const leastTokens = 8_192
+export const leastTokens = 4_096
 /** What must be left to say after all that may be thought. */
-const leastSaid = 4_096
+const leastSaid = 2_048
 
 /**
  * How few tokens an answer may be bounded to where money runs short. Undefined where the request does not let us say it: agents ask for far more output than they
- * use, and what is left of a budget would lie idle if all of that had to fit.
+ * use, and for far more thinking, and what is left of a budget would lie idle if all of that had to fit.
  */
 export function leastOutput(wire: WireName, body: JsonObject): number | undefined {
   if (Number(body.n ?? 1) !== 1) return undefined
-  // Which of its two names a server takes is not known where neither is given.
-  if (wire === 'openai-chat') return chatBounds.some((name) => typeof body[name] === 'number') ? leastTokens : undefined
-  if (wire === 'anthropic') return leastBehind(fieldsOf(body.thinking).budget_tokens)
   if (wire !== 'gemini') return leastTokens
   const config = fieldsOf(body.generationConfig ?? body.generation_config)
-  if (Number(config.candidateCount ?? config.candidate_count ?? 1) !== 1) return undefined
-  const thinking = fieldsOf(config.thinkingConfig ?? config.thinking_config)
-  return leastBehind(thinking.thinkingBudget ?? thinking.thinking_budget)
+  return Number(config.candidateCount ?? config.candidate_count ?? 1) === 1 ? leastTokens : undefined
 }
 
-/** The same for a request that is written anew in another format. */
-export const leastOutputOf = ({ thinking }: ModelRequest): number => leastBehind(thinking?.budgetTokens)
+/** How much may be thought within an answer of so many tokens. Providers refuse a bound that leaves nothing to say. */
+const thoughtWithin = (tokens: number) => tokens - leastSaid
 
-const leastBehind = (thought: unknown) => Math.max(leastTokens, (typeof thought === 'number' ? thought : 0) + leastSaid)
+/** What formats that know no such word take for one. */
+const thoughtFor: Readonly<Record<string, number>> = { medium: 8_192, high: 24_576 }
 
-const chatBounds = ['max_tokens', 'max_completion_tokens']
+/** What is asked of a provider of another format when its answer is bounded. */
+export function boundRequest(request: ModelRequest, tokens: number): ModelRequest {
+  const { thinking } = request
+  const wanted = thinking?.budgetTokens ?? thoughtFor[thinking?.effort ?? '']
+  if (wanted === undefined) return { ...request, maxOutputTokens: tokens }
+  const budgetTokens = Math.min(wanted, thoughtWithin(tokens))
+  return { ...request, maxOutputTokens: tokens, thinking: { ...thinking, budgetTokens } }
+}
 
 interface Bound {
   /** In the order in which they are preferred, where none is given. */
   readonly names: readonly string[]
   /** The object in which they stand, where not in the request itself. */
   readonly inside?: readonly string[]
+  /** Where it says how much may be thought, beside the names: an object, and numbers in it. */
+  readonly thinking?: { readonly inside: readonly string[]; readonly names: readonly string[] }
 }
 
 const boundOf: Readonly<Record<WireName, Bound>> = {
-  anthropic: { names: ['max_tokens'] },
-  'openai-chat': { names: chatBounds },
+  anthropic: { names: ['max_tokens'], thinking: { inside: ['thinking'], names: ['budget_tokens'] } },
+  'openai-chat': { names: ['max_tokens', 'max_completion_tokens'] },
+  // Here, and in Chat Completions, what is thought is a part of the answer that no number of its own bounds.
   'openai-responses': { names: ['max_output_tokens'] },
-  gemini: { names: ['maxOutputTokens', 'max_output_tokens'], inside: ['generationConfig', 'generation_config'] },
+  gemini: {
+    names: ['maxOutputTokens', 'max_output_tokens'],
+    inside: ['generationConfig', 'generation_config'],
+    thinking: { inside: ['thinkingConfig', 'thinking_config'], names: ['thinkingBudget', 'thinking_budget'] },
+  },
   ollama: { names: ['num_predict'], inside: ['options'] },
 }
 
-/** The same request for an answer of no more than so many tokens; only for one that `leastOutput` has a number for. */
-export function boundOutput(bytes: Buffer, wire: WireName, tokens: number): Buffer {
-  const { names, inside } = boundOf[wire]
-  const bound = `"${names[0]}":${tokens}`
-  if (!inside) return edited(bytes, bounding(bytes, names, tokens, objectStart(bytes)))
+/** OpenAI's own models that think refuse the older name, and many other servers know no other. */
+const takesNewName = (model: string) => /(?:^|\/)(?:gpt-5|o\d)/.test(model)
+
+/** The same request for an answer of no more than so many tokens, thoughts included; only for one that `leastOutput` has a number for. */
+export function boundOutput(bytes: Buffer, wire: WireName, tokens: number, model: string): Buffer {
+  const bound = boundOf[wire]
+  const names = wire === 'openai-chat' && takesNewName(model) ? bound.names.toReversed() : bound.names
+  const { inside } = bound
+  if (!inside) return edited(bytes, bounding(bytes, { ...bound, names }, tokens, objectStart(bytes)))
   const [config] = membersOf(bytes, plain(inside))
-  if (!config) return edited(bytes, [added(bytes, objectStart(bytes), `"${inside[0]}":{${bound}}`)])
-  if (bytes[config.start] !== openBrace) return edited(bytes, [{ ...config, text: `{${bound}}` }])
-  return edited(bytes, bounding(bytes, names, tokens, config.start))
+  const member = `"${names[0]}":${tokens}`
+  if (!config) return edited(bytes, [added(bytes, objectStart(bytes), `"${inside[0]}":{${member}}`)])
+  if (bytes[config.start] !== openBrace) return edited(bytes, [{ ...config, text: `{${member}}` }])
+  return edited(bytes, bounding(bytes, bound, tokens, config.start))
 }
 
-function bounding(bytes: Buffer, names: readonly string[], tokens: number, at: number): Edit[] {
+function bounding(bytes: Buffer, { names, thinking }: Bound, tokens: number, at: number): Edit[] {
   const given = membersOf(bytes, plain(names), at)
-  if (given.length === 0) return [added(bytes, at, `"${names[0]}":${tokens}`)]
-  return given.map(({ start, end }) => ({ start, end, text: String(tokens) }))
+  const edits =
+    given.length === 0
+      ? [added(bytes, at, `"${names[0]}":${tokens}`)]
+      : given.map(({ start, end }) => ({ start, end, text: String(tokens) }))
+  if (!thinking) return edits
+  const thoughts = membersOf(bytes, plain(thinking.inside), at)
+    .filter(({ start }) => bytes[start] === openBrace)
+    .flatMap(({ start }) => membersOf(bytes, plain(thinking.names), start))
+    .filter(({ start, end }) => mayThinkMore(bytes.toString('utf8', start, end), thoughtWithin(tokens)))
+    .map(({ start, end }) => ({ start, end, text: String(thoughtWithin(tokens)) }))
+  return [...edits, ...thoughts].sort((one, other) => one.start - other.start)
 }
+
+/** A negative number leaves it to the model. */
+const mayThinkMore = (given: string, most: number) => Number(given) > most || Number(given) < 0
 
 /** As the first member of the object whose brace is there. */
 function added(bytes: Buffer, at: number, member: string): Edit {

@@ -108,6 +108,13 @@ describe('what a request may come to', () => {
     expect(worstCase(body, {}, { ...head, maxOutputTokens: -1 }, route).outputTokens).toBe(32_000)
   })
 
+  it('is kept for an hour only if it says so, however that is written', () => {
+    const cached = (ttl: string) => Buffer.from(`{"system":[{"type":"text","cache_control":{"type":"ephemeral"${ttl}}}]}`)
+    const isKept = (ttl: string) => worstCase(cached(ttl), {}, { model: 'm', streams: true }, route).isKeptForHour
+    for (const ttl of ['', ',"ttl":"5m"']) expect(isKept(ttl)).toBe(false)
+    for (const ttl of [',"ttl":"1h"', ',"ttl": "\\u0031h"', ',"ttl":"1\\u0068"']) expect(isKept(ttl)).toBe(true)
+  })
+
   it('counts a conversation that the provider keeps as a long one', () => {
     expect(worst(bodyOf('x', { previous_response_id: 'resp_1' })).inputTokens).toBeGreaterThan(200_000)
   })

@@ -16,8 +16,12 @@ export function worstCase(bytes: Buffer, body: JsonObject, head: RequestHead, ro
     route,
     inputTokens: Math.ceil(most) + images * tokensPerImage + unseenTokens(body, files),
     outputTokens: outputTokens(body, head, route),
+    isKeptForHour: hourWords.some((word) => bytes.includes(word)),
   }
 }
+
+/** How a request says that the provider is to keep it for an hour, which costs more; each of the two signs can be written as its number. */
+const hourWords = ['"1h"', '\\u0031', '\\u0068']
 
 /** About how many tokens go in, for providers that do not count. */
 export function inputTokens(bytes: Buffer, body: JsonObject): number {

@@ -14,6 +14,8 @@ export interface WorstCase {
   readonly outputTokens: number
   /** So few would do where no more fit, if the answer is bounded to them. Undefined: all of them, or none. */
   readonly leastOutputTokens?: number | undefined
+  /** False: what goes in is kept for no longer than usual. Undefined: nobody knows. */
+  readonly isKeptForHour?: boolean | undefined
   /** The most of what is paid by the piece, by the provider's name for it. */
   readonly pieces?: Readonly<Record<string, number>> | undefined
   /** How many times the listed price is paid for it; once if left out. */

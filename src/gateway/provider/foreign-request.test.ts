@@ -87,7 +87,7 @@ describe('near a cap', () => {
     const { say, sent, stage } = await staged(wire, () => ({}), { grants })
     await say('/v1/messages', { model: 'fast', max_tokens: 64_000, messages })
     expect(bound(sent())).toBe(9_000)
-    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 64_000, leastOutputTokens: 8_192 }])
+    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 64_000, leastOutputTokens: 4_096 }])
   })
 })
 

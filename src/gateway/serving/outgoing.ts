@@ -1,7 +1,7 @@
 import { invalid } from '../../domain/error.ts'
 import { outgoing, type RawHeaders } from '../base/headers.ts'
 import type { Route } from '../base/route.ts'
-import { boundOutput, leastOutput, leastOutputOf } from '../money/bounded-output.ts'
+import { boundOutput, boundRequest, leastOutput, leastTokens } from '../money/bounded-output.ts'
 import { modelEdits } from '../provider/decisive-fields.ts'
 import { withOwnSeals } from '../provider/own-seals.ts'
 import { withoutServerTools } from '../provider/server-tools.ts'
@@ -81,7 +81,7 @@ function passed({ route, wire, key, authorization }: To, call: Call, payload: Pa
     body: sent,
     hidesUsage,
     leastOutputTokens: leastOutput(wire.name, body),
-    bounded: (tokens) => boundOutput(sent, wire.name, tokens),
+    bounded: (tokens) => boundOutput(sent, wire.name, tokens, route.target),
   }
 }
 
@@ -114,9 +114,8 @@ function translated({ route, wire, key, authorization }: To, call: Call, { body 
     // As the client asked: by the tools it is known how their calls are written.
     foreign: { request: { ...asked, messages: [] }, clientName },
     hidesUsage: false,
-    leastOutputTokens: leastOutputOf(request),
-    bounded: (tokens) =>
-      Buffer.from(JSON.stringify(wire.writeRequest({ ...request, maxOutputTokens: tokens }, route.target).body)),
+    leastOutputTokens: leastTokens,
+    bounded: (tokens) => Buffer.from(JSON.stringify(wire.writeRequest(boundRequest(request, tokens), route.target).body)),
   }
 }
 

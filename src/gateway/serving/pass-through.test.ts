@@ -47,8 +47,8 @@ describe('a request in the format of its provider', () => {
     closers.push(stage.close)
     const body = '{ "model":"fast", "max_tokens": 128000, "messages":[] }'
     expect((await ask(`${stage.url}/v1/messages`, { body })).status).toBe(200)
-    expect(maker.seen[0]!.body.toString()).toBe(body.replace('128000', '8200'))
-    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 128_000, leastOutputTokens: 8_192 }])
+    expect(maker.seen[0]!.body.toString()).toBe(body.replace('128000', '4104'))
+    expect(stage.ledger.reserved).toMatchObject([{ outputTokens: 128_000, leastOutputTokens: 4_096 }])
   })
 
   it('arrives byte for byte but for the name of the model', async () => {
