@@ -305,6 +305,11 @@ export interface ModelUse {
   readonly suffix?: string | undefined
   /** Which of the login's variables hold a key that anybody may use in its place. What the others hold, such as a token of a subscription, is for the program alone. */
   readonly keys: readonly string[]
+  /**
+   * The most tokens that Pawl counts for its first request beside the prompt, as it was measured with the real program, and the cheapest model of its maker, for agents that
+   * name none. Undefined where nobody has measured it.
+   */
+  readonly firstRequest?: { readonly mostTokens: number; readonly cheapestModel: string } | undefined
   /** What its endpoint serves is paid for by nobody. */
   readonly isFree?: boolean | undefined
   /** It asks again by itself, for minutes and unseen, and cannot be told not to. The gateway then gives it no reason to: whether to try again is our decision. */

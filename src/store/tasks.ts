@@ -41,6 +41,8 @@ export interface TaskToInsert {
   readonly attended: boolean
   readonly boundTo: string | null
   readonly at: Date
+  /** What whoever asks for it should know at once; told with its first event. */
+  readonly warning?: string | undefined
   /** Who asks for it; the owner of the home if left out. */
   readonly user?: string | undefined
   readonly audit?: AuditEntry | undefined
@@ -58,7 +60,10 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
   const row = newRow(task)
   const { dependsOn = [], waitsFor = [] } = task
   const files = task.spec?.attachments ?? []
-  const made = { agent: task.agent.name, priority: task.priority, workspace: task.workspace }
+  const made = {
+    ...{ agent: task.agent.name, priority: task.priority, workspace: task.workspace },
+    ...(task.warning === undefined ? {} : { warning: task.warning }),
+  }
   const first =
     row.state === 'queued'
       ? { type: 'task.queued', data: jsonText(made) }

@@ -239,3 +239,18 @@ it('a task whose tries come to the same end three times waits for somebody, who 
   await writeFile(join(task.workspace, 'proof'), '')
   expect(await again(task.id, { by: 'test', fresh: false })).toMatchObject({ state: 'completed' })
 }, 60_000)
+
+it('a budget that is too small for one request is told of when the task is made', async () => {
+  const made = async (usd: number) => {
+    const agentConfig = agent({ model: 'claude-sonnet-4-5', budget: { usd } })
+    const { gateway: _, ...served } = agentConfig
+    const { task } = await daemon.runtime.createTask({ prompt: 'go', agentConfig: served }, { by: 'test' })
+    await daemon.runtime.cancelTask(task.id, { now: true, by: 'test' })
+    return (await daemon.runtime.readEvents(task.id, { after: 0, limit: 1 }))[0]
+  }
+  expect(await made(0.01)).toMatchObject({
+    type: 'task.queued',
+    data: { warning: expect.stringMatching(/^The first request of claude-sonnet-4-5 can cost about .* Use --budget-usd/) },
+  })
+  expect((await made(5))?.data).not.toHaveProperty('warning')
+})

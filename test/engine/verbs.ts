@@ -1,6 +1,7 @@
 import { adapterNamed } from '../../src/agents/index.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
+import { createPrices } from '../../src/domain/money/prices.ts'
 import { defaultQuestions } from '../../src/domain/question/settings.ts'
 import type { NewTask } from '../../src/domain/view/view.ts'
 import { createAudit } from '../../src/engine/auth/audit.ts'
@@ -31,6 +32,8 @@ export async function makeVerbs(
     questions: { ...defaultQuestions, mayAnswer: options.mayAnswer },
     defaultAgent: async () => agents[0]!.name,
     probe: async () => ({ installed: true, healthy: true, detail: 'ok' }),
+    prices: createPrices({}, {}),
+    environment: () => ({}),
     boundTo: null,
     maxQueued: 100_000,
     sharedWorkspaces: [],

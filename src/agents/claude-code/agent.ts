@@ -36,7 +36,12 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   builtin: { name: 'claude', options: ClaudeCodeOptions.parse({}) },
   sessions,
   login,
-  models: () => ({ wire: 'anthropic', endpoint: 'https://api.anthropic.com', keys: ['ANTHROPIC_API_KEY'] }),
+  models: () => ({
+    wire: 'anthropic',
+    endpoint: 'https://api.anthropic.com',
+    keys: ['ANTHROPIC_API_KEY'],
+    firstRequest: { mostTokens: 46_000, cheapestModel: 'claude-haiku-4-5' },
+  }),
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,
   ownTools,

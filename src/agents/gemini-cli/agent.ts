@@ -35,7 +35,12 @@ export const geminiCli: Adapter<GeminiCliOptions> = {
   builtin: { name: 'gemini', options: GeminiCliOptions.parse({}) },
   sessions: sessionFiles,
   login,
-  models: () => ({ wire: 'gemini', endpoint: ownEndpoint, keys: login.variables }),
+  models: () => ({
+    wire: 'gemini',
+    endpoint: ownEndpoint,
+    keys: login.variables,
+    firstRequest: { mostTokens: 22_000, cheapestModel: 'gemini-2.5-flash' },
+  }),
   hosts: ['generativelanguage.googleapis.com:443', 'cloudcode-pa.googleapis.com:443', 'oauth2.googleapis.com:443'],
   codePaths,
   ownTools,

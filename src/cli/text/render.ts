@@ -54,9 +54,9 @@ type Renderers = { [T in EventType]: (event: Extract<Event, { type: T }>) => str
 
 // A new event type does not compile until it has a line here.
 const lines = {
-  'task.queued': ({ data }) => `queued for ${oneLine(data.agent)} in ${oneLine(data.workspace)}`,
+  'task.queued': ({ data }) => `queued for ${oneLine(data.agent)} in ${oneLine(data.workspace)}${warned(data.warning)}`,
   'task.created': ({ data }) =>
-    `accepted for ${oneLine(data.agent)} in ${oneLine(data.workspace)}; waits for ${list(data.waitsFor)}`,
+    `accepted for ${oneLine(data.agent)} in ${oneLine(data.workspace)}; waits for ${list(data.waitsFor)}${warned(data.warning)}`,
   'task.edited': ({ data }) => `changed by ${oneLine(data.by)}`,
   'task.requeued': ({ data }) => `${requeued[data.why] ?? oneLine(data.why)}${detail(data.detail)}`,
   'task.cancel_requested': ({ data }) => `${oneLine(data.by)} asked to stop${data.now ? ' at once' : ''}`,
@@ -176,6 +176,7 @@ function formatTotals({ runs, durationMs, usage, costUsd, known }: Totals): stri
   return parts.join(', ')
 }
 
+const warned = (text: string | undefined) => (text ? `; warning: ${oneLine(text)}` : '')
 const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
 
 /** The part of a tool's input that tells most: a single text as it is, anything else as JSON. */

@@ -133,6 +133,8 @@ export class RunScreen {
   /** By the first line, by the summary at the end, or by the question as it is put to the person. */
   #isSaidElsewhere(event: Event): boolean {
     switch (event.type) {
+      case 'task.queued':
+        return event.data.warning === undefined
       case 'run.ended':
         return event.data.outcome === 'succeeded' || event.data.outcome === 'blocked'
       case 'question.asked':
@@ -182,7 +184,6 @@ const away = 'the daemon is away; waiting for it'
 const squeezed = (text: string) => text.replace(/\s+/g, '')
 
 const unshown: ReadonlySet<Event['type']> = new Set([
-  'task.queued',
   'task.completed',
   'task.review',
   'task.failed',

@@ -16,10 +16,18 @@ const totals = Totals.optional()
  */
 export const eventData = {
   'task.queued': z
-    .object({ agent: z.string(), priority: z.number(), workspace: z.string() })
-    .describe('The task was accepted and is durable.'),
+    .object({ agent: z.string(), priority: z.number(), workspace: z.string(), warning: z.string().optional() })
+    .describe(
+      'The task was accepted and is durable. `warning` says why it may come to nothing, such as a budget that is too small.',
+    ),
   'task.created': z
-    .object({ agent: z.string(), priority: z.number(), workspace: z.string(), waitsFor: z.array(TaskId) })
+    .object({
+      agent: z.string(),
+      priority: z.number(),
+      workspace: z.string(),
+      waitsFor: z.array(TaskId),
+      warning: z.string().optional(),
+    })
     .describe('The task was accepted and is durable; it is queued when the tasks it waits for are completed.'),
   'task.edited': z
     .object({

@@ -18,6 +18,7 @@ import { assertMayAsk } from '../../engine/auth/may-ask.ts'
 import { assertMayCheck, assertMayDecide } from '../../engine/auth/may-decide.ts'
 import { translateDbErrors } from '../../engine/base/translate-db-errors.ts'
 import { firstListeners as listenersOf } from '../../engine/delivery/listeners/make.ts'
+import { smallBudget } from '../../engine/money/small-budget.ts'
 import { assertSchema } from '../../engine/run/structured-output.ts'
 import { assertQueueHasRoom, withinQuota } from '../../engine/tasks/quota.ts'
 import { assertRelatable, relate } from '../../engine/tasks/relate.ts'
@@ -76,6 +77,7 @@ type Checked = Omit<tasks.TaskToInsert, 'idempotency' | 'dependsOn' | 'waitsFor'
 /** Checks tasks whole before anything of them is written, then writes each in one statement. */
 export function taskCreator(parts: TaskCreatorParts): TaskCreator {
   const { db, clock } = parts
+  const adapterOf = ({ adapter, options }: ResolvedAgent) => parts.adapterNamed(adapter, options)
   const assertTaking = onceASecond(clock, async () => {
     await parts.assertRoom()
     await translateDbErrors(() => assertQueueHasRoom(db, parts.maxQueued))
@@ -173,13 +175,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     if (input.outputSchema) await assertSchema(input.outputSchema)
     for (const one of [agent, ...failover]) {
       const health = await assertInstalled(one, workspace.isOwn ? undefined : workspace.path)
-      if (hasWishes(input))
-        assertAble(
-          parts.adapterNamed(one.adapter, one.options),
-          one,
-          { ...input, contextDirs },
-          { workspace: workspace.path, health },
-        )
+      if (hasWishes(input)) assertAble(adapterOf(one), one, { ...input, contextDirs }, { workspace: workspace.path, health })
     }
     const role = input.role ?? agent.role
     if (role !== undefined) await assertRole(parts.home, role)
@@ -191,6 +187,8 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     const priority = input.priority ?? 0
     return {
       id,
+      // What is answered from a recording costs nothing.
+      warning: origin.replay ? undefined : await smallBudget({ ...parts, agent, adapter: adapterOf(agent), prompt }),
       session: { id: session?.id ?? newId('session', clock.now()), isNew: session === undefined },
       agent,
       account: accountOf(agent),

@@ -2,6 +2,7 @@ import type { Adapter } from '../../../agents/port.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { ResolvedAgent } from '../../../domain/agent/agent-config.ts'
 import type { FileLimits } from '../../../domain/files/limits.ts'
+import type { Prices } from '../../../domain/money/prices.ts'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import type { MountBase, ProfileMount } from '../../../domain/profile/profile.ts'
 import type { Ground, UserProfiles } from '../../../domain/profile/resolve.ts'
@@ -26,6 +27,9 @@ export interface TaskCreatorParts {
   readonly questions?: QuestionSettings
   readonly defaultAgent: () => Promise<string>
   readonly probe: Probe
+  /** What models cost and where keys may be, so that a budget that is too small can be told of. */
+  readonly prices: Prices
+  readonly environment: (names: readonly string[]) => Record<string, string>
   /** Tasks made here are kept for this process alone while it lives: one-shots run their own task and nobody else's. */
   readonly boundTo: string | null
   readonly maxQueued: number
