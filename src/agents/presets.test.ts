@@ -21,6 +21,34 @@ test.each(presets)(
   },
 )
 
+test('a preset whose program asks several makers is pointed at the gateway with the key of one of them only', () => {
+  const servedAt = 'http://127.0.0.1:1/model'
+  const made = (name: string, baseUrl?: string) => {
+    const { adapter, options } = presets.find((preset) => preset.name === name)!
+    const kind = adapterNamed(adapter, options)
+    const use = kind.models?.(kind.options.parse(options))
+    const url = baseUrl && `${baseUrl}${use?.suffix ?? ''}`
+    return { use, ...kind.command({ ...launch, options: kind.options.parse(options), model: 'gpt-5', baseUrl: url }) }
+  }
+  expect(made('aider', servedAt)).toMatchObject({
+    use: { wire: 'openai-chat', keys: ['OPENAI_API_KEY'] },
+    env: { OPENAI_API_BASE: `${servedAt}/v1` },
+    args: expect.arrayContaining(['--model=openai/gpt-5']),
+  })
+  expect(made('aider')).toMatchObject({ env: {}, args: expect.arrayContaining(['--model=gpt-5']) })
+  expect(made('goose', servedAt)).toMatchObject({
+    use: { wire: 'openai-chat', keys: ['OPENAI_API_KEY'] },
+    env: { OPENAI_HOST: `${servedAt}/` },
+    args: expect.arrayContaining(['--model=gpt-5']),
+  })
+})
+
+test('patterns of failures can be declared beside every preset', () => {
+  const failurePatterns = { usage_limit: ['^out of gas'], auth_failed: ['^who are you'] }
+  for (const { adapter, options } of presets)
+    expect(adapterNamed(adapter).options.parse({ ...options, failurePatterns })).toMatchObject({ failurePatterns })
+})
+
 test('no preset has the name of another agent', () => {
   const names = [
     ...adapters.flatMap(({ name, builtin }) => [name, ...(builtin && builtin.name !== name ? [builtin.name] : [])]),

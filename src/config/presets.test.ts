@@ -41,6 +41,17 @@ test('an agent of a preset has what the preset says and what its entry adds, and
   expect(rows['agents.mine.adapter']).toEqual(['preset qwen-code', 'custom'])
 })
 
+test('the words by which a program says why it failed can be added to a preset, strictly', async () => {
+  machine.write(
+    machine.homeFile,
+    'agents:\n  mine:\n    preset: goose\n    failurePatterns:\n      usage_limit: ["^no more honks until (.+)"]\n',
+  )
+  const failurePatterns = { usage_limit: ['^no more honks until (.+)'] }
+  expect(findAgent(await machine.load(known), 'mine')).toMatchObject({ preset: 'goose', options: { failurePatterns } })
+  machine.write(machine.homeFile, 'agents:\n  mine: {preset: goose, failurePatterns: {weather: ["^rain"]}}\n')
+  await expect(machine.load(known)).rejects.toThrow(/weather/)
+})
+
 test('what is said of a preset by its own name is added to it, and another program under that name has nothing of it', async () => {
   machine.write(
     machine.homeFile,

@@ -121,6 +121,30 @@ describe('a plain script as the agent', () => {
     expect(categoriesOf(task)).toEqual(['usage_limit', null])
   }, 40_000)
 
+  it('with keys of several makers asks through the gateway with the key of its format, and past it with another', async () => {
+    const show =
+      'cat > prompt; echo "$OPENAI_API_BASE ${#OPENAI_API_KEY} ${#OTHER_API_KEY}" | sed "s|http://[^/]*|here|"; echo "$@"'
+    const seen = async (set: Record<string, string>) => {
+      const { task } = await finish('true', 'true', 'true', {
+        model: 'gpt-5',
+        options: {
+          command: ['/bin/sh', '-c', show, 'agent'],
+          modelFlag: '--model',
+          wire: 'openai-chat',
+          keys: ['OPENAI_API_KEY', 'OTHER_API_KEY'],
+          wireKeys: ['OPENAI_API_KEY'],
+          baseUrlVariable: 'OPENAI_API_BASE',
+          modelPrefix: 'openai/',
+        },
+        env: { pass: [], set },
+      })
+      return task.result?.text
+    }
+    const key = 'key-0123456789-of-one-maker'
+    expect(await seen({ OTHER_API_KEY: key })).toBe(` 0 ${key.length}\n--model=gpt-5`.trim())
+    expect(await seen({ OPENAI_API_KEY: key })).toMatch(/^here\/model\/v1 \d+ 0\n--model=openai\/gpt-5$/)
+  })
+
   it('that fails is an error in the log, with its code and the end of what it printed, made harmless', async () => {
     const key = 'sk-0123456789-of-this-agent'
     const { id, task } = await finish(

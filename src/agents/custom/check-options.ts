@@ -7,6 +7,7 @@ export function checkOptions(options: CustomOptions, refuse: z.RefinementCtx): v
   const say = (path: string, message: string) => refuse.addIssue({ code: 'custom', path: [path], message })
   if (options.command[0] === '') say('command', 'the program has no name')
   checkProgram(options, refuse)
+  checkModel(options, say)
   checkPrompt(options, say)
   checkOutput(options, say)
   checkSystemPrompt(options, say)
@@ -19,6 +20,16 @@ export function checkOptions(options: CustomOptions, refuse: z.RefinementCtx): v
     say('versionPattern', 'versionPattern is used with versionArgs only')
   if ([options.modelFlag, options.modelArg || undefined].filter((way) => way !== undefined).length > 1)
     say('modelArg', 'the model is given by modelFlag or as an argument, not both')
+}
+
+function checkModel({ wire, wireKeys, keys, baseUrlPath, modelPrefix, baseUrlVariable }: CustomOptions, say: Say): void {
+  if (wireKeys && wire === undefined) say('wireKeys', 'wireKeys says which keys are for wire; name wire')
+  // Its place is where the program finds the token of the gateway.
+  if (wireKeys && wireKeys[0] !== keys[0]) say('wireKeys', 'the first of wireKeys must be the first of keys')
+  if (wireKeys?.some((key) => !keys.includes(key))) say('wireKeys', 'each of wireKeys must be one of keys')
+  if (baseUrlPath !== undefined && wire === undefined) say('baseUrlPath', 'baseUrlPath is used with wire only')
+  if (modelPrefix !== undefined && baseUrlVariable === undefined)
+    say('modelPrefix', 'modelPrefix is used with baseUrlVariable only')
 }
 
 type Say = (path: string, message: string) => void

@@ -76,9 +76,11 @@ function resumeArgs({ options, resume }: Spec): string[] {
   return options.resume.map((argument) => withSession(argument, resume))
 }
 
-function modelArgs({ options, model }: Spec): string[] {
-  if (model === undefined) return []
-  if (model.startsWith('-')) throw invalid(`The model name ${JSON.stringify(model)} begins with a dash; no model is called that.`)
+function modelArgs({ options, model: named, baseUrl }: Spec): string[] {
+  if (named === undefined) return []
+  if (named.startsWith('-')) throw invalid(`The model name ${JSON.stringify(named)} begins with a dash; no model is called that.`)
+  const prefix = baseUrl === undefined ? '' : (options.modelPrefix ?? '')
+  const model = named.startsWith(prefix) ? named : `${prefix}${named}`
   if (options.modelFlag) return flagged(options.modelFlag, model, 'model')
   if (options.modelArg) return [model]
   // One that speaks of its format finds the name in PAWL_MODEL.

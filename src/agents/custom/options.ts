@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messageOf } from '../../domain/error.ts'
 import type { Category } from '../../domain/run/outcome.ts'
-import { Argument, commandLine, Flag, homePath, programOptions } from '../shared/program-options.ts'
+import { Argument, commandLine, Flag, homePath, programOptions, Variable } from '../shared/program-options.ts'
 import { checkOptions } from './check-options.ts'
 import { Mapping } from './mapping-schema.ts'
 import { compilePattern } from './pattern.ts'
@@ -61,6 +61,25 @@ export const CustomOptions = z
     modelFlag: Flag.optional(),
     modelArg: z.boolean().optional().describe('The model is an argument of its own, after baseArgs.'),
     ...programOptions,
+    wireKeys: z
+      .array(Variable)
+      .min(1)
+      .optional()
+      .describe(
+        'Which of keys hold a key for wire, where the others are for other makers: with one of those it asks past the gateway.',
+      ),
+    baseUrlPath: z
+      .string()
+      .regex(/^(?:\/[\w.~/-]*)?$/)
+      .optional()
+      .describe(
+        'What the program wants behind the address that it is given, if that is not /v1 for the formats of OpenAI and nothing for others.',
+      ),
+    modelPrefix: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('What it wants before the name of a model that it asks for at baseUrlVariable, like openai/.'),
     systemPromptFlag: Flag.optional().describe(
       'The flag that carries the system prompt, or with systemPromptVia: file its file.',
     ),

@@ -20,6 +20,11 @@ export const aider = asCommand({
     prompt: 'file',
     promptFlag: '--message-file',
     modelFlag: '--model',
+    // With the key of another maker it asks that maker itself.
+    wire: 'openai-chat',
+    wireKeys: ['OPENAI_API_KEY'],
+    baseUrlVariable: 'OPENAI_API_BASE',
+    modelPrefix: 'openai/',
     systemPromptVia: 'prefix',
     versionArgs: ['--version'],
     versionPattern: '([0-9]+\\.[0-9]+\\.[0-9]+\\S*)',

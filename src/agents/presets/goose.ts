@@ -7,6 +7,11 @@ export const goose = asCommand({
     command: 'goose',
     baseArgs: ['run', '--instructions', '-', '--quiet', '--no-session'],
     modelFlag: '--model',
+    // With the key of another maker it asks that maker itself. It puts the version behind the address, which must end like a folder.
+    wire: 'openai-chat',
+    wireKeys: ['OPENAI_API_KEY'],
+    baseUrlVariable: 'OPENAI_HOST',
+    baseUrlPath: '/',
     systemPromptFlag: '--system',
     versionArgs: ['--version'],
   },

@@ -14,5 +14,10 @@ export const modelUse = (options: {
   readonly wire?: WireName | undefined
   readonly keys: readonly string[]
   readonly retries: boolean
-}): ModelUse | undefined =>
-  options.wire === undefined ? undefined : { ...uses[options.wire], keys: options.keys, retries: options.retries }
+  readonly wireKeys?: readonly string[] | undefined
+  readonly baseUrlPath?: string | undefined
+}): ModelUse | undefined => {
+  const { wire, keys, wireKeys = keys, baseUrlPath, retries } = options
+  if (wire === undefined) return undefined
+  return { ...uses[wire], keys: wireKeys, retries, ...(baseUrlPath === undefined ? {} : { suffix: baseUrlPath }) }
+}
