@@ -36,6 +36,10 @@ test('a preset whose program asks several makers is pointed at the gateway with 
     args: expect.arrayContaining(['--model=openai/gpt-5']),
   })
   expect(made('aider')).toMatchObject({ env: {}, args: expect.arrayContaining(['--model=gpt-5']) })
+  expect(made('copilot', servedAt)).toMatchObject({
+    use: { wire: 'openai-chat', keys: ['COPILOT_PROVIDER_API_KEY'] },
+    env: { COPILOT_PROVIDER_BASE_URL: `${servedAt}/v1` },
+  })
   expect(made('goose', servedAt)).toMatchObject({
     use: { wire: 'openai-chat', keys: ['OPENAI_API_KEY'] },
     env: { OPENAI_HOST: `${servedAt}/` },

@@ -131,7 +131,7 @@ describe('a plain script as the agent', () => {
           command: ['/bin/sh', '-c', show, 'agent'],
           modelFlag: '--model',
           wire: 'openai-chat',
-          keys: ['OPENAI_API_KEY', 'OTHER_API_KEY'],
+          keys: ['OTHER_API_KEY', 'OPENAI_API_KEY'],
           wireKeys: ['OPENAI_API_KEY'],
           baseUrlVariable: 'OPENAI_API_BASE',
           modelPrefix: 'openai/',

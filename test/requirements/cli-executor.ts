@@ -242,7 +242,11 @@ export const cliExecutor = {
   },
   'S0-40': {
     means: 'A failure worth repeating is tried three times in all, after 5 s and then 10 s.',
-    open: 22,
+    shown: [
+      'src/engine/base/retry.test.ts > waits 5 s after the first try and 10 s after the second, and then gives up',
+      'test/engine/plain-programs.test.ts > is tried again after %s',
+      'test/engine/plain-programs.test.ts > is parked when it is limited, goes on when the limit is over, and loses no attempt by it',
+    ],
   },
   'S0-41': {
     means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.',
@@ -253,11 +257,20 @@ export const cliExecutor = {
   },
   'S0-42': {
     means: 'Text printed before a bad exit is kept and shown; the log has code, text and stderr, cut.',
-    open: 22,
+    shown: [
+      'test/contracts/adapter.ts > gives no success to a good answer followed by an error code, and keeps the answer',
+      'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
+      'test/engine/plain-programs.test.ts > that fails is an error in the log, with its code and the end of what it printed, made harmless',
+    ],
   },
   'S0-43': {
     means: 'A bad exit without text shows its code or signal and the end of stderr; the table says if it is retried.',
-    open: 22,
+    shown: [
+      'test/engine/run.test.ts > tells the user a plain sentence and the log the rest',
+      'test/engine/plain-programs.test.ts > is tried again after %s',
+      'test/engine/plain-programs.test.ts > that needs a login is not tried again, and says what to do',
+      'test/engine/plain-programs.test.ts > whose conversation is too long for its model fails as that',
+    ],
   },
   'S0-44': {
     means: 'The user reads a category with a plain sentence; the details are in the log.',
@@ -332,7 +345,21 @@ export const cliExecutor = {
   },
   'W0-9': {
     means: 'Categories come from fields and anchored text; limits, quota, network and overflow are told apart.',
-    open: 22,
+    shown: [
+      'src/agents/claude-code/verdict.test.ts > %s',
+      'src/agents/custom/failure.test.ts > say that a limit is met: %s',
+      'src/agents/custom/failure.test.ts > name when the limit ends: %s',
+      'src/agents/custom/failure.test.ts > say that a login is needed, and the sentence says what to do: %s',
+      'src/agents/custom/failure.test.ts > say that the network failed: %s',
+      'src/agents/custom/failure.test.ts > say that the conversation is too long: %s',
+      'src/agents/custom/failure.test.ts > are about something else: %s',
+      'src/agents/custom/failure.test.ts > say of exit code 127 that a program is missing, and how it is installed',
+      'test/engine/plain-programs.test.ts > that speaks of 429 in an answer and ends well has met no limit',
+      'src/agents/codex/verdict.test.ts > the structured cause %o outranks the words',
+      'src/agents/codex/verdict.test.ts > %s is understood as what it says at its beginning',
+      'test/real-agents/claude-code-adapter.test.ts > %s is told as %s, at once and without any answer',
+      'test/real-agents/codex-adapter.test.ts > the failure %s is %s, at once',
+    ],
   },
   'W0-10': {
     means: 'Waiting has jitter, honours Retry-After and reset times, and can be interrupted.',

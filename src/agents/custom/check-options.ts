@@ -24,8 +24,6 @@ export function checkOptions(options: CustomOptions, refuse: z.RefinementCtx): v
 
 function checkModel({ wire, wireKeys, keys, baseUrlPath, modelPrefix, baseUrlVariable }: CustomOptions, say: Say): void {
   if (wireKeys && wire === undefined) say('wireKeys', 'wireKeys says which keys are for wire; name wire')
-  // Its place is where the program finds the token of the gateway.
-  if (wireKeys && wireKeys[0] !== keys[0]) say('wireKeys', 'the first of wireKeys must be the first of keys')
   if (wireKeys?.some((key) => !keys.includes(key))) say('wireKeys', 'each of wireKeys must be one of keys')
   if (baseUrlPath !== undefined && wire === undefined) say('baseUrlPath', 'baseUrlPath is used with wire only')
   if (modelPrefix !== undefined && baseUrlVariable === undefined)

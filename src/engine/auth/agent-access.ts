@@ -68,14 +68,14 @@ export async function findAccess(place: AccessPlace): Promise<Entrance> {
 }
 
 /**
- * For a program whose model is served at its door: in place of a key it gets the token of that door, in the same way. Keys may change while it lives, as it never
+ * For a program whose model is served at its door: in place of a key it gets the token of that door, in the same way, in the variable of that name. Keys may change while it lives, as it never
  * has one. Variables that may hold a key are kept from it.
  */
-export function doorAccess(place: AccessPlace, keptBack: readonly string[]): Entrance {
+export function doorAccess(place: AccessPlace, keptBack: readonly string[], keyName = place.login?.variables[0]): Entrance {
   const { login, agent } = place
   const withheld = [...new Set([...(login?.variables ?? []), ...(agent.auth?.env ?? []), ...keptBack])]
-  if (!login) return entrance('door', async () => ({ ...noAccess, withheld }))
-  const name = login.variables[0]!
+  if (!login || keyName === undefined) return entrance('door', async () => ({ ...noAccess, withheld }))
+  const name = keyName
   return agent.auth?.via === 'script'
     ? entrance('door script', async (value) => ({ ...(await byScript(place, login, { name, value })), withheld }))
     : entrance('door', async (value) => ({ ...byVariable({ name, value }, login), withheld }))

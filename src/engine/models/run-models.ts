@@ -29,6 +29,8 @@ export interface RunModels {
   readonly url: string
   /** The only ones it may ask for; undefined if it may ask for any. */
   readonly served: readonly string[] | undefined
+  /** The variable in which the program looks for the key of its format, if that is not the first of those of its login. */
+  readonly keyName: string | undefined
   /** Variables of Pawl's own that hold keys of providers. */
   readonly keyVariables: readonly string[]
   /** Opens them at the door of a process with that token. Whoever gives the door away closes it again. */
@@ -131,6 +133,7 @@ function serve(
   return {
     url: `{{PAWL_DOOR_URL}}/model${use?.suffix ?? ''}`,
     served: run.isListed ? routing.models : undefined,
+    keyName: use?.keys[0],
     keyVariables: providers.flatMap(({ key }) => (key && 'env' in key ? [key.env] : [])),
     open: (token) =>
       run.gateway.open({

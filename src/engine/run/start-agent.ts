@@ -75,7 +75,7 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
       clock: parts.clock,
       hide: voice.hide,
     }
-    return place.models ? doorAccess(where, place.models.keyVariables) : findAccess(where)
+    return place.models ? doorAccess(where, place.models.keyVariables, place.models.keyName) : findAccess(where)
   }
   const likeness = async (vendorId: string | undefined): Promise<Likeness> => {
     const [{ likeness: access }, secrets, conversation] = await Promise.all([
