@@ -19,8 +19,10 @@ beforeAll(async () => {
     spender: { ...agent(spends), budget: { usd: 0.5 } },
     counter: { ...agent(counts), model: 'odd-model', modelFlag: '--model' },
   }
-  await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ agents, budget: { day: 100 } }))
-  await serve(home.path)
+  const claude = { adapter: 'claude-code', model: 'claude-sonnet-4-5', command: join(home.path, 'claude') }
+  await writeFile(claude.command, '#!/bin/sh\n[ "$1" != --version ] || echo "2.1.325 (Claude Code)"\n', { mode: 0o755 })
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ agents: { ...agents, claude }, budget: { day: 100 } }))
+  await serve(home.path, { env: { ANTHROPIC_API_KEY: 'key-0123456789' } })
 })
 afterAll(async () => {
   await pawl(home.path, ['stop'])
@@ -51,6 +53,14 @@ it('a run over its budget ends the command with 4 and says how to go on, and its
   })
   expect((await run('ls')).stdout).toMatch(/COST[\s\S]*\$1\.50/)
 }, 120_000)
+
+it('a budget that is too small to begin is told of when the task is handed in, with one that would do', async () => {
+  const warning =
+    /The first request of claude-sonnet-4-5 can cost about \$0\.\d\d, and \$0\.010 may be spent: .* Use --budget-usd 0\.\d\d or more\./
+  expect((await run('task', 'add', '--agent', 'claude', '--budget-usd', '0.01', 'go')).stderr).toMatch(warning)
+  expect((await run('run', '--agent', 'claude', '--budget-usd', '0.01', 'go')).stderr).toMatch(warning)
+  expect((await run('task', 'add', '--agent', 'claude', '--budget-usd', '1', 'go')).stderr).not.toMatch(warning)
+})
 
 it('what has no known price is named, and times are read as people write them', async () => {
   expect((await run('run', '--agent', 'counter', 'go')).code).toBe(0)

@@ -40,7 +40,7 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
     wire: 'anthropic',
     endpoint: 'https://api.anthropic.com',
     keys: ['ANTHROPIC_API_KEY'],
-    firstRequest: { mostTokens: 46_000, cheapestModel: 'claude-haiku-4-5' },
+    firstRequest: { mostTokens: 48_000, cheapestModel: 'claude-haiku-4-5' },
   }),
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,

@@ -12,6 +12,7 @@ import {
   createTask,
   defineTask,
   sayQueued,
+  sayWarning,
   type TaskOptions,
   taskRequest,
   workspaceOf,
@@ -68,6 +69,7 @@ async function add(cli: Cli, words: string[], options: AddOptions): Promise<void
     if (cli.globals.json) cli.json(task)
     else cli.out(task.id)
     sayQueued(cli, connection, options.agent === undefined ? task : undefined)
+    await sayWarning(cli, connection, task, request)
   })
 }
 

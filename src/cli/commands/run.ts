@@ -2,7 +2,15 @@ import { type Command, Option } from 'commander'
 import { messageOf, PawlError } from '../../domain/error.ts'
 import { exitCodeOf, isEnded } from '../../domain/task/task.ts'
 import { type Connection, connect, withConnection } from '../connecting/connect.ts'
-import { askedOf, createTask, defineTask, sayQueued, type TaskOptions, taskRequest } from '../requests/task-request.ts'
+import {
+  askedOf,
+  createTask,
+  defineTask,
+  sayQueued,
+  sayWarning,
+  type TaskOptions,
+  taskRequest,
+} from '../requests/task-request.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { Interruption } from '../terminal/interrupt.ts'
 import { formatState, shortId } from '../text/format.ts'
@@ -44,6 +52,7 @@ async function detach(cli: Cli, words: string[], options: RunOptions): Promise<n
     if (cli.globals.json || options.outputFormat?.includes('json')) cli.json(runResult(task))
     else cli.out(task.id)
     sayQueued(cli, connection, options.agent === undefined ? task : undefined)
+    await sayWarning(cli, connection, task, request)
     return 0
   })
 }

@@ -218,5 +218,18 @@ export function sayQueued(cli: Cli, connection: Connection, unnamed?: TaskView):
   else if (agent !== '') cli.say(`Queued${agent}.`)
 }
 
+/** What its first event warns of, for those who do not watch it: a budget that is too small. Nothing else is warned of, so without a budget nobody is asked. */
+export async function sayWarning(
+  cli: Cli,
+  { runtime }: Connection,
+  task: TaskView,
+  { budget }: Pick<NewTask, 'budget'>,
+): Promise<void> {
+  if (budget === undefined) return
+  const [first] = await runtime.readEvents(task.id, { after: 0, limit: 1 })
+  if ((first?.type === 'task.queued' || first?.type === 'task.created') && first.data.warning !== undefined)
+    cli.say(oneLine(first.data.warning))
+}
+
 const serversOf = (written: string): string[] =>
   written === 'none' ? [] : written.split(',').flatMap((name) => name.trim() || [])

@@ -22,7 +22,7 @@ const warning = (changes: Partial<ResolvedAgent>, { prompt = 'do it', variables 
 
 test('a budget below what the first request can cost is told of, with one that would do', async () => {
   expect(await warning({ budget: { usd: 0.01 } })).toBe(
-    'The first request of claude-sonnet-4-5 can cost about $0.23, and $0.010 may be spent: the task would end before it begins. Use --budget-usd 0.40 or more.',
+    'The first request of claude-sonnet-4-5 can cost about $0.24, and $0.010 may be spent: the task would end before it begins. Use --budget-usd 0.40 or more.',
   )
   expect(await warning({ budget: { usd: 0.5 } })).toBeUndefined()
   expect(await warning({ budget: { usd: 5, perRunUsd: 0.1 } })).toMatch(/Use --budget-run-usd 0\.40 or more\.$/)
