@@ -384,6 +384,22 @@ test.each([
   expect((await play(steps, options)).verdict).toMatchObject({ outcome: 'failed', category: 'exit_code' })
 })
 
+test('a cause that the last words name wins over a conversation that is not known, but for one that is declared', async () => {
+  const limited = [{ stderr: 'HTTP 429 rate limited' }, { exit: 1 }]
+  const category = async (options: object) => (await play(limited, options, 'text', { resume: 's-1' })).verdict.category
+  expect(await category(resuming)).toBe('rate_limited')
+  expect(await category({ ...resuming, missingSession: 'HTTP 429' })).toBe('session_missing')
+})
+
+test('a failure that the output names is understood as well, and a killed program has no reason of its own', async () => {
+  const jsonl = { output: 'jsonl', map: { text: 'text', error: 'error' } }
+  const said = (error: string) => [{ write: `${JSON.stringify({ error })}\n` }]
+  expect((await play(said('429 Too Many Requests'), jsonl, 'jsonl')).verdict).toMatchObject({ category: 'rate_limited' })
+  expect((await play(said('it rained'), jsonl, 'jsonl')).verdict).toMatchObject({ category: 'exit_code', message: 'it rained' })
+  const killed = await play([{ stderr: 'HTTP 429 rate limited' }, { crash: 'SIGKILL' }])
+  expect(killed.verdict).toMatchObject({ outcome: 'failed', category: 'crashed' })
+})
+
 test('the probe tells whether a key is set, how to install it, and the version by its pattern', async () => {
   const options = custom.options.parse({
     command: [node],
