@@ -90,7 +90,7 @@ export async function startWork(
   // A process that runs tasks of its own is somebody else's program, to end which is not ours.
   const beater =
     clock === systemClock
-      ? createThreadBeater({ connection: database.connection, endsHung: shared, log })
+      ? createThreadBeater({ db: database.db, clock, connection: database.connection, endsHung: shared, log })
       : createOwnBeater(database.db, clock)
   const worker = createWorker({
     identity: {

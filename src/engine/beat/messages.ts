@@ -13,5 +13,6 @@ export interface ThreadData {
 export const tickAt = 0
 export const confirmedAt = 1
 
-export type Asked = { readonly ask: number; readonly worker: string } | 'close'
+/** Without `ask` it only says for whom to beat. */
+export type Asked = { readonly ask?: number; readonly worker: string } | 'close'
 export type Answered = { readonly ask: number } & ({ readonly held: Held | undefined } | { readonly error: string })

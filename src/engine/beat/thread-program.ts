@@ -112,6 +112,7 @@ parentPort!.on('message', async (asked: Asked) => {
   worker = asked.worker
   unaskedMs = sinceBeatMs = 0
   const { ask } = asked
+  if (ask === undefined) return
   const answer: Answered = await beat().then(
     (held) => ({ ask, held }),
     (error: unknown) => ({ ask, error: messageOf(error) }),

@@ -25,8 +25,8 @@ export interface Worker {
 
 export const beatEveryMs = 5_000
 const beatAgainMs = 500
-/** Early: with it the thread that beats is started, for which there may be no time once many agents start. Most that only run one task are done before. */
-const firstBeatMs = 2_000
+/** Before a thread that is held up could miss a beat, and after most processes that run one task are done with it. */
+const goAloneAfterMs = 2_000
 /** Others may start our runs again after 15 s without a beat; we stop them well before. */
 export const giveUpAfterMs = 10_000
 /** A timer of one second that comes this late means that nobody here was awake. */
@@ -75,7 +75,7 @@ export function createWorker(options: {
     if (isDisowned) return startAnew()
     const sentAt = clock.monotonic()
     await fp('heartbeat.before')
-    const held = await beater.beat(identity.id)
+    const held = await beater.beat(identity.id, live.size > 0)
     await fp('heartbeat.after')
     if (held === undefined) {
       isDisowned = true
@@ -215,6 +215,7 @@ export function createWorker(options: {
 
   const start = async (all: readonly TakenRun[]) => {
     await fp('claim.after')
+    if (live.size === 0) later(goAloneAfterMs, () => live.size > 0 && beater.goAlone(identity.id))
     for (const taken of all) {
       const run = startRun(taken, options.run)
       live.set(run.id, run)
@@ -291,7 +292,7 @@ export function createWorker(options: {
             void checkCancel(task).catch((error: unknown) => log.warn('a cancel will be seen later', { error: String(error) })),
         ),
       )
-      later(firstBeatMs, beating)
+      later(beatEveryMs, beating)
       lookedAt = clock.monotonic()
       later(1_000, () => void selfFencing())
       looking()
