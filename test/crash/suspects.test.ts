@@ -54,7 +54,7 @@ test('an agent that kills its daemon each time is held for a person, and all tha
   expect(shown.stdout).toContain('The worker died 2 times while only this task ran')
   expect(shown.stderr).toContain('Blocked: waits for somebody: its worker died twice while it ran alone')
   expect(shown.stderr).toContain(`"pawl cancel ${killer.id}" ends it.`)
-  const suspect = { since: seen.updatedAt, worker: 'w_1', host: 'mars', lastedMs: 45_000, lostAlone: [45_000] }
+  const suspect = { since: seen.updatedAt, worker: 'w_1', host: 'mars', lastedMs: 45_000, deaths: 2, lostAlone: [45_000] }
   await home.query(`update pawl.tasks set suspect = '${JSON.stringify(suspect)}' where id = '${killer.id}'`)
   expect((await pawl(home.dir, ['show', killer.id])).stdout).toContain(
     'suspect    its worker died while its program ran; for the first 90 s of its next run nothing else starts (on mars, and once more while only this task ran)',

@@ -7,8 +7,8 @@ import { makeParts } from './store.ts'
 
 async function withBeater() {
   const parts = await makeParts()
-  const { database, db, log, addWorker } = parts
-  const beater = createThreadBeater({ db, connection: database.connection, endsHung: false, log })
+  const { database, db, clock, log, addWorker } = parts
+  const beater = createThreadBeater({ db, clock, connection: database.connection, endsHung: false, log })
   onTestFinished(() => beater.close())
   const worker = await addWorker()
   const beats = async () => {

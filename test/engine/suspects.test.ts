@@ -185,7 +185,7 @@ it('whoever runs only its own tasks shares no fate: nobody waits there for a sus
 it('a person who wants a task again clears it of suspicion, and so does its worker if it is found alive', async () => {
   const parts = await makeParts()
   const [asked, other] = [await parts.addTask(), await parts.addTask()]
-  const suspect = { since: new Date().toISOString(), worker: 'w_dead', host: 'mars', lastedMs: 1, lostAlone: [1] }
+  const suspect = { since: new Date().toISOString(), worker: 'w_dead', host: 'mars', lastedMs: 1, deaths: 1, lostAlone: [1] }
   await sql`update pawl.tasks set suspect = ${JSON.stringify(suspect)}::jsonb`.execute(parts.db)
   await sql`update pawl.tasks set state = 'blocked' where id = ${asked.id}`.execute(parts.db)
   const suspects = async () => [(await findTask(parts.db, asked.id))?.suspect, (await findTask(parts.db, other.id))?.suspect]

@@ -6,6 +6,8 @@ export interface Suspect {
   readonly host: string
   /** How long the lost run had lasted. */
   readonly lastedMs: number
+  /** How often its worker has died while it ran, alone or not. */
+  readonly deaths: number
   /** How long each run had lasted during which a worker died while nothing else ran. */
   readonly lostAlone: readonly number[]
 }
@@ -14,11 +16,16 @@ export interface Suspect {
 export const maxLostAlone = 2
 
 const leastAloneMs = 60_000
-/** Twice as long as the lost run had lasted: what kills its worker in the same way as before does it while it is alone. */
-export const aloneMsOf = ({ lastedMs }: Pick<Suspect, 'lastedMs'>) => Math.max(2 * lastedMs, leastAloneMs)
+const mostAloneMs = 15 * 60_000
+/**
+ * Twice as long as the lost run had lasted: what kills its worker in the same way as before does it while it is alone. After one death at most a quarter of an hour, because
+ * a power cut makes suspects of tasks that ran for hours and did nothing wrong; with each further death four times as much.
+ */
+export const aloneMsOf = ({ lastedMs, deaths }: Pick<Suspect, 'lastedMs' | 'deaths'>) =>
+  Math.max(leastAloneMs, Math.min(2 * lastedMs, mostAloneMs * 4 ** (deaths - 1)))
 
 /** Why a task runs alone next, for people. */
-export const whyAlone = (suspect: Pick<Suspect, 'lastedMs'>) =>
+export const whyAlone = (suspect: Pick<Suspect, 'lastedMs' | 'deaths'>) =>
   `its worker died while its program ran; for the first ${inSeconds(aloneMsOf(suspect))} of its next run nothing else starts`
 
 export const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`

@@ -280,6 +280,7 @@ export const TaskView = TaskSummary.extend({
       since: Time,
       host: z.string().describe('Where its worker died.'),
       lastedMs: z.number().describe('How long its run had lasted by then.'),
+      deaths: z.number().int().describe('How often its worker has died while it ran.'),
       lostAlone: z
         .number()
         .int()

@@ -231,7 +231,7 @@ describe('settle', () => {
   it('asks a person about a task whose worker has died twice while only it ran, and says what is known', () => {
     const suspectAfter = (...lostAlone: number[]) => ({
       ...plain,
-      suspect: { since: new Date(now).toISOString(), worker: 'w_1', host: 'mars', lastedMs: 40_000, lostAlone },
+      suspect: { since: new Date(now).toISOString(), worker: 'w_1', host: 'mars', lastedMs: 40_000, deaths: 2, lostAlone },
     })
     for (const lostAlone of [[], [1_000]])
       expect(decide({ outcome: 'lost' }, { task: suspectAfter(...lostAlone), attempts: 2 })).toMatchObject({

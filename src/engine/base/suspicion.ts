@@ -24,7 +24,14 @@ export function suspicionAfter(end: RunEnd, before: Suspect | null, run: RunAtDe
   if (!run.death) return before
   const { worker, host, lastedMs } = run.death
   const lostAlone = before?.lostAlone ?? []
-  return { since: at.toISOString(), worker, host, lastedMs, lostAlone: run.wasAlone ? [...lostAlone, lastedMs] : lostAlone }
+  return {
+    since: at.toISOString(),
+    worker,
+    host,
+    lastedMs,
+    deaths: (before?.deaths ?? 0) + 1,
+    lostAlone: run.wasAlone ? [...lostAlone, lastedMs] : lostAlone,
+  }
 }
 
 /** So often has the worker died while only this task ran that a person must decide. */

@@ -56,7 +56,7 @@ export const taskView = (
   ...(row.suspect ? { suspect: { ...pick(row.suspect), lostAlone: row.suspect.lostAlone.length } } : {}),
 })
 
-const pick = ({ since, host, lastedMs }: Suspect) => ({ since, host, lastedMs })
+const pick = ({ since, host, lastedMs, deaths }: Suspect) => ({ since, host, lastedMs, deaths })
 
 function taskSettings({ agent_config: agent, spec, extra_args, output_schema }: TaskRow): TaskSettings {
   const { failover, ...said } = spec
