@@ -191,6 +191,8 @@ const byPath: Record<string, string> = {
  * (`placeAt`), or nothing is done with it but to compare. Who asks twice may get two answers.
  */
 const mayFollowLinks: Record<string, string> = {
+  'engine/auth/clean-up.ts': 'logins in the home of the user, which may be links of that user',
+  'engine/upkeep/left-temporaries.ts': 'the home of Pawl and the folder for temporary files, not what lies in them',
   'sandbox/process': 'programs, each step of whose path is checked',
   'sandbox/files/remove-tree.ts': 'the folder above a tree, which only Pawl writes',
   'sandbox/bubblewrap': 'sources of mounts, which are held against what was mounted',
@@ -231,6 +233,7 @@ const mayFollowLinks: Record<string, string> = {
 /** Who starts programs, and why none of them walks by path where an agent can put a link. */
 const mayStartPrograms: Record<string, string> = {
   'sandbox/process/spawn.ts': 'the one who starts what runs in a sandbox',
+  'sandbox/files/sync.ts': 'sync, of folders that are open',
   'sandbox/bubblewrap/sandbox.ts': 'asks bubblewrap for its version',
   'engine/workspace/git.ts': 'git, inside the sandbox, on repositories of ours, or behind walls of its own',
   'engine/workspace/copy.ts': 'chown, of a copy that no agent has yet',

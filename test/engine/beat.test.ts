@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { createThreadBeater } from '../../src/engine/beat/beater.ts'
 import { until } from './home.ts'
 import { makeParts } from './store.ts'
 
 async function withBeater() {
   const parts = await makeParts()
-  const { database, db, clock, log, addWorker } = parts
-  const beater = createThreadBeater({ db, clock, connection: database.connection, endsHung: false, log })
+  const { database, db, log, addWorker } = parts
+  const beater = createThreadBeater({ db, clock: systemClock, connection: database.connection, endsHung: false, log })
   onTestFinished(() => beater.close())
   const worker = await addWorker()
   const beats = async () => {

@@ -44,7 +44,7 @@ it('a task that is tried again later does not tell what the program said', () =>
 })
 
 it('a reader learns that a worker has died, and not on which machine', () => {
-  const suspect = { since: '2030-01-01T00:00:00.000Z', host: 'inside.example', lastedMs: 1, lostAlone: 1 }
+  const suspect = { since: '2030-01-01T00:00:00.000Z', host: 'inside.example', lastedMs: 1, deaths: 1, lostAlone: 1 }
   const reason = { kind: 'worker_lost', detail: 'The worker died 2 times, the last time on inside.example.' }
   const shown = withoutDetail({ ...task, reason, suspect })
   expect(JSON.stringify(shown)).not.toContain('inside.example')

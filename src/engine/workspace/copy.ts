@@ -57,6 +57,8 @@ export interface CopyPlan extends TreeToCopy {
 export interface CopyRecord {
   /** Undefined in a copy that an earlier version made. */
   readonly original: string | undefined
+  /** What the original was: see `placeAt`. */
+  readonly mark?: string | undefined
   readonly isGitPrivate: boolean
   /** What is put into the original has this name until it is whole. Nobody else can have made a file of it. */
   readonly temporaryName: string
@@ -101,7 +103,7 @@ export async function copyWorkspace(plan: CopyPlan): Promise<WorkspaceCopy> {
     await assertSame()
     return bringBack({ copy: path, original, without: plan.without, isGitPrivate, temporaryName: record.temporaryName }, base)
   }
-  const store = (isKept: boolean) => writeRecord(recordFile, { ...record, original, isGitPrivate, isKept })
+  const store = (isKept: boolean) => writeRecord(recordFile, { ...record, original, mark, isGitPrivate, isKept })
   if (left) {
     await settleLeft({ file: guardFile, home: plan.without, paths: plan.paths }, path)
     await bring()
@@ -192,7 +194,7 @@ async function makeCopy(original: string, directory: string, plan: CopyPlan): Pr
     await copyTree(original, path, plan)
     if (process.getuid?.() === 0) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', path], { signal, env })
     const base = await readTree(path, signal)
-    const record = { original, isGitPrivate, temporaryName: newTemporaryName(), isKept: false, base }
+    const record = { original, mark: plan.mark, isGitPrivate, temporaryName: newTemporaryName(), isKept: false, base }
     await writeRecord(recordFile, record)
     await rename(unfinished, directory)
     return record

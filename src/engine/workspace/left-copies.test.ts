@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -60,6 +70,16 @@ test('a copy is left alone while its task may go on, and by whoever finds that a
   })
   expect(await taken).toEqual([])
   expect(leftOver()).toEqual(['t_1.2.copy'])
+})
+
+test('nothing is brought back to a folder that was exchanged for another one since', async () => {
+  const { path } = await copyWorkspace(planOf(1))
+  write(path, { 'new.txt': 'new' })
+  renameSync(original, `${original}.away`)
+  write(original, { 'users.txt': 'of another folder' })
+  const [swept] = await sweep()
+  expect(swept?.detail).toContain(`is kept in ${path}`)
+  expect(readdirSync(original)).toEqual(['users.txt'])
 })
 
 test('what the user changed too stays in the copy, once, for another run or a person', async () => {

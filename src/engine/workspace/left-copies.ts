@@ -6,6 +6,7 @@ import { sameInCopy } from '../../sandbox/files/entry.ts'
 import { namesIn } from '../../sandbox/files/names-in.ts'
 import { bringBack } from './bring-back.ts'
 import { type CopyRecord, discardCopy, hasStayed, partsOfCopy, readRecord, writeRecord } from './copy.ts'
+import { placeAt } from './same-place.ts'
 import { settleLeft } from './settle-guard.ts'
 import { readTree } from './tree.ts'
 
@@ -66,7 +67,9 @@ async function sweepCopy(
   }
   if (record.isKept) return undefined
   const { original, isGitPrivate, temporaryName, base } = record
-  if (isLate || original === undefined) {
+  // Whoever works around it may have put something else in its place since.
+  const isElsewhere = record.mark !== undefined && original !== undefined && (await placeAt(original)) !== record.mark
+  if (isLate || isElsewhere || original === undefined) {
     if (await isAsMade(path, record)) await discardCopy(directory)
     else {
       await writeRecord(recordFile, { ...record, isKept: true })
