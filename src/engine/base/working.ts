@@ -66,7 +66,10 @@ export function judgeWork(now: number, signs: Signs, limits: WorkLimits): Work {
   return newest ? { kind: 'overlong', call: newest } : { kind: 'stalled' }
 }
 
-/** Below these rates it is a timer that looks whether there is anything to do. Measured: an idle Node program uses under 1 % of a CPU; a compiler uses all of one. */
+/**
+ * Below these rates it is a timer that looks whether there is anything to do. Measured: four real agent programs that wait for a model which never
+ * answers use at most 1.2 % of a CPU, 17 KB/s through pipes and sockets, and no disk.
+ */
 const leastCpuShare = 0.03
 const leastDiskBytesPerSecond = 16 * 1024
 /** Includes pipes, sockets and the page cache; every start of a program reads some kilobytes there. */
