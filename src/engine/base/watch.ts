@@ -95,7 +95,8 @@ export class Watch {
     if (!this.#paused.has(pauser)) this.#paused.set(pauser, Promise.resolve())
     this.#pids.set(pauser, pid)
     if (end) this.#ends.set(pauser, end)
-    if (this.#held) this.#pause(pauser)
+    // What begins when the run is lost already would stand still for ever.
+    if (this.#held && !isLoss(this.reason)) this.#pause(pauser)
     return () => {
       this.#paused.delete(pauser)
       this.#pids.delete(pauser)
