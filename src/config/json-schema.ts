@@ -3,7 +3,7 @@ import type { Adapter, Preset } from '../agents/port.ts'
 import type { Path } from './problems.ts'
 import { FileSettings } from './schema.ts'
 
-export type ConfigAdapter = Pick<Adapter, 'name' | 'options' | 'builtin' | 'models'>
+export type ConfigAdapter = Pick<Adapter, 'name' | 'options' | 'builtin' | 'models'> & Partial<Pick<Adapter, 'can' | 'suited'>>
 
 type Schema = z.core.JSONSchema.BaseSchema
 type Properties = Record<string, Schema>

@@ -186,7 +186,11 @@ function gatherOptions(
     options.command = [absolute(command[0], folder, userHome), ...command.slice(1)]
   if (typeof command === 'string' && command.includes('/')) options.command = absolute(command, folder, userHome)
   if (entry.auth?.file !== undefined) gathered.auth = { ...entry.auth, file: absolute(entry.auth.file, folder, userHome) }
-  if (entry.systemPromptFile !== undefined) gathered.systemPromptFile = absolute(entry.systemPromptFile, folder, userHome)
+  const { systemPromptFile: prompts } = entry
+  if (prompts !== undefined)
+    gathered.systemPromptFile = Array.isArray(prompts)
+      ? prompts.map((file) => absolute(file, folder, userHome))
+      : absolute(prompts, folder, userHome)
   if (Object.keys(options).length > 0) gathered.options = options
   return gathered
 }

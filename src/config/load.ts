@@ -180,7 +180,7 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
     const { homeBytes } = options
     const found = kind === 'home' && homeBytes ? parse(file, homeBytes) : await readDocument(file)
     if (!found) return undefined
-    const molecule = isMolecule(found) ? readMolecule(found, programs, env) : undefined
+    const molecule = isMolecule(found) ? readMolecule(found, { programs, env, home }) : undefined
     notes.push(...(molecule?.notes ?? []))
     const document = molecule?.document ?? found
     const checked = checkDocument(document, userHome)

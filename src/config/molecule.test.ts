@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adapters, presets } from '../agents/index.ts'
+import { Name } from '../domain/id.ts'
 import { findAgent } from './load.ts'
 import { showConfig } from './show.ts'
 import { Machine } from './testing.ts'
@@ -43,7 +44,7 @@ test('the settings of a workspace become an agent with the same meaning, and eve
     timeoutMs: 300_000,
     auth: { env: ['FIRST_KEY', 'OLD_TOKEN'], file: join(folder, '.auth-token') },
     env: { pass: ['FIRST_KEY', 'GITHUB_TOKEN'], set: {} },
-    systemPromptFile: join(folder, 'system-prompt.md'),
+    systemPromptFile: [join(folder, 'system-prompt.md')],
     options: { command: join(folder, 'bin/codex'), args: ['-c', 'model_verbosity="low"'] },
   })
   const from = Object.fromEntries(showConfig(config).map(({ path, source }) => [path, source.replace(/^.*:/, '')]))
@@ -101,6 +102,109 @@ test('a custom runtime is its command, with the prompt behind -p', async () => {
     file: 'my-agent',
     args: ['--fast', '-p', 'do it'],
   })
+})
+
+test('a custom runtime with a model and a system prompt gets them without a further argument', async () => {
+  machine.write(join(machine.root, 'workspace', 'system-prompt.md'), 'Be kind.')
+  const config = await load(write('runtime: custom\nmodel: large\nruntime_config: {command: my-agent, args: [--fast]}\n'))
+  const { options, model } = findAgent(config, 'custom')
+  const spec = { options, model, systemPrompt: 'Be kind.', prompt: 'do it', workspace: '/w', home: '/h', extraArgs: [] }
+  expect(adapters.find(({ name }) => name === 'custom')!.command(spec)).toMatchObject({
+    file: 'my-agent',
+    args: ['--fast', '-p', 'Be kind.\n\ndo it'],
+    env: { MODEL: 'large' },
+  })
+})
+
+test('what the program of an agent cannot take is refused where it is written, and not in its first run', async () => {
+  const plain = machine.write(
+    machine.projectFile,
+    'agents:\n  a: {adapter: custom, command: my-agent, model: large, systemPrompt: be kind}\n',
+  )
+  const sentence = await refusal(plain)
+  expect(sentence).toMatch(/agents\.a\.model in .*:2:.* cannot be used: the agent takes no model; say how with modelFlag/)
+  expect(sentence).toMatch(/agents\.a\.systemPrompt in .*:2:.* takes no system prompt; say how with systemPromptFlag/)
+})
+
+test.each([
+  ['Backend Engineer', 'Backend-Engineer'],
+  ['  QA: e2e / smoke!', 'QA-e2e-smoke'],
+  ['x'.repeat(100), 'x'.repeat(64)],
+  ['constructor', 'codex'],
+  ['日本', 'codex'],
+])('the workspace %j is an agent that every part of Pawl accepts by its name', async (title, name) => {
+  const config = await load(write(`name: ${JSON.stringify(title)}\nruntime: codex\n`))
+  expect(config.defaultAgent).toBe(name)
+  expect(Name.parse(name)).toBe(name)
+})
+
+test('all prompt files are read in their order, and those that are missing are named', async () => {
+  const file = write('runtime: codex\nprompt_files: [b.md, gone.md, a.md]\n')
+  for (const name of ['a.md', 'b.md', 'system-prompt.md']) machine.write(join(machine.root, 'workspace', name), name)
+  const config = await load(file)
+  const folder = join(machine.root, 'workspace')
+  expect(findAgent(config, 'codex').systemPromptFile).toEqual([join(folder, 'b.md'), join(folder, 'a.md')])
+  expect(config.notes).toEqual([`prompt_files in ${file}:2 names gone.md, which does not exist; make it, or take it out.`])
+})
+
+test('the initial and the idle prompt are schedules of the agent', async () => {
+  const folder = join(machine.root, 'workspace')
+  machine.write(join(folder, 'hello.md'), 'Say hello.\n')
+  const config = await load(
+    write('name: Helper\nruntime: codex\ninitial_prompt_file: hello.md\nidle_prompt: Look around.\nidle_interval_seconds: 90\n'),
+  )
+  const task = { agent: 'Helper', workspace: folder }
+  expect(config.schedules).toEqual([
+    {
+      ...{ name: 'Helper-initial', when: { kind: 'initial' }, task: { prompt: 'Say hello.', ...task } },
+      ...{ session: 'new', overlap: 'skip', catchUp: 'one', jitterMs: 0 },
+    },
+    {
+      ...{ name: 'Helper-idle', when: { kind: 'idle', idleMs: 90_000, of: 'agent' }, task: { prompt: 'Look around.', ...task } },
+      ...{ session: 'keep', overlap: 'skip', catchUp: 'one', jitterMs: 0 },
+    },
+  ])
+  expect(config.notes).toEqual(['A daemon with these settings fires the schedules Helper-initial and Helper-idle.'])
+  expect(await refusal(write('runtime: codex\nidle_prompt_file: gone.md\n'))).toMatch(
+    /idle_prompt_file in .*:2:1 names gone\.md, which does not exist/,
+  )
+})
+
+test('skills that Pawl has are those of the agent, and any other is refused with the command that brings it', async () => {
+  const file = write('name: Helper\nruntime: codex\nskills: [review]\n')
+  expect(await refusal(file)).toMatch(/skills\[0\] in .*:3:.* names the skill "review", which Pawl does not have; copy .* to .*/)
+  machine.write(join(machine.home, 'skills', 'review', 'SKILL.md'), '---\ndescription: reviews\n---\nReview it.\n')
+  const agent = findAgent(await load(file), 'Helper')
+  expect([agent.profile, agent.rights?.base, agent.rights?.skills]).toEqual(['Helper-skills', 'guarded', ['review']])
+})
+
+test('what Pawl decides elsewhere is refused by name with what to do, and an empty value says nothing', async () => {
+  const keys = [
+    'plugins: [a]',
+    'tools: [a]',
+    'shared_context: [a.md]',
+    'delegation: {retry: 3}',
+    'sandbox: {memory: 256m}',
+    'rbac: {roles: [a]}',
+    'hitl: {default_timeout: 300}',
+    'governance: {enabled: true}',
+    'security_scan: block',
+    'compliance: {max_task_duration: 300}',
+    'sub_workspaces: [a]',
+  ]
+  const sentence = await refusal(write(`runtime: codex\n${keys.join('\n')}\n`))
+  for (const [index, key] of keys.entries())
+    expect(sentence).toMatch(new RegExp(`${key.split(':')[0]} in .*:${index + 2}:1 is not taken over: \\S`))
+  const empty = [
+    'skills: []',
+    'tools: []',
+    'plugins: []',
+    'rbac: {}',
+    'sub_workspaces: []',
+    "initial_prompt: ''",
+    'prompt_files: []',
+  ]
+  expect((await load(write(`runtime: codex\n${empty.join('\n')}\n`))).notes).toEqual([])
 })
 
 test('an unknown runtime is refused with every valid one', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PawlError } from '../domain/error.ts'
+import { Name } from '../domain/id.ts'
 import { isBuiltin } from '../domain/profile/resolve.ts'
 import { parseRule } from '../domain/rule/rule.ts'
 import { readRule } from '../sandbox/egress/host-rule.ts'
@@ -11,15 +12,9 @@ const text = z.string().min(1, { error: 'must not be empty' })
 const atLeastOne = 'must be a whole number of at least 1'
 const count = z.int({ error: atLeastOne }).min(1, { error: atLeastOne }).max(1_000_000, { error: 'must be at most 1000000' })
 
-export const ProfileKey = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
-    error: 'must be a name of lower-case letters, digits and . _ -, starting with a letter or digit',
-  })
-  .refine((name) => !isBuiltin(name), {
-    error: 'cannot be changed: it is built in; choose another name for your profile and let it extend this one',
-  })
-  .refine((key) => !(key in Object.prototype), { error: 'must be a name that JavaScript does not use itself' })
+export const ProfileKey = Name.refine((name) => !isBuiltin(name), {
+  error: 'cannot be changed: it is built in; choose another name for your profile and let it extend this one',
+})
 
 const Rule = z.string().superRefine((written, context) => {
   const parsed = parseRule(written)

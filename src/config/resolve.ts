@@ -163,6 +163,7 @@ function resolveAgent(
       report(['agents', name, 'options', ...fault.path], fault.sentence)
     return undefined
   }
+  refuseUntaken(name, entry, adapter.suited?.(parsed.data) ?? adapter, report)
   const { total, idle, grace } = settings.timeouts
   return {
     name,
@@ -197,6 +198,28 @@ function resolveAgent(
       maxDelayMs: settings.retry.maxDelay,
     },
   }
+}
+
+/** Its runs would fail, or do without it unseen. */
+function refuseUntaken(name: string, entry: AgentEntry, { can }: Pick<ConfigAdapter, 'can'>, report: Report): void {
+  const refuse = (key: keyof AgentEntry, what: string, instead: string) => {
+    if (entry[key] !== undefined)
+      report(
+        ['agents', name, key],
+        (where, shown) =>
+          `${formatPath(shown)}${where && ` in ${where}`} cannot be used: the agent takes no ${what}; ${instead}.`,
+      )
+  }
+  const isCustom = entry.adapter === 'custom'
+  if (can?.model === false)
+    refuse('model', 'model', isCustom ? 'say how with modelFlag, modelArg or modelVariable, or leave it out' : 'leave it out')
+  if (can?.systemPrompt === false)
+    for (const key of ['systemPrompt', 'systemPromptFile', 'role'] as const)
+      refuse(
+        key,
+        'system prompt',
+        isCustom ? 'say how with systemPromptFlag or systemPromptVia, or leave it out' : 'leave it out',
+      )
 }
 
 const someServers = <T extends object>(servers: T): T | undefined => (Object.keys(servers).length > 0 ? servers : undefined)

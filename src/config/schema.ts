@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Budget } from '../domain/agent/agent-config.ts'
 import { McpServerName } from '../domain/agent/mcp-server.ts'
-import { Name } from '../domain/id.ts'
+import { Name, UserName } from '../domain/id.ts'
 import { A2AEntry } from './a2a-entry.ts'
 import { BackupEntry } from './backup-entry.ts'
 import { ChecksEntry } from './checks-entry.ts'
@@ -21,11 +21,12 @@ import { QuestionsEntry } from './questions-entry.ts'
 import { RecordingsEntry } from './recordings-entry.ts'
 import { ScheduleEntry } from './schedule-entry.ts'
 
-const nameRule = 'must be a name of letters, digits and . _ - : / @, starting with a letter or digit'
-/** A name people type on a command line. It becomes a key of a map, so what every JavaScript object already has is refused. */
-const name = z
+/** What programs call a model. It becomes a key of a map, so what every JavaScript object already has is refused. */
+const modelName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, { error: nameRule })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, {
+    error: 'must be a name of letters, digits and . _ - : / @, starting with a letter or digit',
+  })
   .refine((key) => !(key in Object.prototype), { error: 'must be a name that JavaScript does not use itself' })
 
 const text = z.string().min(1, { error: 'must not be empty' })
@@ -82,7 +83,10 @@ export const agentShape = {
     .optional()
     .describe('How often a failed run is tried again.'),
   systemPrompt: text.optional().describe('Instructions given to it before any task.'),
-  systemPromptFile: text.optional().describe('A file with such instructions, read anew for each run.'),
+  systemPromptFile: z
+    .union([text, z.array(text).min(1)], { error: 'must be a path, or a list of paths' })
+    .optional()
+    .describe('A file with such instructions, or several in their order, read anew for each run.'),
   role: Name.optional().describe('The template of its system prompt, prompts/ROLE.md of the home.'),
   mcpServers: ServerChoice.optional().describe(
     'Which servers of mcpServers it is offered: all, none, or a list; all if left out.',
@@ -95,12 +99,12 @@ export const agentShape = {
 
 /** One settings file, project or home. Every block may be left empty. */
 export const FileSettings = z.strictObject({
-  agents: z.record(name, z.looseObject(agentShape)).nullish().describe('Your agents by name.'),
+  agents: z.record(Name, z.looseObject(agentShape)).nullish().describe('Your agents by name.'),
   defaultAgent: text.nullish().describe('The agent that gets a task which names none.'),
   limits: z
     .strictObject({
       running: positive.optional().describe('How many runs at once.'),
-      perAgent: z.record(name, positive).nullish().describe('How many runs at once of one agent.'),
+      perAgent: z.record(Name, positive).nullish().describe('How many runs at once of one agent.'),
       maxQueued: positive.optional().describe('How many tasks may wait.'),
       warm: count
         .min(0, { error: 'must be a whole number of at least 0' })
@@ -131,8 +135,8 @@ export const FileSettings = z.strictObject({
     .record(McpServerName, McpServerEntry)
     .nullish()
     .describe('Your servers of tools (MCP) by name, offered to every agent; as .mcp.json has them.'),
-  providers: z.record(name, ProviderEntry).nullish().describe('Where models are served.'),
-  models: z.record(name, ModelEntry).nullish().describe('Which provider serves a model, by the name that agents ask for.'),
+  providers: z.record(Name, ProviderEntry).nullish().describe('Where models are served.'),
+  models: z.record(modelName, ModelEntry).nullish().describe('Which provider serves a model, by the name that agents ask for.'),
   profiles: z
     .record(
       ProfileKey,
@@ -141,7 +145,7 @@ export const FileSettings = z.strictObject({
     .nullish()
     .describe('Your own profiles by name: what runs may see and do.'),
   notifications: z
-    .record(name, NotificationEntry)
+    .record(Name, NotificationEntry)
     .nullish()
     .describe('Whom to tell when a task needs somebody or has ended, by name.'),
   prices: z
@@ -182,8 +186,8 @@ export const FileSettings = z.strictObject({
     })
     .nullish(),
   env: Env.nullish().describe('Variables for the programs of all agents: names to pass on, or fixed values.'),
-  users: z.record(name, UserEntry).nullish().describe('Settings for the runs of single users.'),
-  mounts: z.record(name, MountBaseEntry).nullish().describe('Folders of this machine that tasks may name.'),
+  users: z.record(UserName, UserEntry).nullish().describe('Settings for the runs of single users.'),
+  mounts: z.record(Name, MountBaseEntry).nullish().describe('Folders of this machine that tasks may name.'),
   server: z
     .strictObject({
       host: text.optional(),

@@ -57,10 +57,25 @@ export const UploadId = idSchema('upload')
 export const ArtifactId = idSchema('artifact')
 export const PushId = idSchema('push')
 
-/** Names that people choose (agents, profiles, tags): safe in paths, command lines and URLs. */
+const nameRule =
+  'must be a name of letters, digits, dot, dash and underscore, beginning with a letter or digit, at most 64 characters long'
+
+/** Names that people choose (agents, profiles, schedules, tags), in settings as in the API: safe in paths, command lines and URLs. */
 export const Name = z
   .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    'a name is lower-case letters, digits, dot, dash and underscore, begins with a letter or digit, and has at most 64 characters',
-  )
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, nameRule)
+  // Names become keys of maps.
+  .refine((name) => !(name in Object.prototype), 'must be a name that JavaScript does not use itself')
+
+/** A user has folders of that name, and two that differ in capitals only would share them where file systems ignore case. */
+export const UserName = Name.refine((name) => name === name.toLowerCase(), 'must be a name in lower-case letters')
+
+/** Makes a name of a title, with dashes for what a name cannot hold; undefined if nothing of it is left. */
+export function nameFrom(title: string): string | undefined {
+  const slug = title
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 64)
+    .replace(/-+$/, '')
+  return Name.safeParse(slug).success ? slug : undefined
+}

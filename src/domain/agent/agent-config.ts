@@ -60,8 +60,8 @@ export const ResolvedAgent = z.object({
   systemPrompt: z.string().optional(),
   /** Whose template comes before it, for tasks that name none. */
   role: z.string().optional(),
-  /** Absolute; read anew for each run. */
-  systemPromptFile: z.string().optional(),
+  /** Absolute; read anew for each run, one after the other. */
+  systemPromptFile: z.union([z.string(), z.array(z.string())]).optional(),
   /** The user's servers of tools that it is offered, by name. */
   mcpServers: McpServers.optional(),
   /** For tasks that name none of their own. */

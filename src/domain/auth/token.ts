@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Name, TaskId, TokenId } from '../id.ts'
+import { Name, TaskId, TokenId, UserName } from '../id.ts'
 import { roles } from './role.ts'
 
 /** Users, tokens and the audit, as every surface shows and takes them. */
@@ -16,7 +16,7 @@ const Slots = z.int().min(1).max(10_000)
 const DailyTasks = z.int().min(0).max(1_000_000)
 
 export const NewUser = z.strictObject({
-  name: Name,
+  name: UserName,
   role: z.enum(roles).default('operator'),
   slots: Slots.nullish().describe('How many of their tasks may run at once; no limit if left out.'),
   dailyTasks: DailyTasks.nullish().describe('How many tasks they may ask for per day (UTC); no limit if left out.'),

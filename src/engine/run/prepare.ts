@@ -81,9 +81,7 @@ export async function wantedOf(
     systemPrompt: withMounts(
       joined(
         await roleOf(taken, place),
-        agent.systemPromptFile
-          ? await readSystemPrompt(agent.systemPromptFile, agent.systemPrompt, task.workspace)
-          : agent.systemPrompt,
+        agent.systemPromptFile ? await readSystemPrompts(agent.systemPromptFile, taken) : agent.systemPrompt,
         task.spec.appendSystemPrompt,
       ),
       // A plain command may take no system prompt; it finds them in its environment.
@@ -144,6 +142,13 @@ function withMounts(prompt: string | undefined, lines: readonly string[]): strin
   if (lines.length === 0) return prompt
   const told = `Beside the workspace you have:\n${lines.join('\n')}`
   return prompt === undefined ? told : `${prompt}\n\n${told}`
+}
+
+/** All files in their order. */
+async function readSystemPrompts(files: string | readonly string[], { task }: TakenRun): Promise<string> {
+  const { systemPrompt } = task.agent_config
+  if (typeof files === 'string') return readSystemPrompt(files, systemPrompt, task.workspace)
+  return (await Promise.all(files.map((file) => readSystemPrompt(file, undefined, task.workspace)))).join('\n\n')
 }
 
 /** Read anew for each run; the configured text stands in for a file that is gone. */
