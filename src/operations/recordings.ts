@@ -78,6 +78,7 @@ export function recordingVerbs(parts: RecordingVerbParts, { createTask }: Pick<O
       appendSystemPrompt: spec.appendSystemPrompt,
       allowHome: spec.allowHome,
       contextDirs: spec.contextDirs,
+      writableDirs: spec.writableDirs,
       mounts: spec.mounts,
       skipPlanning: spec.skipPlanning,
       role: spec.role,

@@ -109,6 +109,7 @@ const settings = {
   mcpServers: to('mcpServers'),
   contextDirs: to('contextDirs'),
   contextFiles: to('contextDirs'),
+  writableDirs: to('writableDirs'),
   mounts: read(to('mounts'), mountsOf),
   appendSystemPrompt: to('appendSystemPrompt'),
   role: to('role'),
@@ -124,6 +125,10 @@ export const inBlock: Readonly<Record<string, Field>> = {
   type: to('agent'),
   prompt: to('prompt'),
   instructions: to('prompt'),
+  // Claude Code, to whom Claudomator handed them, may write in such a folder.
+  contextDirs: to('writableDirs'),
+  contextFiles: to('writableDirs'),
+  permissionMode: read(to('permissionMode'), profileOf),
 }
 
 export const inTask: Readonly<Record<string, Field>> = {
@@ -189,9 +194,21 @@ export const wholeChecks = (value: unknown): unknown => (Array.isArray(value) ? 
 /** `depends_on` and `dependsOn` are one key. Looks back, so that a long row of underscores is tried once and not from each of them. */
 export const camel = (key: string) => key.replace(/(?<!_)_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
+/**
+ * Nobody is asked under `guarded` either, inside its walls. The other modes ask somebody, edit without running anything, or only plan: no profile does just that.
+ */
+function profileOf(mode: unknown): string | undefined {
+  if (mode === undefined || mode === null || mode === '') return undefined
+  if (mode === 'bypassPermissions') return 'guarded'
+  throw new WrongValue(
+    mode === 'default' || mode === 'acceptEdits' || mode === 'plan'
+      ? 'must be bypassPermissions, which is "profile: guarded" here; for a mode that asks or holds back write "profile: strict" in its place'
+      : 'must be bypassPermissions, or a profile in its place, such as "profile: strict"',
+  )
+}
+
 /** What files of Claudomator may say and Pawl decides elsewhere. */
 export const refused: Readonly<Record<string, string>> = {
-  permissionMode:
-    'is not decided by a mode: write profile: guarded (or strict, trusted-repo), or profile: unattended-open for what bypassPermissions was',
+  permissionMode: 'belongs into the block of the agent; beside it write "profile: guarded", or "profile: strict"',
   state: 'is decided by Pawl itself; leave it out',
 }

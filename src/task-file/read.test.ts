@@ -33,6 +33,7 @@ workspace: sub
 workspace_mode: clone
 bring_back: branch
 context_dirs: [../docs, /srv/api]
+writable_dirs: [../out]
 allowed_tools: ["Bash(git log:*)"]
 disallowedTools: [WebFetch]
 append_system_prompt: be brief
@@ -57,7 +58,12 @@ output_schema: {type: object}
     expect(task).toEqual({
       ...{ name: 'nightly', prompt: 'go', agent: 'helper', model: 'opus', profile: 'strict' },
       ...{ workspace: join(folder, 'sub'), workspaceMode: 'clone', bringBack: 'branch' },
-      ...{ contextDirs: [join(folder, '../docs'), '/srv/api'], allowedTools: ['Bash(git log:*)'], disallowedTools: ['WebFetch'] },
+      ...{
+        contextDirs: [join(folder, '../docs'), '/srv/api'],
+        writableDirs: [join(folder, '../out')],
+        allowedTools: ['Bash(git log:*)'],
+        disallowedTools: ['WebFetch'],
+      },
       ...{ appendSystemPrompt: 'be brief', extraArgs: ['--debug'] },
       budget: { usd: 2.5, tokens: 100_000, turns: 40, wallMs: 5_400_000, perRunUsd: 1 },
       timeoutMs: 2_700_000,
@@ -88,6 +94,7 @@ output_schema: {type: object}
     system_prompt_append: be brief
     additional_args: [--verbose-tools]
     skip_planning: true
+    permission_mode: bypassPermissions
   timeout: 15m0s
   retry: {max_attempts: 3, backoff: exponential}
   priority: low
@@ -104,12 +111,32 @@ output_schema: {type: object}
           model: 'sonnet',
           workspace: '/srv/app',
         },
-        ...{ budget: { usd: 1.5 }, allowedTools: ['Bash', 'Read'], disallowedTools: ['WebFetch'], contextDirs: ['/srv/docs'] },
-        ...{ appendSystemPrompt: 'be brief', extraArgs: ['--verbose-tools'], skipPlanning: true },
+        ...{ budget: { usd: 1.5 }, allowedTools: ['Bash', 'Read'], disallowedTools: ['WebFetch'], writableDirs: ['/srv/docs'] },
+        ...{ appendSystemPrompt: 'be brief', extraArgs: ['--verbose-tools'], skipPlanning: true, profile: 'guarded' },
         ...{ timeoutMs: 900_000, retry: { attempts: 3, backoff: 'exponential' }, priority: -1 },
       },
-      { name: 'Test', agent: 'codex', prompt: 'make the tests pass', dependsOn: ['Build'], budget: {} },
+      { name: 'Test', agent: 'codex', prompt: 'make the tests pass', dependsOn: ['Build'], budget: {}, skipPlanning: false },
     ])
+  })
+
+  it('of Claudomator is asked to plan and has Bash for that, unless it says otherwise', async () => {
+    const planning = async (block: string, beside = '') => {
+      const [task] = await read(`claude: {instructions: a, ${block}}\n${beside}`)
+      return [task?.skipPlanning, task?.allowedTools]
+    }
+    expect(await planning('model: opus')).toEqual([false, undefined])
+    expect(await planning('allowed_tools: [Read]')).toEqual([false, ['Read', 'Bash']])
+    expect(await planning('allowed_tools: [Bash, Read]')).toEqual([false, ['Bash', 'Read']])
+    expect(await planning('allowed_tools: [Read], disallowed_tools: [Bash]')).toEqual([false, ['Read']])
+    expect(await planning('allowed_tools: [Read], skip_planning: true')).toEqual([true, ['Read']])
+    expect(await planning('allowed_tools: [Read]', 'once: true')).toEqual([true, ['Read']])
+    const [own] = await read('prompt: a\nagent: claude\nallowed_tools: [Read]')
+    expect([own?.skipPlanning, own?.allowedTools]).toEqual([undefined, ['Read']])
+  })
+
+  it('of Claudomator keeps the profile that it names beside a permission mode', async () => {
+    const [task] = await read('profile: strict\nclaude: {instructions: a, permission_mode: bypassPermissions}')
+    expect(task?.profile).toBe('strict')
   })
 })
 
@@ -152,8 +179,13 @@ const faults: [what: string, text: string, says: string][] = [
   ['a wrong word', 'prompt: a\nretry:\n  backoff: squared', 'tasks.yaml:3 retry.backoff must be one of exponential, linear.'],
   [
     'a permission mode',
-    'claude:\n  instructions: a\n  permission_mode: bypassPermissions',
-    'tasks.yaml:3 "permission_mode" is not decided by a mode',
+    'claude:\n  instructions: a\n  permission_mode: acceptEdits',
+    'tasks.yaml:3 "permissionMode" must be bypassPermissions, which is "profile: guarded" here; for a mode that asks or holds back write "profile: strict" in its place.',
+  ],
+  [
+    'a permission mode beside the block',
+    'prompt: a\npermission_mode: bypassPermissions',
+    'tasks.yaml:2 "permission_mode" belongs into the block of the agent',
   ],
   ['a schedule', 'prompt: a\nschedule: daily', 'tasks.yaml:2 "schedule" must be right'],
   ['a task that is no map', '- prompt: a\n- just words', 'tasks.yaml:2 A task must be a map of keys and values.'],

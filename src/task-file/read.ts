@@ -68,6 +68,7 @@ function draftOf(written: Written, problems: string[]): Draft {
     problems.push(`${where([])} A task must be a map of keys and values.`)
     return draft
   }
+  let isClaudomator = false
   const take = (
     map: Record<string, unknown>,
     fields: Readonly<Record<string, Field>>,
@@ -81,6 +82,7 @@ function draftOf(written: Written, problems: string[]): Draft {
       const isNamed = block !== undefined && block !== 'agent'
       if (isNamed) put(draft, ['agent'], block, path)
       if (block && isObject(inner)) {
+        isClaudomator = true
         take(inner, inBlock, path)
         continue
       }
@@ -103,10 +105,26 @@ function draftOf(written: Written, problems: string[]): Draft {
     }
   }
   take(value, inTask, [])
+  if (isClaudomator) asClaudomator(draft)
   const { description, ...task } = draft.task
   if (typeof description === 'string')
     return { ...draft, task: { ...task, prompt: [description, task.prompt].filter((part) => part !== undefined).join('\n\n') } }
   return draft
+}
+
+/** What holds for a task with a block about its agent where it says nothing: it is asked to plan, and Bash, by which subtasks are made there, is at hand. */
+function asClaudomator({ task, origins }: Draft): void {
+  const { permissionMode: profile, allowedTools: allowed, disallowedTools: disallowed } = task
+  delete task.permissionMode
+  if (profile !== undefined && task.profile === undefined) {
+    task.profile = profile
+    origins.set('profile', origins.get('permissionMode') ?? [])
+  }
+  // Subtasks are worked on between two runs, and a task that may run once has no second one.
+  task.skipPlanning ??= task.once === true
+  const isTaken = Array.isArray(disallowed) && disallowed.includes('Bash')
+  if (task.skipPlanning === false && Array.isArray(allowed) && allowed.length > 0 && !allowed.includes('Bash') && !isTaken)
+    task.allowedTools = [...allowed, 'Bash']
 }
 
 /** A schedule is no part of the task that it makes. */
@@ -184,5 +202,6 @@ function withPaths(task: Record<string, unknown>, folder: string): Record<string
     ...task,
     ...(task.workspace === undefined ? {} : { workspace: absolute(task.workspace) }),
     ...(Array.isArray(task.contextDirs) ? { contextDirs: task.contextDirs.map(absolute) } : {}),
+    ...(Array.isArray(task.writableDirs) ? { writableDirs: task.writableDirs.map(absolute) } : {}),
   }
 }

@@ -92,7 +92,7 @@ async function valuesOf(cli: Cli, current: string, of: Option | Argument, home: 
   return source ? fitting(current, await liveWords(cli, source, { home, current })) : nothing
 }
 
-const folderOptions = new Set(['--workspace', '--context-dir'])
+const folderOptions = new Set(['--workspace', '--context-dir', '--writable-dir'])
 
 const optionWords = ({ long, short, description, hidden }: Option): Word[] =>
   hidden ? [] : [long ?? short].flatMap((word) => (word ? [{ word, says: description }] : []))

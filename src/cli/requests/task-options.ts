@@ -18,6 +18,7 @@ export interface TaskOptions {
   profile?: string
   name?: string
   contextDir?: string[]
+  writableDir?: string[]
   attach?: string[]
   mount?: string[]
   allowTool?: string[]
@@ -86,6 +87,7 @@ export function defineTask(command: Command): Command {
     .option('--profile <name>', 'what it may see and do: guarded, strict, trusted-repo, unattended-open, or one of yours')
     .optionsGroup('What it may use:')
     .option('--context-dir <dir>', 'one more folder that it may read; may be repeated', collect)
+    .option('--writable-dir <dir>', 'one more folder that it may read and write; may be repeated', collect)
     .option('--attach <file>', 'a file or picture to go with it; "-" is stdin, NAME=- names it; may be repeated', collect)
     .option('--mount <[alias=]base[/part][:rw]>', 'a folder that the settings offer to tasks; may be repeated', collect)
     .option('--allow-tool <rule>', 'a tool used without asking, as far as the profile allows it; may be repeated', collect)

@@ -52,6 +52,7 @@ export async function taskRequest(
     extraArgs: options.agentArg,
     name: options.name,
     contextDirs: options.contextDir && (await foldersOf(cli.cwd, options.contextDir)),
+    writableDirs: options.writableDir && (await foldersOf(cli.cwd, options.writableDir, '--writable-dir')),
     mounts: options.mount?.map(mountOf),
     allowedTools: options.allowTool,
     disallowedTools: options.disallowTool,
@@ -102,8 +103,8 @@ function assertSaid(option: string, value: string | undefined): void {
 }
 
 /** Absolute and there, links followed. */
-export const foldersOf = (cwd: string, folders: readonly string[]): Promise<string[]> =>
-  Promise.all(folders.map((folder) => workspaceOf(cwd, folder, { called: 'context folder', option: '--context-dir' })))
+export const foldersOf = (cwd: string, folders: readonly string[], option = '--context-dir'): Promise<string[]> =>
+  Promise.all(folders.map((folder) => workspaceOf(cwd, folder, { called: 'context folder', option })))
 
 function mountOf(written: string): NonNullable<NewTask['mounts']>[number] {
   const mount = writtenMount(written)

@@ -29,6 +29,7 @@ export function settingsLines({ settings, dependsOn }: TaskView): [string, strin
       `${retry.attempts}${retry.backoff === 'linear' ? ', linear backoff' : ''}${settings.once ? ', but run once only' : ''}`,
     ],
     ['folders', list(settings.contextDirs)],
+    ['writable', list(settings.writableDirs)],
     ['mounts', list(settings.mounts?.map(mountText))],
     ['allowed', list(settings.allowedTools)],
     ['disallowed', list(settings.disallowedTools)],

@@ -53,6 +53,8 @@ export const TaskSpec = z.object({
   /** The workspace, or a context folder, may be a home folder. */
   allowHome: z.boolean().optional(),
   contextDirs: z.array(z.string()).optional(),
+  /** Those of `contextDirs` that may be written too. */
+  writableDirs: z.array(z.string()).optional(),
   mounts: z.array(TaskMount).optional(),
   allowedTools: z.array(z.string()).optional(),
   disallowedTools: z.array(z.string()).optional(),

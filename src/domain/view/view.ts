@@ -75,6 +75,11 @@ export const NewTask = z.strictObject({
     .max(50)
     .optional()
     .describe('More folders that the agent may read; those that are not absolute are seen from the workspace.'),
+  writableDirs: z
+    .array(z.string().min(1).max(4096))
+    .max(50)
+    .optional()
+    .describe('More folders that the agent may read and write; seen like those of `contextDirs`.'),
   mounts: z.array(TaskMount).max(50).optional().describe('Folders that the settings offer to tasks, by name.'),
   allowedTools: z
     .array(z.string().min(1).max(1000))

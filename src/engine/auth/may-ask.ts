@@ -17,6 +17,7 @@ const keptFromHooks = [
   'profile',
   'workspace',
   'contextDirs',
+  'writableDirs',
   'mounts',
   'parent',
   'checks',

@@ -166,16 +166,24 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
     const session = await givenSession(db, input.session)
     if (session && standing === 'hook') await assertOwnSession(session.id, caller.user ?? localUser)
     const workspace = await chooseWorkspace(parts, id, input, { session, standing })
-    const contextDirs = input.contextDirs?.length
-      ? await contextFolders(parts, input.contextDirs, { workspace, standing, allowHome: input.allowHome })
-      : undefined
+    const foldersOf = (named: readonly string[] = []) =>
+      contextFolders(parts, named, { workspace, standing, allowHome: input.allowHome })
+    const writableDirs = await foldersOf(input.writableDirs)
+    const contextDirs = [...new Set([...(await foldersOf(input.contextDirs)), ...writableDirs])]
     const mounts = await mountsOfTask(parts, input.mounts, { caller, workspace: workspace.path })
-    const { agent, failover, profile } = await agentsOfTask(parts, input, { session, standing, contextDirs, mounts })
+    const { agent, failover, profile } = await agentsOfTask(parts, input, {
+      session,
+      standing,
+      contextDirs,
+      writableDirs,
+      mounts,
+    })
     assertMayCheck(caller, input.checks, profile, parts.questions)
     if (input.outputSchema) await assertSchema(input.outputSchema)
     for (const one of [agent, ...failover]) {
       const health = await assertInstalled(one, workspace.isOwn ? undefined : workspace.path)
-      if (hasWishes(input)) assertAble(adapterOf(one), one, { ...input, contextDirs }, { workspace: workspace.path, health })
+      if (hasWishes({ ...input, contextDirs }))
+        assertAble(adapterOf(one), one, { ...input, contextDirs }, { workspace: workspace.path, health })
     }
     const role = input.role ?? agent.role
     if (role !== undefined) await assertRole(parts.home, role)
@@ -194,7 +202,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
       account: accountOf(agent),
       name: input.name,
       spec: {
-        ...specOf({ ...input, contextDirs }, agent, failover),
+        ...specOf({ ...input, contextDirs, writableDirs }, agent, failover),
         ...(origin.replay ? { replay: origin.replay } : {}),
         ...(attachments ? { attachments } : {}),
         ...(origin.trace ? { trace: origin.trace } : {}),

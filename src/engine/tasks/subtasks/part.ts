@@ -109,11 +109,12 @@ function agentFor(parent: LockedTask, name: string, agents: readonly ResolvedAge
 }
 
 function specOf(parent: TaskSpec, asked: SubtaskAsked, isSameAgent: boolean): TaskSpec {
-  const { allowHome, contextDirs, allowedTools, disallowedTools, appendSystemPrompt, role, failover, questions, subtasks } =
-    parent
+  const { allowHome, contextDirs, writableDirs, allowedTools, disallowedTools, appendSystemPrompt, role } = parent
+  const { failover, questions, subtasks } = parent
   return {
     allowHome,
     contextDirs,
+    writableDirs,
     allowedTools,
     disallowedTools,
     appendSystemPrompt,

@@ -27,9 +27,11 @@ export async function agentsOfTask(
   {
     session,
     standing,
-    contextDirs,
-    mounts,
-  }: { session: SessionRow | undefined; standing: Standing | undefined } & Pick<Restrictions, 'contextDirs' | 'mounts'>,
+    ...folders
+  }: { session: SessionRow | undefined; standing: Standing | undefined } & Pick<
+    Restrictions,
+    'contextDirs' | 'writableDirs' | 'mounts'
+  >,
 ): Promise<AgentsOfTask> {
   const named = task.agentConfig ?? agentNamed(parts.agents, task.agent ?? session?.agent ?? (await parts.defaultAgent()))
   if (session && session.adapter !== named.adapter)
@@ -43,7 +45,8 @@ export async function agentsOfTask(
   assertMayRaise(standing, raisedIn(task.budget, named.budget))
   const agent = { ...named, ...(task.model === undefined ? {} : { model: task.model }), ...chosen }
   assertSameWalls(parts, task, { profile: rightsOf(agent), standing })
-  const held = (one: ResolvedAgent) => withCaps(withRestrictions(withServers(one, task), { ...task, contextDirs, mounts }), task)
+  const held = (one: ResolvedAgent) =>
+    withCaps(withRestrictions(withServers(one, task), { disallowedTools: task.disallowedTools, ...folders }), task)
   assertServers(agent, task)
   const own = held(agent)
   return {

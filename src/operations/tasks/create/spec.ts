@@ -7,6 +7,7 @@ export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly 
   const said = {
     allowHome: input.allowHome || undefined,
     contextDirs: nonEmpty(input.contextDirs),
+    writableDirs: nonEmpty(input.writableDirs),
     mounts: nonEmpty(input.mounts),
     allowedTools: nonEmpty(input.allowedTools),
     disallowedTools: nonEmpty(input.disallowedTools),
