@@ -209,14 +209,16 @@ describe('settle', () => {
   it('asks once more for an answer that is empty if nothing was done, and not twice', () => {
     const nothing = { outcome: 'empty', category: 'empty_answer', didNothing: true } as const
     expect(decide(nothing)).toMatchObject({ move: 'give_back', event: { data: { why: 'retry' } }, attempts: 1 })
-    expect(decide(nothing, { attempts: 1 })).toMatchObject({ move: 'complete', reason: { kind: 'empty' } })
+    const said = { kind: 'empty', detail: '(no response generated after retries)' }
+    expect(decide(nothing, { attempts: 1 })).toMatchObject({ move: 'complete', reason: said })
     expect(decide(nothing, { policy: { ...policy, attempts: 1 } }).move).toBe('complete')
     expect(decide(nothing, { task: { ...plain, once: true } }).move).toBe('complete')
   })
 
   it('delivers an empty answer that tools stand behind as it is, also to whoever reviews it', () => {
     const worked = { outcome: 'empty', category: 'empty_answer', didNothing: false } as const
-    expect(decide(worked)).toMatchObject({ move: 'complete', reason: { kind: 'empty' } })
+    const said = { kind: 'empty', detail: '(no response generated)' }
+    expect(decide(worked)).toMatchObject({ move: 'complete', reason: said })
     expect(decide(worked, { task: { ...plain, review: true } })).toMatchObject({
       move: 'hold_for_review',
       reason: { kind: 'empty' },

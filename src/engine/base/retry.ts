@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../domain/event/event.ts'
 import { type Category, categories } from '../../domain/run/outcome.ts'
+import { emptyReply } from '../../domain/task/reply.ts'
 import { type Suspect, whyAlone } from '../../domain/task/suspect.ts'
 import type { MoveName, Reason } from '../../domain/task/task.ts'
 import type { RanCheck } from '../../store/checks.ts'
@@ -113,7 +114,8 @@ export function settle(input: {
     case 'succeeded':
     case 'partial':
     case 'empty': {
-      const reason = end.outcome === 'succeeded' ? null : { kind: end.outcome, detail: message }
+      const detail = end.outcome === 'empty' ? emptyReply(tried) : message
+      const reason = end.outcome === 'succeeded' ? null : { kind: end.outcome, detail }
       if (input.task.openSubtasks > 0)
         return {
           move: 'block',

@@ -1,5 +1,6 @@
 import type { Artifact, StreamResponse } from '@a2a-js/sdk'
 import type { ArtifactView } from '../../domain/files/view.ts'
+import { replyOf } from '../../domain/task/reply.ts'
 import type { TaskView } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
 import type { ToldTask } from '../../operations/tasks/transcript.ts'
@@ -19,10 +20,17 @@ export async function artifactsOf(runtime: Runtime, task: ToldTask, filesAt: str
 }
 
 /** The answer of a task that is done, or waits for somebody to say so. What went wrong is never among the artifacts. */
-export function answerOf({ state, result, settings }: Pick<TaskView, 'state' | 'result' | 'settings'>): Artifact | undefined {
-  if ((state !== 'completed' && state !== 'review') || !result || result.text === '') return undefined
-  const structured = settings.outputSchema === undefined ? undefined : parsed(result.text)
-  return artifact('result', 'result', [structured === undefined ? textPart(result.text) : dataPart(structured.value)])
+export function answerOf({
+  state,
+  reason,
+  result,
+  settings,
+}: Pick<TaskView, 'state' | 'reason' | 'result' | 'settings'>): Artifact | undefined {
+  if ((state !== 'completed' && state !== 'review') || !result) return undefined
+  const text = replyOf({ result, reason })
+  if (text === '') return undefined
+  const structured = settings.outputSchema === undefined ? undefined : parsed(text)
+  return artifact('result', 'result', [structured === undefined ? textPart(text) : dataPart(structured.value)])
 }
 
 export async function fileArtifact(runtime: Runtime, file: ArtifactView, filesAt: string): Promise<Artifact> {
