@@ -7,7 +7,7 @@ import { Machine } from './testing.ts'
 
 const adapters = [custom]
 const settings = `agents:
-  a: { adapter: custom, command: [x], model: fast, fallbackModels: [local, big], gateway: true }
+  a: { adapter: custom, command: [x], modelFlag: --model, model: fast, fallbackModels: [local, big], gateway: true }
 providers:
   maker: { kind: openai, key: { secret: OPENAI } }
   other: { kind: openai-compatible, baseUrl: "https://models.example.com/v1/", key: { file: ./key } }
@@ -137,7 +137,10 @@ test('an agent names other models that it may ask for, and a provider whether it
   using machine = new Machine()
   const provider =
     'providers: { p: { kind: ollama, serverTools: true } }\nmodels: { small: { provider: p }, big: { provider: p } }\n'
-  machine.write(machine.homeFile, `agents: { a: { adapter: custom, command: [x], model: small, models: [big] } }\n${provider}`)
+  machine.write(
+    machine.homeFile,
+    `agents: { a: { adapter: custom, command: [x], modelFlag: --model, model: small, models: [big] } }\n${provider}`,
+  )
   const [agent] = (await machine.load({ adapters })).agents
   expect(agent).toMatchObject({ model: 'small', allowedModels: ['big'], models: { providers: { p: { serverTools: true } } } })
   machine.write(machine.homeFile, `agents: { a: { adapter: custom, command: [x], models: [bigg] } }\n${provider}`)

@@ -176,6 +176,9 @@ test('skills that Pawl has are those of the agent, and any other is refused with
   machine.write(join(machine.home, 'skills', 'review', 'SKILL.md'), '---\ndescription: reviews\n---\nReview it.\n')
   const agent = findAgent(await load(file), 'Helper')
   expect([agent.profile, agent.rights?.base, agent.rights?.skills]).toEqual(['Helper-skills', 'guarded', ['review']])
+  expect(await refusal(write('runtime: custom\nruntime_config: {command: my-agent}\nskills: [review]\n'))).toMatch(
+    /skills in .*:3:1 cannot be used: the agent can be given no skills, and profile "custom-skills" names review; take them out/,
+  )
 })
 
 test('what Pawl decides elsewhere is refused by name with what to do, and an empty value says nothing', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { skillName } from '../domain/agent/skill.ts'
 import { didYouMean } from '../domain/base/nearest.ts'
@@ -98,7 +98,7 @@ export function readMolecule(document: SettingsDocument, around: Around): Molecu
   const problems = problemsOf(workspace, document, around)
   if (problems.length > 0) return refused(problems)
   const name = (workspace.name === undefined ? undefined : nameFrom(workspace.name)) ?? workspace.runtime
-  const schedules = schedulesOf(name, workspace, document)
+  const schedules = schedulesOf(name, workspace, document, around)
   const skills = workspace.skills ?? []
   const translated = {
     agents: { [name]: entryOf(name, workspace, document, around) },
@@ -163,7 +163,12 @@ const inlineOf = (key: 'initial_prompt_file' | 'idle_prompt_file') =>
 const ofName = (name: string, what: string) => `${name.slice(0, 55)}-${what}`
 
 /** The first message, sent once, and the one that follows a time of rest: the stored schedule is the mark that it was sent. */
-function schedulesOf(name: string, workspace: Workspace, { file }: SettingsDocument): Record<string, ScheduleEntry> | undefined {
+function schedulesOf(
+  name: string,
+  workspace: Workspace,
+  { file }: SettingsDocument,
+  { home }: Around,
+): Record<string, ScheduleEntry> | undefined {
   const folder = dirname(file)
   const textOf = (key: 'initial_prompt_file' | 'idle_prompt_file') => {
     const inline = workspace[inlineOf(key)]
@@ -175,7 +180,8 @@ function schedulesOf(name: string, workspace: Workspace, { file }: SettingsDocum
   const initial = textOf('initial_prompt_file')
   const idle = textOf('idle_prompt_file')
   if (initial === undefined && idle === undefined) return undefined
-  const common = { agent: name, workspace: folder }
+  // Nobody works in Pawl's own folder: what stands there is for all folders.
+  const common = { agent: name, ...(resolve(folder) === resolve(home) ? {} : { workspace: folder }) }
   return {
     ...(initial === undefined ? {} : { [ofName(name, 'initial')]: { ...common, when: 'initial', prompt: initial } }),
     ...(idle === undefined

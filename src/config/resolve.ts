@@ -4,7 +4,7 @@ import { chosenServers } from '../domain/agent/mcp-server.ts'
 import { modelNames } from '../domain/agent/models.ts'
 import { didYouMean } from '../domain/base/nearest.ts'
 import { PawlError } from '../domain/error.ts'
-import { profileNames } from '../domain/profile/profile.ts'
+import { type Profile, profileNames } from '../domain/profile/profile.ts'
 import { defaultProfile, type Ground, resolveProfile, rightsNamed, type UserProfiles } from '../domain/profile/resolve.ts'
 import { checksOf } from './checks-entry.ts'
 import { type ConfigAdapter, knownKeys } from './json-schema.ts'
@@ -77,6 +77,7 @@ export function resolveLayers(
     const { profile } = agent
     // Copied, so that a daemon of another folder has it too.
     const rights = sound.includes(profile) ? rightsNamed(profile, profiles, ground) : undefined
+    if (rights) refuseSkills(agent, rights, { adapters, report })
     agents.push({ ...agent, ...(rights ? { rights } : {}), source })
     for (const [own, inherited] of inheritance)
       sources[formatPath(['agents', name, ...own])] ??= (inherited && sources[inherited]) ?? 'default'
@@ -220,6 +221,25 @@ function refuseUntaken(name: string, entry: AgentEntry, { can }: Pick<ConfigAdap
         'system prompt',
         isCustom ? 'say how with systemPromptFlag or systemPromptVia, or leave it out' : 'leave it out',
       )
+}
+
+/** Each run would be refused for it. */
+function refuseSkills(
+  { name, adapter, profile, options }: ResolvedAgent,
+  rights: Profile,
+  { adapters, report }: { adapters: readonly ConfigAdapter[]; report: Report },
+): void {
+  const found = adapters.find((candidate) => candidate.name === adapter)
+  const { can } = found?.suited?.(options) ?? found ?? {}
+  for (const what of ['skills', 'subagents'] as const) {
+    const named = rights[what].filter((one) => one !== '*')
+    if (can?.[what] === false && named.length > 0)
+      report(
+        ['agents', name, 'profile'],
+        (where, shown) =>
+          `${formatPath(shown)}${where && ` in ${where}`} cannot be used: the agent can be given no ${what}, and profile "${profile}" names ${named.join(', ')}; take them out, or use an agent that can.`,
+      )
+  }
 }
 
 const someServers = <T extends object>(servers: T): T | undefined => (Object.keys(servers).length > 0 ? servers : undefined)

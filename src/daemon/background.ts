@@ -1,3 +1,4 @@
+import { formatPath } from '../config/problems.ts'
 import { listTrusted } from '../config/trust.ts'
 import { profileDigest } from '../domain/profile/digest.ts'
 import { resolveProfile } from '../domain/profile/resolve.ts'
@@ -53,7 +54,7 @@ function schedules({
   const ticker = createTicker({ db, journal, bus, clock, log, tasks: runtime })
   const { files, sources } = config
   // They say where they stand as people see it from where Pawl was started, which may be a part of the path.
-  const fileOf = (name: string) => sources[`schedules.${name}`]?.replace(/:\d+$/, '')
+  const fileOf = (name: string) => sources[formatPath(['schedules', name])]?.replace(/:\d+$/, '')
   const isOfHome = (name: string) => files.home?.endsWith(fileOf(name) ?? '\0') === true
   return [
     {

@@ -148,7 +148,8 @@ function withMounts(prompt: string | undefined, lines: readonly string[]): strin
 async function readSystemPrompts(files: string | readonly string[], { task }: TakenRun): Promise<string> {
   const { systemPrompt } = task.agent_config
   if (typeof files === 'string') return readSystemPrompt(files, systemPrompt, task.workspace)
-  return (await Promise.all(files.map((file) => readSystemPrompt(file, undefined, task.workspace)))).join('\n\n')
+  const texts = await Promise.all(files.map((file) => readSystemPrompt(file, undefined, task.workspace)))
+  return texts.map((text) => text.trim()).join('\n\n')
 }
 
 /** Read anew for each run; the configured text stands in for a file that is gone. */
