@@ -125,7 +125,7 @@ export const inBlock: Readonly<Record<string, Field>> = {
   type: to('agent'),
   prompt: to('prompt'),
   instructions: to('prompt'),
-  // Claude Code, to whom Claudomator handed them, may write in such a folder.
+  // The program that Claudomator hands them to may write in such a folder.
   contextDirs: to('writableDirs'),
   contextFiles: to('writableDirs'),
   permissionMode: read(to('permissionMode'), profileOf),
