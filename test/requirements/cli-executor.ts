@@ -77,11 +77,20 @@ export const cliExecutor = {
   // Choosing the program and building its command line
   'S0-11': {
     means: 'The Molecule form picks an agent by `runtime`; an unknown name is refused with every valid one.',
-    open: 22,
+    shown: [
+      'src/config/molecule.test.ts > runtime %s is the agent of that name',
+      'src/config/molecule.test.ts > a custom runtime is its command, with the prompt behind -p',
+      'src/config/molecule.test.ts > an unknown runtime is refused with every valid one',
+      'src/config/molecule.test.ts > the workspace %j is an agent that every part of Pawl accepts by its name',
+    ],
   },
   'S0-12': {
     means: 'All `runtime_config` keys are understood, the two deprecated ones included.',
-    open: 22,
+    shown: [
+      'src/config/molecule.test.ts > the settings of a workspace become an agent with the same meaning, and every line of it is told',
+      'src/config/molecule.test.ts > what has no meaning here, is deprecated or not set is named',
+      'src/config/molecule.test.ts > a custom runtime with a model and a system prompt gets them without a further argument',
+    ],
   },
   'S0-13': {
     means: 'A preset is data: command, args, where prompt, model and system prompt go, login, MCP.',
@@ -112,7 +121,10 @@ export const cliExecutor = {
   },
   'S0-17': {
     means: 'custom: the configured command with its own args; nothing is added but the prompt.',
-    open: 22,
+    shown: [
+      'src/config/molecule.test.ts > a custom runtime is its command, with the prompt behind -p',
+      'test/seeds/molecule.test.ts > the config.yaml of a workspace is an agent that runs with all its prompts, its model and its own arguments',
+    ],
   },
   'S0-18': {
     means: 'A configured command replaces the one an adapter would start, whichever agent it is.',
@@ -249,10 +261,12 @@ export const cliExecutor = {
     ],
   },
   'S0-41': {
-    means: 'Exit 0 with text is the answer; exit 0 without text is the outcome `empty`, and is said so.',
+    means: 'Exit 0 with text is the answer; exit 0 without text is `empty`, answered with the words that callers look for.',
     shown: [
       'test/contracts/adapter.ts > gives the answer of a program that ends well',
       'src/agents/custom/agent.test.ts > a program that says nothing gives an empty answer',
+      'src/engine/base/retry.test.ts > asks once more for an answer that is empty if nothing was done, and not twice',
+      'test/a2a/server.test.ts > an answer that is empty is the words that stand for none',
     ],
   },
   'S0-42': {

@@ -30,7 +30,17 @@ export const largerSystems = {
     open: 26,
   },
   'B0-9': { means: 'Recall, short memories, brief summaries and shown errors keep to their known bounds and forms.', open: 26 },
-  'B0-10': { means: 'Every key of a Molecule config.yaml is mapped, or refused by name.', open: 22 },
+  'B0-10': {
+    means: 'Every key of a Molecule config.yaml is mapped, named as one that does nothing, or refused by name.',
+    shown: [
+      'src/config/molecule.test.ts > the settings of a workspace become an agent with the same meaning, and every line of it is told',
+      'src/config/molecule.test.ts > what has no meaning here, is deprecated or not set is named',
+      'src/config/molecule.test.ts > all prompt files are read in their order, and those that are missing are named',
+      'src/config/molecule.test.ts > the initial and the idle prompt are schedules of the agent',
+      'src/config/molecule.test.ts > skills that Pawl has are those of the agent, and any other is refused with the command that brings it',
+      'src/config/molecule.test.ts > what Pawl decides elsewhere is refused by name with what to do, and an empty value says nothing',
+    ],
+  },
   'B0-11': { means: 'A Molecule workspace is checked before it starts, and each problem is told with its fix.', open: 22 },
   'B0-12': {
     means: "A workspace's initial prompt is sent once, whatever crashes, and its idle prompt when it has been idle.",
@@ -217,7 +227,13 @@ export const largerSystems = {
     means: 'Slots are bounded, the least busy agent that is not limited is chosen, and stale runs are taken over.',
     open: 22,
   },
-  'B4-6': { means: 'The planning preamble asks for an estimate, subtasks of long work, commits and a summary.', open: 22 },
+  'B4-6': {
+    means: 'The planning preamble asks for an estimate, subtasks of long work, commits and a summary.',
+    shown: [
+      'src/engine/tasks/subtasks/planning.test.ts > an agent that plans is asked for an estimate first, and for commits and a summary at the end',
+      'src/engine/tasks/subtasks/planning.test.ts > an agent is told of the tool if it takes tools of ours, and of the address if it does not',
+    ],
+  },
   'B4-7': {
     means: 'Work happens in a clone that is brought back, kept when blocked or failed; uncommitted changes are refused.',
     open: 22,

@@ -70,11 +70,19 @@ export const taskRunner = {
   },
   'S4-12': {
     means: 'New conversation: id, model, budget, tools, directories, system prompt in a fixed order, extra args last.',
-    open: 22,
+    shown: [
+      'src/agents/claude-code/command.test.ts > everything that can be set comes in its order, the extra arguments last',
+      'src/agents/claude-code/command.test.ts > what one task says of tools and folders comes after what the agent has, and a resumed conversation has all of it',
+      'src/agents/claude-code/command.test.ts > a budget that would be written as nothing is left to ours',
+      'test/seeds/claudomator.test.ts > a task file runs as it is: one after the other, planned unless it says otherwise, with context folders that can be written',
+    ],
   },
   'S4-13': {
     means: 'A planning preamble comes first unless the task skips it.',
-    open: 22,
+    shown: [
+      'src/task-file/read.test.ts > of Claudomator is asked to plan and has Bash for that, unless it says otherwise',
+      'test/seeds/claudomator.test.ts > a task file runs as it is: one after the other, planned unless it says otherwise, with context folders that can be written',
+    ],
   },
   'S4-14': {
     means: 'An error flag fails the run even on exit 0; lines that are not JSON are kept and passed over.',

@@ -27,3 +27,8 @@ it('an agent is told of the tool if it takes tools of ours, and of the address i
   expect(plain).toContain('"$PAWL_API_URL/v1/subtasks"')
   expect(plain).toContain('3 to 7 subtasks')
 })
+
+it('an agent that plans is asked for an estimate first, and for commits and a summary at the end', () => {
+  const asked = planningPreamble({ spec: {} }, custom)
+  expect(asked).toMatch(/^Before you begin, estimate .*commit everything that belongs to it\..*"## Summary"\.\n\nThe task:$/s)
+})

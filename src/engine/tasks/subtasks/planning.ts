@@ -21,5 +21,7 @@ curl -sS -H "Authorization: Bearer $PAWL_API_TOKEN" -H 'Content-Type: applicatio
 
 If it is more, split it into ${most < 3 ? `at most ${most}` : `3 to ${Math.min(7, most)}`} subtasks that can be done one after another, each with everything that somebody has to know who sees the workspace and nothing of this conversation. ${how} They work in the same workspace, one at a time. When you have made them all, end your turn: you will be told what became of them and go on then. Do not wait for them, and do not do their work yourself.
 
+When all of it is done and the workspace is a git repository, commit everything that belongs to it. End your last answer with a few sentences on what was done, below the heading "## Summary".
+
 The task:`
 }
