@@ -66,7 +66,8 @@ test('what has no meaning here, is deprecated or not set is named', async () => 
     '/workspace/config.yaml is a workspace of Molecule; of it Pawl leaves alone: description, tier.',
     'runtime_config.auth_token_env in /workspace/config.yaml:12 is deprecated: name the variable of the key in required_env.',
     'runtime_config.auth_token_file in /workspace/config.yaml:13 is deprecated: name the variable of the key in required_env.',
-    'runtime_config.required_env in /workspace/config.yaml:9 names GITHUB_TOKEN, which is not set.',
+    'runtime_config.required_env in /workspace/config.yaml:9 names GITHUB_TOKEN, which is not set; set it where Pawl is started.',
+    'runtime_config.auth_token_file in /workspace/config.yaml:13 names .auth-token, which does not exist; write the key there, or take it out.',
   ])
 })
 

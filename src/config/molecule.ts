@@ -10,6 +10,7 @@ import type { SettingsDocument } from './document.ts'
 import { variable } from './env-schema.ts'
 import type { Env } from './environment.ts'
 import { knownKeys } from './json-schema.ts'
+import { absolute } from './places.ts'
 import { faultsOf, formatPath, type Path, type Problem } from './problems.ts'
 import type { Programs } from './resolve.ts'
 import type { ScheduleEntry } from './schedule-entry.ts'
@@ -301,7 +302,12 @@ function notesOf(workspace: Workspace, document: SettingsDocument, { programs, e
       .map((key) => `${at(['runtime_config', key])} is deprecated: name the variable of the key in required_env.`),
     ...(unset.length > 0
       ? [
-          `${at(['runtime_config', 'required_env'])} names ${unset.join(', ')}, which ${unset.length === 1 ? 'is' : 'are'} not set.`,
+          `${at(['runtime_config', 'required_env'])} names ${unset.join(', ')}, which ${unset.length === 1 ? 'is' : 'are'} not set; set ${unset.length === 1 ? 'it' : 'them'} where Pawl is started.`,
+        ]
+      : []),
+    ...(isSaid(config?.auth_token_file) && !existsSync(absolute(config.auth_token_file, dirname(document.file), env.HOME))
+      ? [
+          `${at(['runtime_config', 'auth_token_file'])} names ${config.auth_token_file}, which does not exist; write the key there, or take it out.`,
         ]
       : []),
     ...promptsOf(workspace, document).missing.map(
