@@ -268,6 +268,7 @@ async function start(options: DaemonOptions & { work: boolean }): Promise<Daemon
       questions: config.questions,
       blobs,
       files: config.fileLimits,
+      runsNothing: !options.work,
       boundTo: options.work && !options.serveShared ? self.id : null,
       get maxQueued() {
         return config.limits.maxQueued

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../domain/error.ts'
 import { maxCommentChars } from '../domain/task/review.ts'
-import { rankOf } from '../domain/task/task.ts'
+import { rankOf, shortfallOf } from '../domain/task/task.ts'
 import type { TaskView } from '../domain/view/view.ts'
 import type { Audit, Caller } from '../engine/auth/audit.ts'
 import { translateDbErrors } from '../engine/base/translate-db-errors.ts'
@@ -49,7 +49,8 @@ export function reviewVerbs(parts: ReviewVerbParts, view: (id: string) => Promis
           const task = await inReview(tx, id, 'accept')
           const verified = task.result?.verified === true
           await move({ tx, record, at: now() }, id, 'accept', {
-            reason: task.reason,
+            // Whoever accepts a part of the work has decided that it is enough, also for what depends on it.
+            reason: shortfallOf(task) === undefined ? task.reason : null,
             event: { type: 'task.completed', data: { verified, by: caller.by } },
           })
           await insertAudit(tx, audit.entry(caller, 'task.accept', id))

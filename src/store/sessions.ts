@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { EventType } from '../domain/event/event.ts'
-import type { TaskState } from '../domain/task/task.ts'
+import type { Shortfall, TaskState } from '../domain/task/task.ts'
 import type { SessionChoices } from '../domain/view/view.ts'
 import type { Db, Tx } from './database.ts'
+import { shortfallColumn } from './shortfall.ts'
 import type { SessionRow } from './tables.ts'
 
 /** What the next run of a session begins with: a conversation to go on with, or none, and then perhaps a history to be told. */
@@ -67,6 +68,7 @@ export interface SessionFigures extends SessionRow {
   readonly task_count: number
   readonly last_task: string | null
   readonly last_state: TaskState | null
+  readonly last_shortfall: Shortfall | null
   readonly last_change: Date
   readonly archived_bytes: number
   readonly title: string | null
@@ -88,14 +90,14 @@ export async function listSessions(db: Db, filter: SessionFilter): Promise<Sessi
   const before =
     filter.agent === undefined ? sql`s.id < ${filter.before}` : sql`(s.agent, s.id) < (${filter.agent}, ${filter.before})`
   const { rows } = await sql<SessionFigures>`
-    select s.*, last.id as last_task, last.state as last_state, greatest(s.updated_at, last.updated_at) as last_change,
+    select s.*, last.id as last_task, last.state as last_state, last.shortfall as last_shortfall, greatest(s.updated_at, last.updated_at) as last_change,
       (select count(*) from pawl.tasks t where t.session_id = s.id) as task_count,
       (select coalesce(t.name, left(t.prompt, 200)) from pawl.tasks t where t.session_id = s.id order by t.created_at, t.id limit 1) as title,
       (select count(*) from pawl.tasks t join pawl.questions q on q.task_id = t.id where t.session_id = s.id and q.state = 'pending') as open_questions,
       (select sum(l.cost_usd)::float8 from pawl.tasks t join pawl.ledger l on l.task_id = t.id where t.session_id = s.id) as cost_usd,
       (select coalesce(sum(f.size), 0) from pawl.session_files f where f.session_id = s.id) as archived_bytes
     from pawl.sessions s
-    left join lateral (select id, state, updated_at from pawl.tasks t where t.session_id = s.id order by t.created_at desc, t.id desc limit 1) last on true
+    left join lateral (select id, state, updated_at, ${shortfallColumn('t')} as shortfall from pawl.tasks t where t.session_id = s.id order by t.created_at desc, t.id desc limit 1) last on true
     where ${filter.id === undefined ? sql`true` : sql`s.id = ${filter.id}`}
       and ${filter.agent === undefined ? sql`true` : sql`s.agent >= ${filter.agent} and s.agent <= ${filter.agent}`}
       and ${filter.before === undefined ? sql`true` : before}

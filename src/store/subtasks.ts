@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { ended, type Reason, type TaskState } from '../domain/task/task.ts'
+import { ended, type Reason, type Shortfall, type TaskState } from '../domain/task/task.ts'
 import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
+import { shortfallColumn } from './shortfall.ts'
 import type { TaskResult, TaskRow } from './tables.ts'
 
 /** One end of one subtask: a subtask that was tried again since has another. */
@@ -69,14 +70,14 @@ export async function subtasksOf(db: Db | Tx, parent: string): Promise<SubtaskRo
 export async function treeBelow(
   db: Db | Tx,
   task: string,
-): Promise<Pick<SubtaskRow, 'id' | 'parent_id' | 'name' | 'prompt' | 'state'>[]> {
-  const { rows } = await sql<SubtaskRow>`
+): Promise<(Pick<SubtaskRow, 'id' | 'parent_id' | 'name' | 'prompt' | 'state'> & { shortfall: Shortfall | null })[]> {
+  const { rows } = await sql<SubtaskRow & { shortfall: Shortfall | null }>`
     with recursive tree as (
-      select id, parent_id, name, left(prompt, 200) as prompt, state, created_at, depth from pawl.tasks where parent_id = ${task}
+      select id, parent_id, name, left(prompt, 200) as prompt, state, reason, created_at, depth from pawl.tasks where parent_id = ${task}
       union all
-      select t.id, t.parent_id, t.name, left(t.prompt, 200), t.state, t.created_at, t.depth from pawl.tasks t join tree on t.parent_id = tree.id
+      select t.id, t.parent_id, t.name, left(t.prompt, 200), t.state, t.reason, t.created_at, t.depth from pawl.tasks t join tree on t.parent_id = tree.id
     )
-    select id, parent_id, name, prompt, state from tree order by depth, created_at, id
+    select id, parent_id, name, prompt, state, ${shortfallColumn('tree')} as shortfall from tree order by depth, created_at, id
   `.execute(db)
   return rows
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { TaskState } from '../domain/task/task.ts'
+import { heldBackBy, type Shortfall, type TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
+import { shortfallColumn } from './shortfall.ts'
 import type { TaskRow } from './tables.ts'
 
 /** A task that another one depends on or is a part of. */
@@ -42,31 +43,37 @@ export interface Dependency {
   readonly id: string
   readonly state: TaskState
   readonly name: string | null
+  readonly shortfall?: Shortfall
 }
 
 export async function dependenciesOf(db: Db | Tx, task: string): Promise<Dependency[]> {
-  const { rows } = await sql<Dependency>`
-    select t.id, t.state, t.name from pawl.task_dependencies d join pawl.tasks t on t.id = d.depends_on_id where d.task_id = ${task} order by t.id
+  const { rows } = await sql<Omit<Dependency, 'shortfall'> & { shortfall: Shortfall | null }>`
+    select t.id, t.state, t.name, ${shortfallColumn('t')} as shortfall
+    from pawl.task_dependencies d join pawl.tasks t on t.id = d.depends_on_id where d.task_id = ${task} order by t.id
   `.execute(db)
-  return rows
+  return rows.map(({ shortfall, ...one }) => (shortfall === null ? one : { ...one, shortfall }))
 }
 
-/** Those that still wait for the task, locked in the order of their ids. */
-export async function lockWaiting(tx: Tx, on: string): Promise<Pick<TaskRow, 'id' | 'priority'>[]> {
-  const { rows } = await sql<Pick<TaskRow, 'id' | 'priority'>>`
-    select id, priority from pawl.tasks
-    where state = 'created' and id in (select task_id from pawl.task_dependencies where depends_on_id = ${on})
+type Waiting = Pick<TaskRow, 'id' | 'state' | 'reason' | 'priority' | 'parent_id' | 'spec'>
+
+/** Those that still wait for the task, or are held back by it, locked in the order of their ids. */
+export async function lockWaiting(tx: Tx, on: string): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select id, state, reason, priority, parent_id, spec from pawl.tasks
+    where (state = 'created' or (state = 'blocked' and reason ->> 'kind' = any(${Object.values(heldBackBy)}::text[])))
+      and id in (select task_id from pawl.task_dependencies where depends_on_id = ${on})
     order by id for no key update
   `.execute(tx)
   return rows
 }
 
-/** What each of these tasks still waits for. A statement of its own: it must see what was committed while the locks were waited for. */
-export async function openDependencies(tx: Tx, tasks: readonly string[]): Promise<Map<string, string[]>> {
-  const { rows } = await sql<{ task_id: string; open: string[] }>`
-    select d.task_id, array_agg(t.id order by t.id) as open
+/** What keeps each of these tasks: dependencies that are not completed, or did less than they were asked for. A statement of its own: it must see what was committed while the locks were waited for. */
+export async function unmetDependencies(tx: Tx, tasks: readonly string[]): Promise<Map<string, Related[]>> {
+  const { rows } = await sql<Related & { task_id: string }>`
+    select d.task_id, t.id, t.state, t.name, t.reason, t.root_id, t.parent_id, t.depth
     from pawl.task_dependencies d join pawl.tasks t on t.id = d.depends_on_id
-    where d.task_id = any(${[...tasks]}::text[]) and t.state <> 'completed' group by d.task_id
+    where d.task_id = any(${[...tasks]}::text[]) and (t.state <> 'completed' or ${shortfallColumn('t')} is not null)
+    order by t.id
   `.execute(tx)
-  return new Map(rows.map((row) => [row.task_id, row.open]))
+  return Map.groupBy(rows, ({ task_id }) => task_id)
 }

@@ -28,6 +28,8 @@ export interface TaskToInsert {
   readonly dependsOn?: readonly string[] | undefined
   /** Those of them that are not completed yet: while there is one the task is `created`, otherwise `queued`. */
   readonly waitsFor?: readonly string[] | undefined
+  /** All of them are completed, and one did only a part of its work: the task is `blocked` until a person lets it start. */
+  readonly heldBack?: Required<Reason> | undefined
   readonly prompt: string
   readonly workspace: string
   readonly workspaceOwn: boolean
@@ -58,7 +60,7 @@ export interface TaskToInsert {
  */
 export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskRow | undefined> {
   const row = newRow(task)
-  const { dependsOn = [], waitsFor = [] } = task
+  const { dependsOn = [], waitsFor = [], heldBack } = task
   const files = task.spec?.attachments ?? []
   const made = {
     ...{ agent: task.agent.name, priority: task.priority, workspace: task.workspace },
@@ -68,6 +70,7 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
     row.state === 'queued'
       ? { type: 'task.queued', data: jsonText(made) }
       : { type: 'task.created', data: jsonText({ ...made, waitsFor }) }
+  const second = heldBack && jsonText(heldBack)
   const { rows } = await sql`
     with free as (
       select 1 where ${task.idempotency?.key ?? null}::text is null or not exists (select 1 from pawl.idempotency_keys where key = ${task.idempotency?.key ?? null})
@@ -84,9 +87,9 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
       insert into pawl.idempotency_keys (key, body_hash, task_id, created_at)
       select ${task.idempotency?.key ?? null}, ${task.idempotency?.bodyHash ?? ''}, id, ${task.at} from task where ${task.idempotency !== undefined}
     ), head as (
-      insert into pawl.journal_heads (task_id, seq${task.listeners ? sql`, told` : sql``}) select id, 1${task.listeners ? sql`, ${task.listeners.map(({ id }) => id)}::text[]` : sql``} from task
+      insert into pawl.journal_heads (task_id, seq${task.listeners ? sql`, told` : sql``}) select id, ${second === undefined ? 1 : 2}::int${task.listeners ? sql`, ${task.listeners.map(({ id }) => id)}::text[]` : sql``} from task
     ), event as (
-      insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}, ${task.at}, ${first.data}::jsonb from task
+      insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}, ${task.at}, ${first.data}::jsonb from task${second === undefined ? sql`` : sql` union all select id, 2, 'task.blocked', ${task.at}, ${second}::jsonb from task`}
     )${dependsOn.length === 0 ? sql`` : sql`, dependency as (insert into pawl.task_dependencies (task_id, depends_on_id) select id, unnest(${[...dependsOn]}::text[]) from task)`}${task.parent ? sql`, parent as (update pawl.tasks set has_subtasks = true where id = ${task.parent.id} and exists (select 1 from task))` : sql``}${files.length === 0 ? sql`` : givenFiles(task.session, files)}${task.listeners ? firstListeners(task.listeners) : sql``}${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
     select id from task
   `.execute(db)
@@ -102,8 +105,8 @@ const givenFiles = (session: TaskToInsert['session'], files: readonly { sha256: 
 function newRow(task: TaskToInsert): TaskRow {
   return {
     id: task.id,
-    state: task.waitsFor?.length ? 'created' : 'queued',
-    reason: task.waitsFor?.length ? { kind: 'dependency', detail: task.waitsFor.join(', ') } : null,
+    state: task.waitsFor?.length ? 'created' : task.heldBack ? 'blocked' : 'queued',
+    reason: task.waitsFor?.length ? { kind: 'dependency', detail: task.waitsFor.join(', ') } : (task.heldBack ?? null),
     resume_at: null,
     agent: task.agent.name,
     agent_config: task.agent,

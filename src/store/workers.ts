@@ -44,6 +44,26 @@ export async function endWorker(db: Db | Tx, worker: string, { at, died }: { at:
   return rows.length === 1
 }
 
+export interface Runner {
+  readonly task_id: string
+  readonly boot_id: string
+  readonly pid: number
+  readonly start_time: string
+  /** When it was last known to live, by its own clock. */
+  readonly seen_at: Date
+  readonly ended_at: Date | null
+}
+
+/** The workers that these tasks run on, or that were to take them. */
+export async function runnersOf(db: Db, tasks: readonly string[]): Promise<Runner[]> {
+  const { rows } = await sql<Runner>`
+    select t.id as task_id, w.boot_id, w.pid, w.start_time, coalesce(w.seen_at, w.started_at) as seen_at, w.ended_at
+    from pawl.tasks t join pawl.runs r on r.task_id = t.id and r.fence = t.fence join pawl.workers w on w.id = coalesce(r.worker_id, r.admitted_by)
+    where t.id = any(${[...tasks]}::text[]) and t.state = 'running'
+  `.execute(db)
+  return rows
+}
+
 export interface OpenRun {
   readonly run_id: string
   readonly task_id: string

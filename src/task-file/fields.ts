@@ -152,6 +152,7 @@ export const inTask: Readonly<Record<string, Field>> = {
   context: to('context'),
   retry: to('retry'),
   dependsOn: read(to('dependsOn'), lines),
+  acceptPartial: to('acceptPartial'),
   parent: to('parent'),
   parentTaskId: to('parent'),
   review: to('review'),

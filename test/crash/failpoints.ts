@@ -187,6 +187,8 @@ export const skipsOf: Readonly<Partial<Record<Kind, readonly number[]>>> = { spl
 /** The transaction in which each move is made, or why no engine makes it yet. */
 export const transactionOf: Readonly<Record<MoveName, string | { readonly unused: string }>> = {
   enqueue: 'run.settle',
+  hold_back: 'run.settle',
+  let_go: 'run.settle',
   admit: 'task.admit',
   complete: 'run.settle',
   hold_for_review: 'run.settle',

@@ -114,7 +114,7 @@ describe('with a hundred thousand ended tasks', () => {
     async function ids(filter: Omit<TaskFilter, 'limit'>, most: number): Promise<string[]> {
       const all: string[] = []
       for (let cursor: string | undefined; ; ) {
-        const { items, next } = await listTasks(db, { ...filter, limit: 20, cursor }, limits, now)
+        const { items, next } = await listTasks(db, { ...filter, limit: 20, cursor }, { limits, now })
         all.push(...items.map(({ id }) => id))
         if (next === null || all.length >= most) return all.slice(0, most)
         cursor = next
@@ -150,7 +150,7 @@ it('words are found wherever they are: far into a long prompt, with signs that p
   await sql`update pawl.tasks set prompt = ${long} where id = 't_000000000000000011'`.execute(db)
   await sql`update pawl.tasks set name = 'a 100%_\\ NAME of Übermut' where id = 't_000000000000000012'`.execute(db)
   await sql`update pawl.tasks set prompt = ${long} where state = 'review'`.execute(db)
-  const found = async (text: string) => (await listTasks(db, { text, limit: 5 }, limits, now)).items.map(({ id }) => id)
+  const found = async (text: string) => (await listTasks(db, { text, limit: 5 }, { limits, now })).items.map(({ id }) => id)
   expect(await found('Behind the end')).toEqual(['t_000000000000000308', 't_000000000000000011'])
   expect(await found('100%_\\ name')).toEqual(['t_000000000000000012'])
   expect(await found('0%0')).toEqual([])
@@ -247,7 +247,7 @@ it('a server that lacks the index of words is brought to this schema all the sam
     }
     const { rows } = await sql`select from pg_indexes where schemaname = 'pawl' and indexname = 'tasks_words'`.execute(db)
     expect(rows).toEqual([])
-    expect((await listTasks(db, { text: 'needle', limit: 5 }, limits, now)).items.map(({ id }) => id)).toEqual([
+    expect((await listTasks(db, { text: 'needle', limit: 5 }, { limits, now })).items.map(({ id }) => id)).toEqual([
       't_000000000000000007',
     ])
     expect(await countByColumn(db, { text: 'needle' })).toMatchObject({ done: 1 })

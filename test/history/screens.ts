@@ -41,7 +41,7 @@ const limits = { running: 4, perAgent: { helper: 4, reviewer: 4, seldom: 4 } }
 export function screens(now: Date): Screen[] {
   const today = new Date(now.getTime() - 43_200_000)
   const clock = { now: () => now.getTime() } as Clock
-  const list = (filter: Partial<TaskFilter>) => (db: Db) => listTasks(db, { limit: 50, ...filter }, limits, now)
+  const list = (filter: Partial<TaskFilter>) => (db: Db) => listTasks(db, { limit: 50, ...filter }, { limits, now })
   const count = (filter: Parameters<typeof countColumns>[1]) => (db: Db) => countColumns(db, filter)
   const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_budget'] as const
   /** The page in the middle of the history. */

@@ -9,7 +9,7 @@ import { parseCount, takePages } from '../finding/pages.ts'
 import { oneOf, parseStates } from '../requests/task-states.ts'
 import { writtenTime } from '../requests/written-time.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { formatAge, formatCost, formatState, formatTime, formatUntil, shortId } from '../text/format.ts'
+import { formatAge, formatCost, formatTaskState, formatTime, formatUntil, shortId } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 import { table } from '../text/table.ts'
 
@@ -99,7 +99,7 @@ function stateOf(task: TaskSummary): string {
   if (task.state === 'queued' && task.reason) return `queued: ${oneLine(task.reason.kind.replaceAll('_', ' '), 30)}`
   if (task.state === 'created' && task.reason?.detail !== undefined)
     return `waits for ${task.reason.detail.split(', ').map(shortId).join(', ')}`
-  return task.proof === 'verified' ? `${formatState(task.state)}, verified` : formatState(task.state)
+  return task.proof === 'verified' ? `${formatTaskState(task)}, verified` : formatTaskState(task)
 }
 
 const sinceOf = async (option: string, written: string | undefined) =>

@@ -27,8 +27,8 @@ Examples
 
 /** The task as it is asked for, to come again. */
 export async function addSchedule(cli: Cli, words: string[], options: TaskOptions, schedule: WrittenSchedule): Promise<void> {
-  if (options.dependsOn !== undefined || options.parent !== undefined || options.resetSession)
-    throw invalid('--depends-on, --parent and --reset-session are for a task that comes once; leave them out.')
+  if (options.dependsOn !== undefined || options.acceptPartial || options.parent !== undefined || options.resetSession)
+    throw invalid('--depends-on, --accept-partial, --parent and --reset-session are for a task that comes once; leave them out.')
   if (options.attach) throw invalid('A schedule has no files: what is attached goes with one task. Put them into the workspace.')
   const request = await taskRequest(cli, words, options)
   await withConnection(cli, { work: 'none', isForNewTask: true }, async (connection) => {
@@ -53,12 +53,14 @@ export async function makeSchedule(
   }
 }
 
+const onceOnly: ReadonlySet<string> = new Set(['dependsOn', 'acceptPartial', 'parent', 'resetSession'])
+
 /** Without what is not said; refuses what a task that comes again cannot have. */
 export function templateOf(request: object): TaskTemplate {
   const isSaid = ([key, value]: [string, unknown]) =>
     value !== undefined && !(value === false && (key === 'attended' || key === 'resetSession'))
   const given = Object.fromEntries(Object.entries(request).filter(isSaid))
-  const once = Object.keys(given).find((key) => key === 'dependsOn' || key === 'parent' || key === 'resetSession')
+  const once = Object.keys(given).find((key) => onceOnly.has(key))
   if (once !== undefined) throw invalid(`"${once}" is for a task that comes once, not for a schedule; leave it out.`)
   const read = TaskTemplate.safeParse(given)
   if (read.success) return read.data

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { withConnection } from '../connecting/connect.ts'
 import { parseCount, takePages } from '../finding/pages.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { formatAge, formatBytes, formatState } from '../text/format.ts'
+import { formatAge, formatBytes, formatTaskState } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 import { table } from '../text/table.ts'
 
@@ -31,7 +31,7 @@ async function list(cli: Cli, { agent, limit, all }: ListOptions): Promise<void>
       session.id,
       oneLine(session.agent, 20),
       String(session.taskCount),
-      session.lastTask === null ? '-' : formatState(session.lastTask.state),
+      session.lastTask === null ? '-' : formatTaskState(session.lastTask),
       formatBytes(session.archivedBytes),
       formatAge(Date.now() - Date.parse(session.updatedAt)),
       oneLine(session.workspace),

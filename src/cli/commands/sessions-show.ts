@@ -3,7 +3,7 @@ import type { SessionView } from '../../domain/view/view.ts'
 import { withConnection } from '../connecting/connect.ts'
 import { findSession } from '../finding/find-session.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { formatBytes, formatState, formatTime } from '../text/format.ts'
+import { formatBytes, formatTaskState, formatTime } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 
 export function define(command: Command, cli: Cli): void {
@@ -33,7 +33,7 @@ function describe(session: SessionView): string[] {
     `archived   ${formatBytes(session.archivedBytes)}`,
     `created    ${formatTime(session.createdAt)}`,
     `changed    ${formatTime(session.updatedAt)}`,
-    ...session.tasks.map((task) => `task       ${task.id} · ${formatState(task.state)} · ${oneLine(task.prompt, 80)}`),
+    ...session.tasks.map((task) => `task       ${task.id} · ${formatTaskState(task)} · ${oneLine(task.prompt, 80)}`),
     ...(hidden > 0 ? [`           and ${hidden} older: pawl ls --session ${session.id} --all`] : []),
   ]
 }

@@ -6,7 +6,16 @@ import { withConnection } from '../connecting/connect.ts'
 import { findTask } from '../finding/find-task.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { activityWords } from '../text/activity.ts'
-import { durationOf, formatCost, formatElapsed, formatMoney, formatState, formatTime, formatUntil } from '../text/format.ts'
+import {
+  durationOf,
+  formatCost,
+  formatElapsed,
+  formatMoney,
+  formatState,
+  formatTaskState,
+  formatTime,
+  formatUntil,
+} from '../text/format.ts'
 import { restLines } from '../text/outcome.ts'
 import { oneLine, plain } from '../text/plain.ts'
 import { settingsLines } from '../text/task-settings.ts'
@@ -36,7 +45,7 @@ function describe(task: TaskView): string[] {
     ['name', task.name === null ? undefined : oneLine(task.name)],
     [
       'state',
-      `${formatState(task.state)}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
+      `${task.interrupted ? formatTaskState(task) : formatState(task.state)}${task.reason ? ` (${oneLine(task.reason.kind)}${task.reason.detail ? `: ${oneLine(task.reason.detail)}` : ''})` : ''}`,
     ],
     ['suspect', suspectLine(task)],
     ['resumes', task.resumeAt === null ? undefined : `${formatTime(task.resumeAt)}, ${formatUntil(task.resumeAt)}`],
@@ -80,9 +89,9 @@ const suspectLine = ({ suspect }: TaskView) =>
 /** What is below a task, each subtask under the one that it is a part of. */
 function tree(subtasks: TaskView['subtasks'], parent: string, indent = ''): string[] {
   const own = subtasks.filter((subtask) => subtask.parent === parent)
-  return own.flatMap(({ id, name, state }, index) => {
+  return own.flatMap(({ id, name, ...subtask }, index) => {
     const isLast = index === own.length - 1
-    const line = `${'subtask'.padEnd(10)} ${indent}${isLast ? '└─' : '├─'} ${id} ${formatState(state)}${name === null ? '' : `: ${oneLine(name, 80)}`}`
+    const line = `${'subtask'.padEnd(10)} ${indent}${isLast ? '└─' : '├─'} ${id} ${formatTaskState(subtask)}${name === null ? '' : `: ${oneLine(name, 80)}`}`
     return [line, ...tree(subtasks, id, `${indent}${isLast ? '   ' : '│  '}`)]
   })
 }

@@ -4,7 +4,7 @@ import { PawlError } from '../../domain/error.ts'
 import { taskStates } from '../../domain/task/task.ts'
 import type { remoteRuntime } from '../connecting/remote.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { formatState, shortId } from '../text/format.ts'
+import { formatTaskState, shortId } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 import type { Word } from './complete.ts'
 
@@ -16,7 +16,7 @@ const patienceMs = 1_000
 const sources: Record<Source, (runtime: Runtime, current: string) => Promise<Word[]>> = {
   task: async (runtime, current) => {
     const { items } = await runtime.listTasks({ limit: 50 })
-    const says = ({ state, name, prompt }: (typeof items)[number]) => `${formatState(state)}: ${oneLine(name ?? prompt, 50)}`
+    const says = (task: (typeof items)[number]) => `${formatTaskState(task)}: ${oneLine(task.name ?? task.prompt, 50)}`
     const words = items.map((task) => ({ word: idWord(task.id, current), says: says(task) }))
     return [{ word: 'last', says: 'the newest' }, ...words]
   },

@@ -1,7 +1,7 @@
 import { notFound } from '../../domain/error.ts'
 import type { TaskSummary } from '../../domain/view/view.ts'
 import type { Runtime } from '../../operations/runtime.ts'
-import { formatAge, formatState } from '../text/format.ts'
+import { formatAge, formatTaskState } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 import { findNamed, type Noun } from './find.ts'
 
@@ -12,8 +12,7 @@ export const taskNoun: Noun<TaskSummary> = {
   letter: 't',
   listedBy: 'pawl ls',
   or: '"last"',
-  says: (task) =>
-    `${formatState(task.state)}  ${formatAge(Date.now() - Date.parse(task.createdAt))}  ${oneLine(task.prompt, 60)}`,
+  says: (task) => `${formatTaskState(task)}  ${formatAge(Date.now() - Date.parse(task.createdAt))}  ${oneLine(task.prompt, 60)}`,
 }
 
 /** The id of the task that a person named. */

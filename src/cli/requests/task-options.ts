@@ -38,6 +38,7 @@ export interface TaskOptions {
   retryDelay?: string
   retryMaxDelay?: string
   dependsOn?: string[]
+  acceptPartial?: boolean
   parent?: string
   review?: boolean
   record?: boolean
@@ -104,6 +105,10 @@ export function defineTask(command: Command): Command {
     .option('--budget-run-usd <dollars>', 'what one run may cost')
     .optionsGroup('How it goes on:')
     .option('--depends-on <task>', 'begin when that task is completed: its id or the end of it; may be repeated', collect)
+    .option(
+      '--accept-partial',
+      'begin also after a task that did only a part of its work, or said nothing; otherwise a person decides',
+    )
     .option('--parent <task>', 'the task that this one is a part of')
     .option('--attempts <count>', 'how often it is tried in all when a run fails in a way that may pass')
     .option('--backoff <growth>', 'how the wait between tries grows: exponential or linear')

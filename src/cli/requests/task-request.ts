@@ -68,6 +68,7 @@ export async function taskRequest(
     record: options.record,
     checks: checksOf(options),
     once: options.once,
+    acceptPartial: options.acceptPartial,
     skipPlanning: planningOf(options),
     failover: options.failover?.flatMap((names) => names.split(',')),
     questions: await questionsOf(options),

@@ -1,4 +1,5 @@
 import type { CostKnowledge } from '../../domain/money/cost.ts'
+import { stateInWords } from '../../domain/task/task.ts'
 import { oneLine } from './plain.ts'
 
 export { elapsed as formatElapsed, formatTime, formatUntil } from '../../domain/base/elapsed.ts'
@@ -33,6 +34,10 @@ export function formatBytes(bytes: number): string {
   for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024
   return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
+
+/** A task's state in words; one whose process is gone does not run, whatever was last written of it. */
+export const formatTaskState = (task: Parameters<typeof stateInWords>[0] & { readonly interrupted?: boolean | undefined }) =>
+  task.interrupted ? 'interrupted (no daemon)' : stateInWords(task)
 
 /** `timed_out` as people write it. */
 export const formatState = (state: string) => state.replaceAll('_', ' ')

@@ -1,4 +1,4 @@
-import { isEnded } from '../../domain/task/task.ts'
+import { isEnded, isHeldBack } from '../../domain/task/task.ts'
 import type { QuestionView, TaskView } from '../../domain/view/view.ts'
 import { formatTime, formatUntil, shortId } from './format.ts'
 import { oneLine, plain } from './plain.ts'
@@ -31,6 +31,14 @@ export function restLines(task: TaskView, context: RestContext): string[] {
       ]
     if (task.reason?.kind === 'worker_lost' || task.reason?.kind === 'interrupted')
       return [`Blocked: waits for ${blockedOn(task.reason.kind)}. ${oneLine(task.reason.detail ?? '', 600)}`]
+    if (isHeldBack(task))
+      return [
+        `Blocked: waits for ${blockedOn(task.reason!.kind)}. ${oneLine(task.reason?.detail ?? '', 600)}`,
+        `Start it anyway with: pawl task retry ${shortId(task.id)}`,
+        ...task.dependsOn
+          .filter(({ shortfall }) => shortfall !== undefined)
+          .map(({ id }) => `Or have that done again first, and it starts by itself: pawl task retry ${shortId(id)}`),
+      ]
     if (asked.length === 0) return [`Blocked: waits for ${blockedOn(task.reason?.kind ?? 'something else')}. ${goesOn}`]
     return [
       ...asked.flatMap((question) => [

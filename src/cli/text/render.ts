@@ -19,7 +19,7 @@ export type Tone = 'faint' | 'normal' | 'good' | 'bad' | 'ask'
 export function toneOf(event: Event): Tone {
   switch (event.type) {
     case 'task.completed':
-      return 'good'
+      return event.data.outcome === undefined ? 'good' : 'ask'
     case 'task.failed':
     case 'task.timed_out':
     case 'task.over_budget':
@@ -61,13 +61,15 @@ const lines = {
   'task.requeued': ({ data }) => `${requeued[data.why] ?? oneLine(data.why)}${detail(data.detail)}`,
   'task.cancel_requested': ({ data }) => `${oneLine(data.by)} asked to stop${data.now ? ' at once' : ''}`,
   'task.completed': ({ data }) =>
-    `completed${data.verified ? ', checks passed' : ''}${data.by === undefined ? '' : `, accepted by ${oneLine(data.by)}`}${inAll(data.totals)}`,
-  'task.review': ({ data }) => `done, waits for review${inAll(data.totals)}`,
+    `completed${short(data.outcome)}${data.verified ? ', checks passed' : ''}${data.by === undefined ? '' : `, accepted by ${oneLine(data.by)}`}${inAll(data.totals)}`,
+  'task.review': ({ data }) =>
+    `${data.outcome === undefined ? 'done' : formatState(data.outcome)}, waits for review${inAll(data.totals)}`,
   'task.failed': ({ data }) => `failed (${oneLine(data.category)}): ${oneLine(data.message)}${inAll(data.totals)}`,
   'task.timed_out': ({ data }) => `timed out (${oneLine(data.category)}): ${oneLine(data.message)}${inAll(data.totals)}`,
   'task.cancelled': ({ data }) => `cancelled by ${oneLine(data.by)}${inAll(data.totals)}`,
   'task.over_budget': ({ data }) => `over budget: ${oneLine(data.message)}${inAll(data.totals)}`,
-  'task.blocked': ({ data }) => `blocked: waits for ${blockedOn(data.kind)}`,
+  'task.blocked': ({ data }) =>
+    `blocked: waits for ${blockedOn(data.kind)}${data.detail === undefined ? '' : `. ${oneLine(data.detail)}`}`,
   'task.parked': ({ data }) => `parked until ${formatTime(data.until)} (${oneLine(data.kind)})${detail(data.detail)}`,
   'subtask.created': ({ data }) => `handed over to subtask ${oneLine(data.task)}${detail(data.name)}`,
   'subtask.ended': ({ data }) => `subtask ${oneLine(data.task)} is ${formatState(oneLine(data.state))}${detail(data.name)}`,
@@ -159,6 +161,8 @@ export const blockedOn = (kind: string) =>
     no_progress: 'somebody: it makes no progress',
     worker_lost: 'somebody: its worker died twice while it ran alone',
     interrupted: 'somebody: it was cut short and is not begun again by itself',
+    dependency_partial: 'somebody: what it depends on is only partly done',
+    dependency_empty: 'somebody: what it depends on ended without an answer',
   })[kind] ?? oneLine(kind)
 
 /** Of a single run its own end says it. */
@@ -176,6 +180,7 @@ function formatTotals({ runs, durationMs, usage, costUsd, known }: Totals): stri
   return parts.join(', ')
 }
 
+const short = (outcome: string | undefined) => (outcome === undefined ? '' : ` (${oneLine(outcome)})`)
 const warned = (text: string | undefined) => (text ? `; warning: ${oneLine(text)}` : '')
 const detail = (text: string | undefined) => (text ? `: ${oneLine(text)}` : '')
 

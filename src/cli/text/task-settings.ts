@@ -1,5 +1,5 @@
 import type { TaskView } from '../../domain/view/view.ts'
-import { formatElapsed, formatMoney, formatState, shortId } from './format.ts'
+import { formatElapsed, formatMoney, formatTaskState, shortId } from './format.ts'
 import { oneLine } from './plain.ts'
 
 /** What a task is held to, a line each; only what somebody chose. */
@@ -8,7 +8,7 @@ export function settingsLines({ settings, dependsOn }: TaskView): [string, strin
   return [
     [
       'depends on',
-      list(dependsOn.map(({ id, name, state }) => `${shortId(id)}${name === null ? '' : ` ${name}`} (${formatState(state)})`)),
+      list(dependsOn.map(({ id, name, ...one }) => `${shortId(id)}${name === null ? '' : ` ${name}`} (${formatTaskState(one)})`)),
     ],
     ['model', settings.model === null ? undefined : oneLine(settings.model)],
     ['profile', oneLine(settings.profile)],

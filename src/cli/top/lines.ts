@@ -1,6 +1,7 @@
 import { visibleExactly } from '../../domain/base/visible.ts'
+import { shortfallOf } from '../../domain/task/task.ts'
 import type { QuestionView, TaskSummary } from '../../domain/view/view.ts'
-import { formatAge, formatMoney, formatState, formatUntil, shortId } from '../text/format.ts'
+import { formatAge, formatMoney, formatState, formatTaskState, formatUntil, shortId } from '../text/format.ts'
 import { oneLine, widthOf, wrap } from '../text/plain.ts'
 import type { Tone } from '../text/render.ts'
 import type { Overview } from './overview.ts'
@@ -57,7 +58,7 @@ export function listLines({ overview, nowMs }: Pick<TopState, 'overview' | 'nowM
     ...section(
       'RUNNING',
       counts.running ?? overview.running.length,
-      overview.running.map((task) => taskLine(task, 'normal', runningText(task, columns), columns)),
+      overview.running.map((task) => taskLine(task, task.interrupted ? 'bad' : 'normal', runningText(task, columns), columns)),
     ),
     ...section(
       'PARKED',
@@ -216,12 +217,18 @@ function row(id: string, agent: string, text: string, columns: number): Pick<Lin
 
 const about = ({ name, prompt }: TaskSummary) => name ?? prompt
 const reasonOf = ({ reason }: TaskSummary) => (reason ? formatState(reason.kind) : '')
-const waitingText = (task: TaskSummary) => `${task.state === 'review' ? 'review' : `blocked (${reasonOf(task)})`}: ${about(task)}`
+const waitingText = (task: TaskSummary) =>
+  `${task.state === 'review' ? formatTaskState(task) : `blocked (${reasonOf(task)})`}: ${about(task)}`
 const runningText = (task: TaskSummary, columns: number) =>
-  task.current === null ? about(task) : `${oneLine(task.current, Math.floor(columns / 2))} | ${about(task)}`
+  task.interrupted
+    ? `${formatTaskState(task)}: ${about(task)}`
+    : task.current === null
+      ? about(task)
+      : `${oneLine(task.current, Math.floor(columns / 2))} | ${about(task)}`
 const parkedText = (task: TaskSummary, nowMs: number) =>
   `${task.resumeAt === null ? 'waits' : formatUntil(task.resumeAt, nowMs)}${task.reason ? ` (${reasonOf(task)})` : ''}: ${about(task)}`
 const queuedText = (task: TaskSummary) => (task.reason ? `${about(task)} (${reasonOf(task)})` : about(task))
 const doneText = (task: TaskSummary, nowMs: number) =>
-  `${formatState(task.state)}${task.proof === 'verified' ? ' and verified' : ''} ${formatAge(nowMs - Date.parse(task.endedAt ?? task.updatedAt))}: ${about(task)}`
-const doneTone = ({ state }: TaskSummary): Tone => (state === 'completed' ? 'good' : state === 'cancelled' ? 'faint' : 'bad')
+  `${formatTaskState(task)}${task.proof === 'verified' ? ' and verified' : ''} ${formatAge(nowMs - Date.parse(task.endedAt ?? task.updatedAt))}: ${about(task)}`
+const doneTone = (task: TaskSummary): Tone =>
+  shortfallOf(task) !== undefined ? 'ask' : task.state === 'completed' ? 'good' : task.state === 'cancelled' ? 'faint' : 'bad'

@@ -1,11 +1,11 @@
 import type { Event } from '../../domain/event/event.ts'
 import type { Growing } from '../../domain/event/live-text.ts'
-import type { Reason } from '../../domain/task/task.ts'
+import { type Reason, shortfallOf } from '../../domain/task/task.ts'
 import type { TaskView } from '../../domain/view/view.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { LiveLine, lastWords } from '../terminal/live-line.ts'
 import { eventLines } from '../terminal/show-events.ts'
-import { durationOf, formatCost, formatElapsed, formatState, shortId } from '../text/format.ts'
+import { durationOf, formatCost, formatElapsed, formatState, formatTaskState, shortId } from '../text/format.ts'
 import { restLines } from '../text/outcome.ts'
 import { oneLine, plain } from '../text/plain.ts'
 import { renderEvent } from '../text/render.ts'
@@ -40,7 +40,7 @@ export class RunScreen {
   }
 
   begin(task: TaskView): void {
-    this.#state = formatState(task.state)
+    this.#state = formatTaskState(task)
     this.#until = task.state === 'parked' ? (task.resumeAt ?? undefined) : undefined
     if (!this.#isProgressShown) return
     this.#live.print(this.#cli.style('faint', `• task ${task.id}: ${oneLine(task.agent)} in ${oneLine(task.workspace)}`))
@@ -117,16 +117,17 @@ export class RunScreen {
   }
 
   #summary(task: TaskView): string {
+    const isShort = shortfallOf(task) !== undefined
     const isBad = task.state === 'failed' || task.state === 'timed_out' || task.state === 'over_budget'
     const why = isBad && task.reason ? reasonOf(task.reason, { isDetailed: !this.#isFailureShown }) : ''
     const ranMs = task.runs.reduce((sum, run) => sum + durationOf(run), 0)
     const parts = [
-      `${formatState(task.state)}${task.proof === 'verified' ? ' and verified' : ''}${why}${ranMs === 0 ? '' : ` after ${formatElapsed(ranMs)}`}`,
+      `${formatTaskState(task)}${task.proof === 'verified' ? ' and verified' : ''}${why}${ranMs === 0 ? '' : ` after ${formatElapsed(ranMs)}`}`,
       task.result?.costUsd ? formatCost(task.result.costUsd, task.result.costKnown) : undefined,
       this.#changed === undefined ? undefined : oneLine(this.#changed),
       `pawl logs ${shortId(task.id)}`,
     ]
-    const tone = task.state === 'completed' ? 'good' : isBad ? 'bad' : 'normal'
+    const tone = isShort ? 'ask' : task.state === 'completed' ? 'good' : isBad ? 'bad' : 'normal'
     return this.#cli.style(tone, `• ${parts.filter((part) => part !== undefined).join(' · ')}`)
   }
 

@@ -3,7 +3,7 @@ import type { TaskView } from '../../domain/view/view.ts'
 import type { Connection } from '../connecting/connect.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { Interruption } from '../terminal/interrupt.ts'
-import { formatState } from '../text/format.ts'
+import { formatTaskState } from '../text/format.ts'
 import { oneLine } from '../text/plain.ts'
 import { runResult } from './run-screen.ts'
 import { watchTask } from './watch.ts'
@@ -58,7 +58,7 @@ export async function waitForTasks(
       : (await watchTask(runtime, { task: id, after: 0, show: () => undefined, isDone: done, signal }))?.task
     if (!task || (isAny && rested.size > 0)) return
     rested.set(id, task)
-    if (!cli.globals.json) cli.out(`${id}  ${formatState(task.state)}  ${oneLine(task.name ?? task.prompt, 80)}`)
+    if (!cli.globals.json) cli.out(`${id}  ${formatTaskState(task)}  ${oneLine(task.name ?? task.prompt, 80)}`)
     if (isAny) over.abort()
   }
 

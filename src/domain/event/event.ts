@@ -5,6 +5,7 @@ import { Totals } from '../money/totals.ts'
 import { Usage } from '../money/usage.ts'
 import { questionKinds } from '../question/question.ts'
 import { categoryNames, outcomes } from '../run/outcome.ts'
+import { shortfalls } from '../task/task.ts'
 
 const Time = z.iso.datetime()
 /** Left out of a task that was never run. */
@@ -58,11 +59,13 @@ export const eventData = {
     .describe('The task went back to the queue, and why. Interrupted and lost cost no attempt.'),
   'task.cancel_requested': z.object({ now: z.boolean(), by: z.string() }).describe('Somebody asked for the task to stop.'),
   'task.completed': z
-    .object({ verified: z.boolean(), by: z.string().optional(), totals })
+    .object({ verified: z.boolean(), by: z.string().optional(), outcome: z.enum(shortfalls).optional(), totals })
     .describe(
-      'The task is done; `verified` says whether its checks proved it, `by` who accepted it after a review, `totals` what all its runs came to together.',
+      'The task is done; `verified` says whether its checks proved it, `by` who accepted it after a review, `outcome` that its agent did only a part of the work or said nothing, `totals` what all its runs came to together.',
     ),
-  'task.review': z.object({ totals }).describe('The work is done and waits for a person to accept it.'),
+  'task.review': z
+    .object({ outcome: z.enum(shortfalls).optional(), totals })
+    .describe('The work waits for a person to accept it; `outcome` says that the agent did only a part of it or said nothing.'),
   'task.failed': z
     .object({ category: z.enum(categoryNames), message: z.string(), totals })
     .describe('The task ended without success.'),
@@ -72,7 +75,7 @@ export const eventData = {
   'task.cancelled': z.object({ by: z.string(), totals }).describe('The task was cancelled.'),
   'task.over_budget': z.object({ message: z.string(), totals }).describe('The task used up its budget.'),
   'task.blocked': z
-    .object({ kind: z.string(), questionId: QuestionId.optional() })
+    .object({ kind: z.string(), questionId: QuestionId.optional(), detail: z.string().optional() })
     .describe('The task waits for something only others can give. It costs nothing meanwhile.'),
   'task.parked': z
     .object({ kind: z.string(), until: Time, detail: z.string().optional() })

@@ -45,9 +45,11 @@ export interface Finding {
 const failuresThatMatter = 3
 
 const good: readonly Outcome[] = ['succeeded', 'partial']
-const bad: readonly Outcome[] = ['failed', 'timed_out', 'empty', 'tripped', 'lost']
-/** The agent did its part, or could not: its provider is busy, somebody else decided. */
+/** Not `lost` and `interrupted`: there Pawl, or the machine, ended and not the agent. */
+const bad: readonly Outcome[] = ['failed', 'timed_out', 'empty', 'tripped']
+/** The agent did its part, or could not: its provider is busy, somebody else decided, Pawl made a mistake. */
 const saysNothing: readonly (Category | null)[] = [
+  'internal',
   ...(['checks_failed', 'usage_limit', 'rate_limited', 'dependency_failed'] as const),
   ...(['unanswered', 'budget_exceeded', 'workspace_error', 'reported_failure'] as const),
 ]

@@ -51,7 +51,9 @@ export const overlaps = ['skip', 'queue', 'cancel'] as const
 export const catchUps = ['none', 'one', 'all'] as const
 
 /** The task that each tick makes. What depends on the moment of asking has no place in it. */
-export const TaskTemplate = NewTask.omit({ attended: true, parent: true, dependsOn: true, resetSession: true, attachments: true })
+export const TaskTemplate = NewTask.omit({
+  ...({ attended: true, parent: true, dependsOn: true, acceptPartial: true, resetSession: true, attachments: true } as const),
+})
 export type TaskTemplate = z.infer<typeof TaskTemplate>
 
 const parts = {

@@ -66,6 +66,8 @@ export const TaskSpec = z.object({
   checks: Checks.optional(),
   /** At most one run, ever: nothing of it is tried again by Pawl itself, not even after a crash. */
   once: z.boolean().optional(),
+  /** It also starts after a task that did only a part of its work, or said nothing. */
+  acceptPartial: z.boolean().optional(),
   /** Agents that go on with the conversation while the account of the one before is at its limit; resolved when the task was made. */
   failover: z.array(ResolvedAgent).optional(),
   questions: QuestionPolicy.optional(),

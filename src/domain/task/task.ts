@@ -30,6 +30,9 @@ export const ended = ['completed', 'failed', 'timed_out', 'cancelled', 'over_bud
 /** The one table of moves. The store applies a move only where the task is in one of `from`, so a late writer loses cleanly. */
 export const moves = {
   enqueue: { from: ['created'], to: 'queued', fenced: false },
+  /** A task it depends on did only a part of its work: a person decides whether it starts, or that task is tried again and then lets it go. */
+  hold_back: { from: ['created'], to: 'blocked', fenced: false },
+  let_go: { from: ['blocked'], to: 'queued', fenced: false },
   admit: { from: ['queued'], to: 'running', fenced: false },
   complete: { from: ['running'], to: 'completed', fenced: true },
   hold_for_review: { from: ['running'], to: 'review', fenced: true },
@@ -67,6 +70,38 @@ export interface Reason {
   detail?: string | undefined
 }
 
+/** What a completed task has come to if that is less than it was asked for. */
+export const shortfalls = ['partial', 'empty'] as const
+export type Shortfall = (typeof shortfalls)[number]
+
+/** Tells a task that did only a part of its work, or said nothing, from one that is done; undefined for all others, and once a person has accepted the work. */
+export const shortfallOf = ({
+  state,
+  reason,
+}: {
+  readonly state: TaskState
+  readonly reason?: Reason | null | undefined
+}): Shortfall | undefined =>
+  state === 'completed' || state === 'review' ? shortfalls.find((kind) => kind === reason?.kind) : undefined
+
+/** Why a task waits for a person because of what it depends on, by how that ended. */
+export const heldBackBy = { partial: 'dependency_partial', empty: 'dependency_empty' } as const satisfies Record<
+  Shortfall,
+  string
+>
+export const isHeldBack = ({ state, reason }: { readonly state: TaskState; readonly reason?: Reason | null | undefined }) =>
+  state === 'blocked' && Object.values<string>(heldBackBy).includes(reason?.kind ?? '')
+
+/** The state as people read it: `timed out`, and `completed (partial)` rather than `completed` for what is not done. */
+export const stateInWords = (task: {
+  readonly state: TaskState
+  readonly reason?: Reason | null | undefined
+  readonly shortfall?: Shortfall | undefined
+}): string => {
+  const short = task.shortfall ?? shortfallOf(task)
+  return `${task.state.replaceAll('_', ' ')}${short === undefined ? '' : ` (${short})`}`
+}
+
 export const priorities = { high: 1, normal: 0, low: -1 } as const
 
 /** Where the agent works: in the folder itself, in a copy from which changes are brought back, or in a clone of the repository with a branch of its own. */
@@ -88,7 +123,7 @@ export const rankOf = (queuedAtMs: number, priority: number) => queuedAtMs - pri
 export function exitCodeOf(task: { state: TaskState; reason?: Reason | null | undefined }): number {
   switch (task.state) {
     case 'completed':
-      return task.reason?.kind === 'partial' || task.reason?.kind === 'empty' ? 1 : 0
+      return shortfallOf(task) === undefined ? 0 : 1
     case 'review':
       return 0
     case 'failed':

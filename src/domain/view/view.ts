@@ -11,7 +11,7 @@ import { categoryNames, outcomes } from '../run/outcome.ts'
 import { proofs } from '../task/check.ts'
 import { TaskMount } from '../task/mount.ts'
 import { Checks, SubtaskLimits, TaskSpec } from '../task/spec.ts'
-import { maxPromptBytes, priorities, taskStates, workspaceModes } from '../task/task.ts'
+import { maxPromptBytes, priorities, shortfalls, taskStates, workspaceModes } from '../task/task.ts'
 import { Activity } from './activity.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */
@@ -109,6 +109,12 @@ export const NewTask = z.strictObject({
     })
     .optional(),
   dependsOn: z.array(TaskId).max(100).optional().describe('Tasks that must be completed first.'),
+  acceptPartial: z
+    .boolean()
+    .optional()
+    .describe(
+      'It also starts after a task that did only a part of its work, or said nothing; left out, it waits then until a person retries it, or that task.',
+    ),
   parent: TaskId.optional().describe('The task that this one is a part of.'),
   review: z.boolean().optional().describe('A person accepts the work before it counts as completed.'),
   checks: Checks.nullish().describe('Commands that prove the work is done; those of the agent if left out, none if null.'),
@@ -183,11 +189,21 @@ export const TaskSettings = TaskSpec.omit({ failover: true }).extend({
 })
 export type TaskSettings = z.infer<typeof TaskSettings>
 
+const Shortfall = z
+  .enum(shortfalls)
+  .optional()
+  .describe('Only of a task that is completed, or in review, and did a part of its work, or said nothing.')
+
 export const TaskSummary = z.object({
   id: TaskId,
   name: z.string().nullable(),
   state: z.enum(taskStates),
   reason: Reason.nullable(),
+  shortfall: Shortfall,
+  interrupted: z
+    .boolean()
+    .optional()
+    .describe('True of a running task whose process is gone, told where no daemon is there to give it back; left out otherwise.'),
   resumeAt: Time.nullable(),
   agent: z.string(),
   session: SessionId,
@@ -272,10 +288,10 @@ export const TaskView = TaskSummary.extend({
     'What a running task is doing, and since when; null where the process that is asked does not run it.',
   ),
   dependsOn: z
-    .array(z.object({ id: TaskId, name: z.string().nullable(), state: z.enum(taskStates) }))
+    .array(z.object({ id: TaskId, name: z.string().nullable(), state: z.enum(taskStates), shortfall: Shortfall }))
     .describe('Tasks that must be completed before this one begins.'),
   subtasks: z
-    .array(z.object({ id: TaskId, parent: TaskId, name: z.string().nullable(), state: z.enum(taskStates) }))
+    .array(z.object({ id: TaskId, parent: TaskId, name: z.string().nullable(), state: z.enum(taskStates), shortfall: Shortfall }))
     .describe('Everything below it, each after its parent.'),
   settings: TaskSettings.describe('What its runs are held to.'),
   cost: TaskCost.describe('What was spent so far, also while it runs.'),
@@ -303,7 +319,7 @@ export const SessionSummary = z.object({
   workspace: z.string(),
   vendorId: z.string().nullable().describe('The id that the agent program gave to the conversation; null while there is none.'),
   taskCount: z.number(),
-  lastTask: z.object({ id: TaskId, state: z.enum(taskStates) }).nullable(),
+  lastTask: z.object({ id: TaskId, state: z.enum(taskStates), shortfall: Shortfall }).nullable(),
   archivedBytes: z.number().describe('How much of the program’s own files is kept in the database.'),
   createdAt: Time,
   updatedAt: Time.describe('When it or its last task changed.'),

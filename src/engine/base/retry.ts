@@ -127,9 +127,11 @@ export function settle(input: {
         return { move: 'give_back', reason: null, event: { type: 'task.requeued', data: { why: 'subtasks' } }, attempts: 0 }
       const next = isToRepeat(end, input) ? again(input, 'empty_answer', message, tried) : undefined
       if (next) return next
-      if (input.task.review) return { move: 'hold_for_review', reason, event: { type: 'task.review', data: {} }, attempts: tried }
+      const short = end.outcome === 'succeeded' ? {} : { outcome: end.outcome }
+      if (input.task.review)
+        return { move: 'hold_for_review', reason, event: { type: 'task.review', data: short }, attempts: tried }
       const verified = end.checks?.passed === true
-      return { move: 'complete', reason, event: { type: 'task.completed', data: { verified } }, attempts: tried }
+      return { move: 'complete', reason, event: { type: 'task.completed', data: { verified, ...short } }, attempts: tried }
     }
     case 'cancelled':
       return {

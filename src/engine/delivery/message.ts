@@ -26,20 +26,24 @@ function sentence(type: Notifiable, { task, data, question }: Omit<OutboxBody, '
 }
 
 const whatHappened: Record<Notifiable, (data: Record<string, unknown>) => string> = {
-  'task.blocked': ({ kind }) => `waits for something only others can give${said(kind)}.`,
+  'task.blocked': ({ kind, detail }) => `waits for something only others can give${said(detail ?? kind)}.`,
   'task.failed': ({ category, message }) => `failed${said(category)}${said(message)}.`,
-  'task.completed': ({ verified }) => (verified === true ? 'is completed, and its checks passed.' : 'is completed.'),
+  'task.completed': ({ verified, outcome }) =>
+    `is completed${short(outcome)}${verified === true ? ', and its checks passed' : ''}.`,
   'task.parked': ({ kind, until }) =>
     `waits${said(kind)} and goes on by itself${typeof until === 'string' ? ` at ${until}` : ''}.`,
   'task.timed_out': ({ message }) => `ran out of time${said(message)}.`,
   'task.over_budget': ({ message }) => `has used up its budget${said(message)}.`,
   'task.cancelled': ({ by }) => `was cancelled${typeof by === 'string' ? ` by ${cut(by)}` : ''}.`,
-  'task.review': () => 'is done and waits to be accepted.',
+  'task.review': ({ outcome }) =>
+    outcome === undefined ? 'is done and waits to be accepted.' : `waits to be accepted${short(outcome)}.`,
   'question.asked': ({ text }) => `asks${said(text)}`,
   'question.escalated': ({ text }) => `asks, and nobody has answered${said(text)}`,
   'task.requeued': () => 'goes on: the usage limit that it waited for is over.',
 }
 
+const short = (outcome: unknown) =>
+  outcome === 'partial' ? ', but only a part of the work was done' : outcome === 'empty' ? ', but the agent said nothing' : ''
 const said = (text: unknown) => (typeof text === 'string' && text !== '' ? `: ${cut(text)}` : '')
 const cut = (text: string) => {
   const line = text.replaceAll(/\s+/g, ' ').trim().replace(/[.]$/, '')

@@ -49,7 +49,7 @@ export function subtaskVerbs({ run, task }: TakenRun, parts: RunParts, voice: Ru
         parts.journal.transact('subtask.create', async (tx, record) => {
           const siblings = asked.dependsOn && (await siblingsNamed(tx, task.id, asked.dependsOn))
           // From a subtask to its parent, as everybody locks.
-          const relations = await relate(tx, { dependsOn: siblings })
+          const relations = await relate(tx, { dependsOn: siblings, acceptPartial: true })
           const parent = await lockTask(tx, task.id)
           if (parent?.state !== 'running' || parent.fence !== run.fence) throw conflict('This run is over.')
           const seen = await findByIdempotencyKey(tx, key)

@@ -40,7 +40,7 @@ export function withTotals(event: NewEvent, totals: Totals | undefined): NewEven
     case 'task.completed':
       return { type: event.type, data: { ...event.data, totals } }
     case 'task.review':
-      return { type: event.type, data: { totals } }
+      return { type: event.type, data: { ...event.data, totals } }
     case 'task.failed':
     case 'task.timed_out':
       return { type: event.type, data: { ...event.data, totals } }

@@ -5,8 +5,9 @@ import type { NewTask } from '../../domain/view/view.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { ancestorsOf, findRelated, lockRelated, markWaitedFor, type Related } from '../../store/task-relations.ts'
 import { findTask, type TaskToInsert } from '../../store/tasks.ts'
+import { heldBack, nameOf, takesPartial } from './dependencies.ts'
 
-type Relations = Pick<NewTask, 'dependsOn' | 'parent'>
+type Relations = Pick<NewTask, 'dependsOn' | 'parent' | 'acceptPartial'>
 
 /**
  * What a new task waits for and is a part of, as it is in the transaction that writes the task. The tasks it depends on stay as they are until then: one that ends in
@@ -15,13 +16,17 @@ type Relations = Pick<NewTask, 'dependsOn' | 'parent'>
 export async function relate(
   tx: Tx,
   relations: Relations,
-): Promise<Pick<TaskToInsert, 'dependsOn' | 'waitsFor' | 'parent'> & { trace?: TraceContext | undefined }> {
+): Promise<Pick<TaskToInsert, 'dependsOn' | 'waitsFor' | 'heldBack' | 'parent'> & { trace?: TraceContext | undefined }> {
   const { above, ids, known } = await lookUp(tx, relations, (ids) => lockRelated(tx, ids))
   const waitsFor = known.filter((task) => task.state !== 'completed').map((task) => task.id)
-  if (waitsFor.length > 0) await markWaitedFor(tx, waitsFor)
+  const held = takesPartial(relations) ? undefined : heldBack(known)
+  // One that has ended may be tried again, and then lets go what it holds back.
+  const awaited = held ? ids : waitsFor
+  if (awaited.length > 0) await markWaitedFor(tx, awaited)
   return {
     dependsOn: ids,
     waitsFor,
+    ...(waitsFor.length === 0 && held ? { heldBack: held } : {}),
     ...(above ? { parent: { id: above.id, rootId: above.root_id, depth: above.depth }, trace: above.spec.trace } : {}),
   }
 }
@@ -52,5 +57,3 @@ async function assertNotAbove(db: Db | Tx, parent: string, known: readonly Relat
   const own = known.find((task) => above.includes(task.id))
   if (own) throw invalid(`${nameOf(own)} waits for its subtasks, so a subtask of it cannot depend on it.`)
 }
-
-export const nameOf = ({ id, name }: Pick<Related, 'id' | 'name'>) => (name === null ? `Task ${id}` : `Task ${id} ("${name}")`)

@@ -70,8 +70,8 @@ export interface TaskCreator {
 }
 
 /** A task with everything checked and decided, ready to be written. */
-type Checked = Omit<tasks.TaskToInsert, 'idempotency' | 'dependsOn' | 'waitsFor' | 'parent'> & {
-  readonly related: Pick<NewTask, 'dependsOn' | 'parent'>
+type Checked = Omit<tasks.TaskToInsert, 'idempotency' | 'dependsOn' | 'waitsFor' | 'heldBack' | 'parent'> & {
+  readonly related: Pick<NewTask, 'dependsOn' | 'parent' | 'acceptPartial'>
 }
 
 /** Checks tasks whole before anything of them is written, then writes each in one statement. */
@@ -208,7 +208,7 @@ export function taskCreator(parts: TaskCreatorParts): TaskCreator {
         ...(origin.trace ? { trace: origin.trace } : {}),
       },
       schedule: origin.schedule,
-      related: { dependsOn: input.dependsOn, parent: input.parent },
+      related: { dependsOn: input.dependsOn, parent: input.parent, acceptPartial: input.acceptPartial },
       prompt,
       workspace: workspace.path,
       workspaceOwn: workspace.isOwn,

@@ -5,6 +5,7 @@ import type { TaskState } from '../../domain/task/task.ts'
 import type { Page, TaskSummary } from '../../domain/view/view.ts'
 import { translateDbErrors } from '../../engine/base/translate-db-errors.ts'
 import type { Limits } from '../../engine/queue/admission.ts'
+import { interruptedTasks } from '../../engine/queue/interrupted.ts'
 import type { Db } from '../../store/database.ts'
 import { countByColumn } from '../../store/task-counts.ts'
 import type * as filter from '../../store/task-filter.ts'
@@ -29,8 +30,7 @@ export interface TaskFilter extends TaskNarrowing {
 export async function listTasks(
   db: Db,
   { cursor, ...filter }: TaskFilter,
-  limits: Limits | undefined,
-  now: Date,
+  { limits, now, runsNothing }: { limits: Limits | undefined; now: Date; runsNothing?: boolean | undefined },
 ): Promise<Page<TaskSummary>> {
   const { sort = 'created', limit } = filter
   const before = cursor === undefined ? undefined : readCursor(cursor, sort)
@@ -40,8 +40,12 @@ export async function listTasks(
   const queued = items.filter(({ state, reason }) => state === 'queued' && reason === null)
   const reasons = await translateDbErrors(() => whatTheyWaitFor(db, queued, limits, now))
   const reasonOf = new Map(queued.map(({ id }, n) => [id, reasons[n] ?? null]))
+  const running = runsNothing ? items.filter(({ state }) => state === 'running').map(({ id }) => id) : []
+  const interrupted = await translateDbErrors(() => interruptedTasks(db, running, now))
   return {
-    items: items.map((row) => taskSummary({ ...row, reason: row.reason ?? reasonOf.get(row.id) ?? null })),
+    items: items.map((row) =>
+      taskSummary({ ...row, reason: row.reason ?? reasonOf.get(row.id) ?? null, isInterrupted: interrupted.has(row.id) }),
+    ),
     next: rows.length > limit && last ? writeCursor(last[`${sort}_at`]!, last.id, sort) : null,
   }
 }

@@ -17,6 +17,7 @@ import type { Growths } from '../../engine/journal/live-text.ts'
 import { costsOf } from '../../engine/money/task-cost.ts'
 import { newAnswers } from '../../engine/questions/new-answers.ts'
 import type { Limits } from '../../engine/queue/admission.ts'
+import { interruptedTasks } from '../../engine/queue/interrupted.ts'
 import { dropQuestions } from '../../engine/tasks/consequences.ts'
 import { assertDependenciesDone } from '../../engine/tasks/dependencies.ts'
 import { move } from '../../engine/tasks/move.ts'
@@ -104,6 +105,8 @@ export interface TaskVerbParts extends TaskCreatorParts {
   readonly blobs?: Blobs | undefined
   /** So that a queued task can say that it waits for a slot. */
   readonly limits?: Limits
+  /** Tasks run elsewhere, or nowhere: whether the process of a running one still lives is looked at. */
+  readonly runsNothing?: boolean | undefined
 }
 
 export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
@@ -125,7 +128,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
   const view = async (id: string) => {
     // First of all: whatever ended with it is seen by what is asked for later.
     const task = await translateDbErrors(() => existing(id))
-    const [runs, asked, dependsOn, reason, subtasks, current, cost, artifacts] = await translateDbErrors(() =>
+    const [runs, asked, dependsOn, reason, subtasks, current, cost, artifacts, interrupted] = await translateDbErrors(() =>
       Promise.all([
         runsOfTask(db, id),
         questions.questionsOfTask(db, id),
@@ -136,9 +139,11 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
         task.state === 'running' ? lastAction(db, id) : null,
         costsOf(db, task),
         task.fence > 0 ? countArtifacts(db, id) : 0,
+        interruptedTasks(db, parts.runsNothing && task.state === 'running' ? [id] : [], now()),
       ]),
     )
-    return taskView({ ...task, reason, current }, runs, asked, dependsOn, subtasks, cost, artifacts, activityOf(task))
+    const shown = { ...task, reason, current, isInterrupted: interrupted.has(id) }
+    return taskView(shown, runs, asked, dependsOn, subtasks, cost, artifacts, activityOf(task))
   }
 
   return {
@@ -168,7 +173,7 @@ export function taskVerbs(parts: TaskVerbParts): OwnTaskVerbs {
 
     getTask: view,
 
-    listTasks: (filter) => listTasks(db, filter, parts.limits, now()),
+    listTasks: (filter) => listTasks(db, filter, { limits: parts.limits, now: now(), runsNothing: parts.runsNothing }),
     countTasks: (filter) => countColumns(db, filter),
 
     async cancelTask(id, { now: atOnce, ...caller }) {

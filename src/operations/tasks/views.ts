@@ -1,4 +1,5 @@
 import type { Suspect } from '../../domain/task/suspect.ts'
+import { shortfallOf } from '../../domain/task/task.ts'
 import type { QuestionView, RunView, SessionSummary, TaskSettings, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { currentAction } from '../../engine/checks/current-action.ts'
 import { proofOf } from '../../engine/checks/proof.ts'
@@ -9,14 +10,19 @@ import type { QuestionRow, RunRow, TaskRow } from '../../store/tables.ts'
 import type { Dependency } from '../../store/task-relations.ts'
 
 /** Rows as every surface shows them. */
+type Shown = TaskRow & { current?: LastAction | null; isInterrupted?: boolean | undefined }
+
 const time = (at: Date | null) => at?.toISOString() ?? null
 
-export function taskSummary(row: TaskRow & { current?: LastAction | null }): TaskSummary {
+export function taskSummary(row: Shown): TaskSummary {
+  const shortfall = shortfallOf(row)
   return {
     id: row.id,
     name: row.name,
     state: row.state,
     reason: row.reason,
+    ...(shortfall === undefined ? {} : { shortfall }),
+    ...(row.isInterrupted ? { interrupted: true } : {}),
     resumeAt: time(row.resume_at),
     agent: row.agent,
     session: row.session_id,
@@ -35,7 +41,7 @@ export function taskSummary(row: TaskRow & { current?: LastAction | null }): Tas
 }
 
 export const taskView = (
-  row: TaskRow & { current?: LastAction | null },
+  row: Shown,
   runs: readonly RunRow[],
   questions: readonly QuestionRow[],
   dependsOn: readonly Dependency[] = [],
@@ -101,7 +107,10 @@ export function sessionSummary(row: SessionFigures): SessionSummary {
     workspace: row.workspace,
     vendorId: row.vendor_id,
     taskCount: row.task_count,
-    lastTask: row.last_task === null || row.last_state === null ? null : { id: row.last_task, state: row.last_state },
+    lastTask:
+      row.last_task === null || row.last_state === null
+        ? null
+        : { id: row.last_task, state: row.last_state, ...(row.last_shortfall === null ? {} : { shortfall: row.last_shortfall }) },
     archivedBytes: row.archived_bytes,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.last_change.toISOString(),

@@ -1,6 +1,7 @@
 import type { Part, TaskStatus } from '@a2a-js/sdk'
 import { categories } from '../../domain/run/outcome.ts'
 import { stageOf } from '../../domain/task/stage.ts'
+import { type Shortfall, shortfallOf } from '../../domain/task/task.ts'
 import type { QuestionView, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import { byAgent, dataPart, textPart } from './say.ts'
 import { stateAt } from './state.ts'
@@ -46,6 +47,10 @@ function wordsOf(task: Shown): Pick<Parameters<typeof byAgent>[0], 'id' | 'parts
     }
     case 'review':
       return sentence(id, reviewSentence)
+    case 'completed': {
+      const short = shortfallOf(task)
+      return short && sentence(id, shortSentences[short])
+    }
     case 'parked':
       return reason?.detail === undefined ? undefined : sentence(id, reason.detail)
     case 'failed':
@@ -55,6 +60,12 @@ function wordsOf(task: Shown): Pick<Parameters<typeof byAgent>[0], 'id' | 'parts
     default:
       return undefined
   }
+}
+
+/** The protocol has no word for work that is over and not done. */
+export const shortSentences: Readonly<Record<Shortfall, string>> = {
+  partial: 'The task is completed, but the agent did only a part of the work.',
+  empty: 'The task is completed, but the agent said nothing.',
 }
 
 export const reviewSentence = 'The work is done and waits for a person to accept it.'

@@ -8,7 +8,7 @@ import { answerOf, chunksOf, fileArtifact } from './artifacts.ts'
 import { utteranceId } from './history.ts'
 import { byAgent, type Said, textPart } from './say.ts'
 import { stateAt } from './state.ts'
-import { metadataOf, questionParts, reviewSentence } from './status.ts'
+import { metadataOf, questionParts, reviewSentence, shortSentences } from './status.ts'
 
 export interface UpdateParts {
   readonly runtime: Runtime
@@ -55,7 +55,9 @@ async function mapped(parts: UpdateParts, event: Event, task: Followed): Promise
     return [update(event, task, stage, await wordsOf(parts, event, task))]
   const view = await parts.runtime.getTask(task.id)
   const answer = answerOf(view)
-  const said = event.type === 'task.review' ? { parts: [textPart(reviewSentence)] } : undefined
+  const { outcome } = event.data
+  const words = event.type === 'task.review' ? reviewSentence : outcome && shortSentences[outcome]
+  const said = words === undefined ? undefined : { parts: [textPart(words)] }
   return [...(answer ? chunksOf(answer, task) : []), update(event, task, stage, said, metadataOf(view))]
 }
 

@@ -1,5 +1,6 @@
 import type { PromptResponse, StopReason } from '@agentclientprotocol/sdk'
 import { type Category, categories } from '../../domain/run/outcome.ts'
+import { shortfallOf } from '../../domain/task/task.ts'
 import type { TaskView } from '../../domain/view/view.ts'
 import { failedTask } from './errors.ts'
 
@@ -21,7 +22,16 @@ export function endingOf(task: TaskView): PromptResponse {
         ? 'cancelled'
         : stops[category as Category]
   if (stopReason === undefined) throw failedTask(task.id, category || task.state, sentenceOf(task, category))
-  return { stopReason, _meta: { pawl: { task: task.id, state: task.state, costUsd: task.result?.costUsd ?? null } } }
+  const shortfall = shortfallOf(task)
+  return {
+    stopReason,
+    _meta: {
+      pawl: {
+        ...{ task: task.id, state: task.state, costUsd: task.result?.costUsd ?? null },
+        ...(shortfall === undefined ? {} : { shortfall }),
+      },
+    },
+  }
 }
 
 /** It has done what was asked for, and says what came of it. */

@@ -3,7 +3,7 @@ import { seesDetail, withoutDetail } from '../../domain/auth/detail.ts'
 import { invalid } from '../../domain/error.ts'
 import { TaskId } from '../../domain/id.ts'
 import { replyOf } from '../../domain/task/reply.ts'
-import { isAtRest, isEnded, taskStates } from '../../domain/task/task.ts'
+import { isAtRest, isEnded, shortfallOf, taskStates } from '../../domain/task/task.ts'
 import type { QuestionView, TaskSummary, TaskView } from '../../domain/view/view.ts'
 import type { Call } from './call.ts'
 
@@ -82,8 +82,8 @@ export function inWords(task: z.infer<typeof ShownWithQuestions>): string {
   const { id, state, reason, result, questions } = task
   if (questions.length > 0)
     return `Task ${id} waits for an answer:\n${questions.map((one) => `- ${one.id}: ${one.text}${one.options.length > 0 ? ` (${one.options.join(' | ')})` : ''}`).join('\n')}`
-  if (result && isEnded(state))
-    return wentWrong(task) ? `Task ${id} ended as ${state}${because(reason)}.\n${result.text}` : replyOf({ result, reason })
-  return `Task ${id} is ${state}${because(reason)}.${result ? `\n${result.text}` : ''}`
+  if (result && isEnded(state) && shortfallOf(task) === undefined)
+    return wentWrong(task) ? `Task ${id} ended as ${state}${because(reason)}.\n${result.text}` : result.text
+  return `Task ${id} is ${state}${because(reason)}.${result ? `\n${replyOf({ result, reason })}` : ''}`
 }
 const because = (reason: ShownTask['reason']) => (reason ? ` (${reason.kind}${reason.detail ? `: ${reason.detail}` : ''})` : '')

@@ -1,3 +1,4 @@
+import { stateInWords } from '../../../src/domain/task/task.ts'
 import type { TaskSummary } from '../../../src/domain/view/view.ts'
 import styles from './badge.module.css'
 
@@ -17,9 +18,11 @@ const tones: Record<TaskSummary['state'], Tone> = {
   over_budget: 'bad',
 }
 
-/** The state of a task in a word; its colour only repeats it. */
-export function StateBadge({ state }: { state: TaskSummary['state'] }) {
-  return <Badge tone={tones[state]}>{state.replaceAll('_', ' ')}</Badge>
+type Stated = Pick<TaskSummary, 'state' | 'shortfall'>
+
+/** The state of a task in words; its colour only repeats them. What is completed and not done does not look like what is. */
+export function StateBadge({ task: { state, shortfall } }: { task: Stated }) {
+  return <Badge tone={shortfall === undefined ? tones[state] : 'ask'}>{stateInWords({ state, shortfall })}</Badge>
 }
 
 export function Badge({ tone, children }: { tone: Tone; children: string }) {

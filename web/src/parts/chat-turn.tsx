@@ -66,7 +66,7 @@ function Waiting({ task }: { task: TaskSummary }) {
   const cancel = useMutation({ mutationFn: () => pawl.cancelTask(task.id) })
   return (
     <div className="row small">
-      <StateBadge state="queued" />
+      <StateBadge task={task} />
       <span className="faint">{task.reason?.detail ?? 'comes next'}</span>
       <button type="button" className="quiet" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
         Take it back
@@ -84,7 +84,7 @@ function Live({ task }: { task: TaskSummary }) {
       <Items items={items.filter(isSaid)} />
       <Growing task={task.id} />
       <div className="row small faint">
-        <StateBadge state={task.state} />
+        <StateBadge task={task} />
         {task.state === 'running' && <span className="one-line">{task.current ?? 'starting'}</span>}
         {task.state === 'parked' && task.resumeAt && (
           <span>
@@ -101,14 +101,14 @@ function Ended({ task }: { task: TaskSummary | TaskView }) {
   const [isOpen, setOpen] = useState(false)
   const retry = useMutation({ mutationFn: () => pawl.retryTask(task.id) })
   const { result, reason } = task
-  const isGood = task.state === 'completed' || task.state === 'review'
+  const isGood = (task.state === 'completed' && task.shortfall === undefined) || task.state === 'review'
   return (
     <>
       {isOpen && <Past task={task.id} />}
       {!isOpen && result?.text && <Markdown text={result.text} />}
       {!isGood && (
         <div className="row">
-          <StateBadge state={task.state} />
+          <StateBadge task={task} />
           {reason && reason.kind !== task.state && <span>{reason.detail ?? reason.kind.replaceAll('_', ' ')}</span>}
           {isEnded(task.state) && (
             <button type="button" disabled={retry.isPending} onClick={() => retry.mutate()}>
@@ -119,7 +119,7 @@ function Ended({ task }: { task: TaskSummary | TaskView }) {
         </div>
       )}
       <div className="row small faint">
-        {task.state === 'review' && <StateBadge state="review" />}
+        {task.state === 'review' && <StateBadge task={task} />}
         {result?.costUsd != null && <span>{formatCost(result.costUsd, result.costKnown)}</span>}
         <button type="button" className={`quiet ${styles.link}`} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Only the answer' : 'What it did'}

@@ -12,7 +12,7 @@ export function TaskLine({ task }: { task: TaskSummary }) {
   return (
     <Link to="/tasks/$task" params={{ task: task.id }} className={styles.link}>
       <span className={styles.state}>
-        <StateBadge state={task.state} />
+        <StateBadge task={task} />
       </span>
       <span className={styles.text}>
         <span className="one-line">{titleOf(task)}</span>

@@ -141,6 +141,7 @@ function Version({ agent: { health, tried, isOurs } }: { agent: AgentView }) {
 /** How its last tasks went, what waits for it, and until when it may not. */
 function Recent({ name, figures: { queued, limit, ended, record } }: { name: string; figures: Figures }) {
   const failed = ended?.filter(({ state }) => state !== 'completed') ?? []
+  const short = ended?.filter(({ shortfall }) => shortfall !== undefined) ?? []
   return (
     <div className="row small">
       {record && !record.healthy && (
@@ -154,9 +155,11 @@ function Recent({ name, figures: { queued, limit, ended, record } }: { name: str
       )}
       {ended && ended.length > 0 && (
         <span className={failed.length * 2 > ended.length ? styles.bad : 'faint'}>
-          {failed.length === 0
-            ? `the last ${ended.length} went well`
-            : `${failed.length} of the last ${ended.length} failed (${Math.round((100 * failed.length) / ended.length)} %)`}
+          {failed.length > 0
+            ? `${failed.length} of the last ${ended.length} failed (${Math.round((100 * failed.length) / ended.length)} %)`
+            : short.length > 0
+              ? `${short.length} of the last ${ended.length} did only a part, or said nothing`
+              : `the last ${ended.length} went well`}
         </span>
       )}
       {ended?.length === 0 && <span className="faint">no recent tasks</span>}

@@ -116,7 +116,7 @@ function Line({ session }: { session: SessionSummary }) {
         {openQuestions > 0 ? (
           <Badge tone="ask">{openQuestions === 1 ? 'waits for your answer' : `${openQuestions} questions wait`}</Badge>
         ) : (
-          lastTask && <StateBadge state={lastTask.state} />
+          lastTask && <StateBadge task={lastTask} />
         )}
       </span>
       <span className={`small faint ${styles.facts}`}>

@@ -14,7 +14,7 @@ export function payloadOf(
   const trouble = type === 'task.failed' || type === 'task.timed_out' || type === 'task.over_budget'
   const detail = seesDetail && trouble ? data.message : undefined
   return {
-    title: cut(titles[type as PushEvent]?.(name) ?? name, longest.title),
+    title: cut(titles[type as PushEvent]?.(name, data) ?? name, longest.title),
     body: cut(
       typeof asked === 'string' ? asked : typeof detail === 'string' ? detail : trouble ? `Look at ${task.id}.` : text,
       longest.body,
@@ -24,7 +24,7 @@ export function payloadOf(
   }
 }
 
-const titles: Record<PushEvent, (name: string) => string> = {
+const titles: Record<PushEvent, (name: string, data: Message['data']) => string> = {
   'question.asked': (name) => `${name} asks`,
   'question.escalated': (name) => `${name} asks again`,
   'task.review': (name) => `${name} waits to be accepted`,
@@ -32,7 +32,7 @@ const titles: Record<PushEvent, (name: string) => string> = {
   'task.timed_out': (name) => `${name} ran out of time`,
   'task.over_budget': (name) => `${name} has used up its budget`,
   'task.requeued': (name) => `${name} goes on`,
-  'task.completed': (name) => `${name} is completed`,
+  'task.completed': (name, { outcome }) => `${name} is completed${typeof outcome === 'string' ? ` (${outcome})` : ''}`,
 }
 
 /** Drawn by the system, which makes nothing visible itself. */

@@ -36,7 +36,10 @@ export const subtaskView = (row: SubtaskRow): SubtaskView => ({
 /** Everything below a task, as it is shown with it. */
 export async function subtasksBelow(db: Db, task: string): Promise<TaskView['subtasks']> {
   const rows = await treeBelow(db, task)
-  return rows.map((row) => ({ id: row.id, parent: row.parent_id, name: titleOf(row), state: row.state }))
+  return rows.map((row) => ({
+    ...{ id: row.id, parent: row.parent_id, name: titleOf(row), state: row.state },
+    ...(row.shortfall === null ? {} : { shortfall: row.shortfall }),
+  }))
 }
 
 /** Its name, else how its prompt begins. */

@@ -17,6 +17,7 @@ export function specOf(input: NewTask, agent: ResolvedAgent, failover: readonly 
     review: input.review || undefined,
     checks: checksOf(input, agent),
     once: input.once || undefined,
+    acceptPartial: input.acceptPartial || undefined,
     failover: failover.length > 0 ? [...failover] : undefined,
     questions: input.questions,
     subtasks: input.subtasks,

@@ -8,7 +8,7 @@ export const requests: Readonly<Record<string, Json>> = {
   'POST /api/v1/tasks/batch': {
     tasks: [
       { name: 'fix', prompt },
-      { name: 'notes', prompt: 'Write the release notes of what was changed.', dependsOn: ['fix'] },
+      { name: 'notes', prompt: 'Write the release notes of what was changed.', dependsOn: ['fix'], acceptPartial: true },
     ],
   },
   'PATCH /api/v1/tasks/{id}': { name: 'Correct the leap years', priority: 5, tags: ['calendar', 'night'] },

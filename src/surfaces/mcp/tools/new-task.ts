@@ -21,6 +21,9 @@ export const newTaskFields = {
   timeoutSeconds: z.number().int().positive().optional().describe('total time of one run'),
   review: NewTask.shape.review.describe('a person accepts the work before it counts as completed'),
   dependsOn: z.array(TaskId).max(100).optional().describe('tasks that must be completed first'),
+  acceptPartial: NewTask.shape.acceptPartial.describe(
+    'begin also after one of them that did only a part of its work, or said nothing; otherwise a person decides',
+  ),
   idempotencyKey: z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')

@@ -38,13 +38,13 @@ export function Relations({ task }: { task: TaskView }) {
             </Link>
           </li>
         )}
-        {others.map(({ id, name, state, as }) => (
+        {others.map(({ id, name, as, ...other }) => (
           <li key={`${as} ${id}`} className="row">
             <span className="faint">{as}</span>
             <Link to="/tasks/$task" params={{ task: id }}>
               {name ?? id}
             </Link>
-            <StateBadge state={state} />
+            <StateBadge task={other} />
           </li>
         ))}
       </ul>

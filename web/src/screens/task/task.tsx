@@ -45,7 +45,7 @@ function Body({ task }: { task: TaskView }) {
         <header className={styles.head}>
           <div className="row">
             <h1 className={styles.title}>{title}</h1>
-            <StateBadge state={task.state} />
+            <StateBadge task={task} />
           </div>
           <Facts task={task} />
           <Actions task={task} />
