@@ -132,6 +132,19 @@ it('an agent whose runs fail one after the other is not well until one succeeds,
   expect(await stuck(6 * 60 * minute)).toContain(building)
 })
 
+it('a crash of Pawl is no failure of its agent', async () => {
+  const { add, begin, settler, db, end } = world
+  const helper = async () => (await lookForTrouble(db, { now: new Date() })).agents.find(({ agent }) => agent === 'helper')
+  await end((await add()).id, 'succeeded')
+  for (const outcome of ['lost', 'lost', 'interrupted', 'lost', 'lost'] as const) {
+    const { id } = await add()
+    await settler.settleRun(await begin(id), { outcome, text: '', message: 'The worker of this run is gone.' })
+  }
+  const { id } = await add()
+  await settler.settleRun(await begin(id), { outcome: 'failed', category: 'internal', text: '', message: 'Pawl made a mistake.' })
+  expect(await helper()).toMatchObject({ healthy: true, failedInARow: 0, detail: null })
+})
+
 it('what asking the program showed after one failure counts at once, until a run succeeds', async () => {
   const { add, end, db } = world
   const findings = rememberFindings({ now: Date.now } as never)

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/domain/id.ts'
+import { createAudit } from '../../src/engine/auth/audit.ts'
 import { relate } from '../../src/engine/tasks/relate.ts'
+import { reviewVerbs } from '../../src/operations/review.ts'
 import { insertTask } from '../../src/store/tasks.ts'
 import { commandAgent } from './home.ts'
 import { makeVerbs } from './verbs.ts'
@@ -95,6 +98,98 @@ describe('a task that depends on others', () => {
     await end(first.id, 'succeeded')
     await verbs.retryTask(second.id, caller)
     expect(await stateOf(second.id)).toBe('queued')
+  })
+
+  it('waits for a person after one that did only a part of its work, and starts when it is retried', async () => {
+    const { add, end, verbs, caller } = parts
+    const first = await add({ name: 'build' })
+    const second = await add({ dependsOn: [first.id] })
+    const third = await add({ dependsOn: [second.id] })
+    await end(first.id, 'partial')
+    expect(await verbs.getTask(first.id)).toMatchObject({ state: 'completed', shortfall: 'partial' })
+    const held = await verbs.getTask(second.id)
+    expect(held).toMatchObject({
+      state: 'blocked',
+      reason: {
+        kind: 'dependency_partial',
+        detail: expect.stringContaining(`Task ${first.id} ("build"), which it depends on, did only`),
+      },
+      dependsOn: [{ id: first.id, name: 'build', state: 'completed', shortfall: 'partial' }],
+    })
+    expect((await verbs.listTasks({ columns: ['needs_you'], limit: 50 })).items.map(({ id }) => id)).toContain(second.id)
+    expect(await typesOf(second.id)).toEqual(['task.created', 'task.blocked'])
+    expect(await verbs.getTask(third.id)).toMatchObject({ state: 'created', reason: { detail: second.id } })
+    expect(await verbs.retryTask(second.id, caller)).toMatchObject({ state: 'queued', reason: null })
+    await end(second.id, 'succeeded')
+    expect(await parts.stateOf(third.id)).toBe('queued')
+  })
+
+  it('starts by itself once what was done only in part is tried again and whole, stays while it is not, and fails with it', async () => {
+    const { add, end, verbs, caller, stateOf } = parts
+    const first = await add()
+    const [second, third] = [await add({ dependsOn: [first.id] }), await add({ dependsOn: [first.id] })]
+    await end(first.id, 'empty')
+    expect((await verbs.getTask(second.id)).reason?.kind).toBe('dependency_empty')
+    await verbs.retryTask(first.id, caller)
+    await expect(verbs.retryTask(second.id, caller)).rejects.toThrow(/is queued\. Retry it once/)
+    await end(first.id, 'partial')
+    expect((await verbs.getTask(second.id)).reason?.kind).toBe('dependency_partial')
+    expect((await verbs.cancelTask(third.id, { ...caller, now: false })).state).toBe('cancelled')
+    await verbs.retryTask(first.id, caller)
+    await end(first.id, 'succeeded')
+    expect(await stateOf(second.id)).toBe('queued')
+    expect(await stateOf(third.id)).toBe('cancelled')
+    const other = await add()
+    const fourth = await add({ dependsOn: [other.id] })
+    await end(other.id, 'partial')
+    await verbs.retryTask(other.id, caller)
+    await end(other.id, 'failed', 'exit_code')
+    expect(await verbs.getTask(fourth.id)).toMatchObject({ state: 'failed', reason: { kind: 'dependency_failed' } })
+  })
+
+  it('is held back when all have ended, whichever of them did less, and by one that had ended before it was made', async () => {
+    const { add, end, verbs, caller, stateOf } = parts
+    const [short, whole] = [await add(), await add()]
+    const both = await add({ dependsOn: [short.id, whole.id] })
+    await end(short.id, 'partial')
+    expect(await verbs.getTask(both.id)).toMatchObject({ state: 'created', reason: { kind: 'dependency', detail: whole.id } })
+    await end(whole.id, 'succeeded')
+    expect(await verbs.getTask(both.id)).toMatchObject({ state: 'blocked', reason: { kind: 'dependency_partial' } })
+
+    const before = await add()
+    await end(before.id, 'partial')
+    const late = await add({ dependsOn: [before.id] })
+    expect(late).toMatchObject({ state: 'blocked', reason: { kind: 'dependency_partial' } })
+    expect(await typesOf(late.id)).toEqual(['task.created', 'task.blocked'])
+    await verbs.retryTask(before.id, caller)
+    await end(before.id, 'succeeded')
+    expect(await stateOf(late.id)).toBe('queued')
+    expect((await verbs.readEvents(late.id, { after: 0, limit: 9 })).map(({ seq }) => seq)).toEqual([1, 2, 3])
+  })
+
+  it('starts after a part of the work if it said so before, if a person has accepted it, or if it is a subtask', async () => {
+    const { add, end, begin, settler, stateOf, caller } = parts
+    const first = await add()
+    const eager = await add({ dependsOn: [first.id], acceptPartial: true })
+    const parent = await add()
+    const part = await add({ parent: parent.id, dependsOn: [first.id] })
+    await end(first.id, 'partial')
+    expect([await stateOf(eager.id), await stateOf(part.id)]).toEqual(['queued', 'queued'])
+    expect((await add({ dependsOn: [first.id], acceptPartial: true })).state).toBe('queued')
+
+    const looked = await add({ review: true })
+    const after = await add({ dependsOn: [looked.id] })
+    await settler.settleRun(await begin(looked.id), { outcome: 'partial', text: 'half' })
+    expect(await parts.verbs.getTask(looked.id)).toMatchObject({ state: 'review', shortfall: 'partial' })
+    expect(await stateOf(after.id)).toBe('created')
+    const review = reviewVerbs(
+      { ...parts, clock: systemClock, audit: createAudit({ ...parts, clock: systemClock }) },
+      parts.verbs.getTask,
+    )
+    const accepted = await review.acceptTask(looked.id, caller)
+    expect(accepted).toMatchObject({ state: 'completed', reason: null })
+    expect(accepted.shortfall).toBeUndefined()
+    expect(await stateOf(after.id)).toBe('queued')
   })
 
   it('is found by a dependency that ends while it is being written', async () => {

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { ResolvedAgent } from '../../src/domain/agent/agent-config.ts'
 import { createPrices } from '../../src/domain/money/prices.ts'
 import { defaultQuestions } from '../../src/domain/question/settings.ts'
+import type { Outcome } from '../../src/domain/run/outcome.ts'
 import type { NewTask } from '../../src/domain/view/view.ts'
 import { createAudit } from '../../src/engine/auth/audit.ts'
 import { taskVerbs } from '../../src/operations/tasks/tasks.ts'
@@ -19,6 +20,8 @@ export async function makeVerbs(
     agents?: readonly ResolvedAgent[]
     mayAnswer?: readonly string[]
     onEnd?: (close: () => Promise<void>) => void
+    /** As of a command that only looks. */
+    runsNothing?: boolean
   } = {},
 ) {
   const parts = await makeParts(options.onEnd)
@@ -35,6 +38,7 @@ export async function makeVerbs(
     prices: createPrices({}, {}),
     environment: () => ({}),
     boundTo: null,
+    runsNothing: options.runsNothing,
     maxQueued: 100_000,
     sharedWorkspaces: [],
     assertRoom: async () => undefined,
@@ -45,7 +49,7 @@ export async function makeVerbs(
   const stateOf = async (id: string) => (await findTask(db, id))?.state
 
   /** Has a queued task run to this end. */
-  const end = async (id: string, outcome: 'succeeded' | 'failed', category?: 'exit_code') => {
+  const end = async (id: string, outcome: Outcome, category?: 'exit_code') => {
     const run = await begin(id)
     return finish(run, outcome, category)
   }
@@ -55,7 +59,7 @@ export async function makeVerbs(
     await parts.lease(run, worker)
     return run
   }
-  const finish = (run: Awaited<ReturnType<typeof begin>>, outcome: 'succeeded' | 'failed', category?: 'exit_code') =>
+  const finish = (run: Awaited<ReturnType<typeof begin>>, outcome: Outcome, category?: 'exit_code') =>
     parts.settler.settleRun(run, { outcome, text: 'done', ...(category ? { category, message: 'It broke.' } : {}) })
   return { ...parts, verbs, caller, worker, add, stateOf, end, begin, finish }
 }

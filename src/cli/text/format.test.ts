@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatBytes, formatElapsed, formatMoney, formatTime, formatUntil } from './format.ts'
+import { formatAge, formatBytes, formatElapsed, formatMoney, formatTaskState, formatTime, formatUntil } from './format.ts'
 import { widthOf, wrap } from './plain.ts'
 import { table } from './table.ts'
 
@@ -8,6 +8,16 @@ test('times, sizes and money are short and exact enough', () => {
   expect([-5, 40_000, 300_000, 10_800_000, 172_800_000].map(formatAge)).toEqual(['now', '40 s', '5 m', '3 h', '2 d'])
   expect([0, 0.0123, 1.5].map(formatMoney)).toEqual(['$0.00', '$0.012', '$1.50'])
   expect([12, 2048, 50_000_000].map(formatBytes)).toEqual(['12 B', '2.0 KiB', '48 MiB'])
+})
+
+test('a task that is completed and not done, or whose process is gone, is not said to be what it is not', () => {
+  const partial = { kind: 'partial', detail: 'The agent says: two of three' }
+  expect(formatTaskState({ state: 'completed', reason: null })).toBe('completed')
+  expect(formatTaskState({ state: 'completed', reason: partial })).toBe('completed (partial)')
+  expect(formatTaskState({ state: 'completed', shortfall: 'empty' })).toBe('completed (empty)')
+  expect(formatTaskState({ state: 'review', reason: partial })).toBe('review (partial)')
+  expect(formatTaskState({ state: 'timed_out', reason: { kind: 'total_timeout' } })).toBe('timed out')
+  expect(formatTaskState({ state: 'running', reason: null, interrupted: true })).toBe('interrupted (no daemon)')
 })
 
 test('a time of another day has its date', () => {

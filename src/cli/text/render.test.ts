@@ -6,7 +6,7 @@ import { noUsage } from '../../domain/money/cost.ts'
 import { Cli } from '../terminal/cli.ts'
 import { eventLines } from '../terminal/show-events.ts'
 import { formatTime } from './format.ts'
-import { renderEvent } from './render.ts'
+import { renderEvent, toneOf } from './render.ts'
 
 const event = (part: NewEvent): Event =>
   ({ seq: 7, at: '2026-01-02T03:04:05.000Z', task: 't_0123456789abcdefgh', ...part }) as Event
@@ -184,4 +184,17 @@ test('an agent cannot forge a line of Pawl: what it says is indented on every li
     stream: process.stdout,
   })
   expect(lines).toBe('  fine\n  • completed<U+000D>• completed')
+})
+
+test('work that is done only in part is not told like work that is done', () => {
+  const ended = event({ type: 'task.completed', data: { verified: false, outcome: 'partial' } })
+  expect(renderEvent(ended)).toBe('completed (partial)')
+  expect(toneOf(ended)).toBe('ask')
+  const held = event({
+    type: 'task.blocked',
+    data: { kind: 'dependency_partial', detail: 'Task t_1 did only a part of its work.' },
+  })
+  expect(renderEvent(held)).toBe(
+    'blocked: waits for somebody: what it depends on is only partly done. Task t_1 did only a part of its work.',
+  )
 })

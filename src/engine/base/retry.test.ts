@@ -70,8 +70,8 @@ const message = 'so it was'
 /** Every outcome but `failed`, which the table of categories decides. */
 const otherEnds: [Outcome, Category | undefined, NewEvent][] = [
   ['succeeded', undefined, { type: 'task.completed', data: { verified: false } }],
-  ['partial', undefined, { type: 'task.completed', data: { verified: false } }],
-  ['empty', 'empty_answer', { type: 'task.completed', data: { verified: false } }],
+  ['partial', undefined, { type: 'task.completed', data: { verified: false, outcome: 'partial' } }],
+  ['empty', 'empty_answer', { type: 'task.completed', data: { verified: false, outcome: 'empty' } }],
   ['timed_out', 'total_timeout', { type: 'task.timed_out', data: { category: 'total_timeout', message } }],
   ['timed_out', 'idle_timeout', { type: 'task.requeued', data: { why: 'retry', detail: message } }],
   ['cancelled', undefined, { type: 'task.cancelled', data: { by: 'ann' } }],

@@ -1,6 +1,25 @@
 import { expect, test } from 'vitest'
-import type { Message } from '../message.ts'
+import type { OutboxRow } from '../../../store/tables.ts'
+import { type Message, messageOf } from '../message.ts'
 import { payloadOf } from './payload.ts'
+
+test('a notification of work that is done only in part does not say that it is completed alone', () => {
+  const row = { id: 'out_1', created_at: new Date(0), run_id: null, event: 'task.completed' } as const
+  const task = { id: 'tsk_1', name: 'build' }
+  const told = (data: Record<string, unknown>) => {
+    const message = messageOf({ ...row, body: { task, data } } as unknown as OutboxRow)
+    return [message.text, payloadOf(message, { seesDetail: true }).title]
+  }
+  expect(told({ verified: false })).toEqual(['Task build (tsk_1) is completed.', 'build is completed'])
+  expect(told({ verified: false, outcome: 'partial' })).toEqual([
+    'Task build (tsk_1) is completed, but only a part of the work was done.',
+    'build is completed (partial)',
+  ])
+  expect(told({ verified: false, outcome: 'empty' })).toEqual([
+    'Task build (tsk_1) is completed, but the agent said nothing.',
+    'build is completed (empty)',
+  ])
+})
 
 test('a notification shows by their numbers what its reader would not see: the system that draws it does not', () => {
   const message = {

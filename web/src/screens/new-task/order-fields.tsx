@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { isEnded } from '../../../../src/domain/task/task.ts'
+import { isEnded, stateInWords } from '../../../../src/domain/task/task.ts'
 import { asked } from '../../data/asked.ts'
 import { titleOf } from '../../parts/task-line.tsx'
-import { Choice, type FieldsProps, Text } from './fields.tsx'
+import { Choice, type FieldsProps, Text, Tick } from './fields.tsx'
 import styles from './new-task.module.css'
 import type { Written } from './written.ts'
 
@@ -48,7 +48,7 @@ function DependsOn({ written, change }: FieldsProps) {
       <datalist id="tasks-before">
         {waiting.map((task) => (
           <option key={task.id} value={task.id}>
-            {titleOf(task)} ({task.state})
+            {titleOf(task)} ({stateInWords(task)})
           </option>
         ))}
       </datalist>
@@ -68,6 +68,13 @@ function DependsOn({ written, change }: FieldsProps) {
             </li>
           ))}
         </ul>
+      )}
+      {(dependsOn.length > 0 || waitsFor.trim() !== '') && (
+        <Tick
+          label="Begin also if one of them did only a part of its work, or said nothing"
+          value={written.acceptPartial}
+          onChange={(acceptPartial) => change({ acceptPartial })}
+        />
       )}
     </div>
   )

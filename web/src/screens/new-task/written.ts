@@ -25,6 +25,7 @@ export interface Written {
   readonly dependsOn: readonly { readonly id: string; readonly title: string }[]
   /** Ids that are not known yet, or not at all. */
   readonly waitsFor: string
+  readonly acceptPartial: boolean
   readonly answerWithin: string
   readonly unanswered: 'deny' | 'fail' | 'proceed'
   readonly proceedWith: string
@@ -62,6 +63,7 @@ export const nothing: Written = {
   review: false,
   dependsOn: [],
   waitsFor: '',
+  acceptPartial: false,
   answerWithin: '',
   unanswered: 'deny',
   proceedWith: '',
@@ -127,7 +129,7 @@ export function requested(written: Written): NewTask {
     timeoutMs: given(written.timeout) === undefined ? undefined : parseDuration(written.timeout),
     review: written.review || undefined,
     checks: commands.length > 0 ? { commands: commands.map((run) => ({ run })), attempts } : undefined,
-    dependsOn: written.when === '' && before.length > 0 ? before : undefined,
+    ...(written.when === '' && before.length > 0 ? { dependsOn: before, acceptPartial: written.acceptPartial || undefined } : {}),
     questions: deadlineMs ? { deadlineMs, afterDeadline: afterDeadline(written) } : undefined,
     template: given(written.template),
     attachments: written.when === '' && written.files.length > 0 ? written.files.map(({ id }) => id) : undefined,
