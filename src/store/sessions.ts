@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { EventType } from '../domain/event/event.ts'
-import type { Shortfall, TaskState } from '../domain/task/task.ts'
+import type { Shortfall } from '../domain/run/outcome.ts'
+import type { TaskState } from '../domain/task/task.ts'
 import type { SessionChoices } from '../domain/view/view.ts'
 import type { Db, Tx } from './database.ts'
 import { shortfallColumn } from './shortfall.ts'

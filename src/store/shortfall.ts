@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Shortfall, shortfalls } from '../domain/task/task.ts'
+import { type Shortfall, shortfalls } from '../domain/run/outcome.ts'
 
 /** Tells, as a column, that a completed or reviewed task did less than it was asked for; null for all others. As `shortfallOf` does. */
 export const shortfallColumn = (alias: string) =>

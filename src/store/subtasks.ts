@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { ended, type Reason, type Shortfall, type TaskState } from '../domain/task/task.ts'
+import type { Shortfall } from '../domain/run/outcome.ts'
+import { ended, type Reason, type TaskState } from '../domain/task/task.ts'
 import type { Statements } from './at-once.ts'
 import type { Db, Tx } from './database.ts'
 import { shortfallColumn } from './shortfall.ts'

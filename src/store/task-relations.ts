@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { heldBackBy, type Shortfall, type TaskState } from '../domain/task/task.ts'
+import type { Shortfall } from '../domain/run/outcome.ts'
+import { heldBackBy, type TaskState } from '../domain/task/task.ts'
 import type { Db, Tx } from './database.ts'
 import { shortfallColumn } from './shortfall.ts'
 import type { TaskRow } from './tables.ts'

@@ -4,8 +4,7 @@ import { costKnowledge } from '../money/cost.ts'
 import { Totals } from '../money/totals.ts'
 import { Usage } from '../money/usage.ts'
 import { questionKinds } from '../question/question.ts'
-import { categoryNames, outcomes } from '../run/outcome.ts'
-import { shortfalls } from '../task/task.ts'
+import { categoryNames, outcomes, shortfalls } from '../run/outcome.ts'
 
 const Time = z.iso.datetime()
 /** Left out of a task that was never run. */

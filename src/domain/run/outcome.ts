@@ -17,6 +17,10 @@ export const outcomes = [
 ] as const
 export type Outcome = (typeof outcomes)[number]
 
+/** Ends with which a task is completed although it came to less than it was asked for. */
+export const shortfalls = ['partial', 'empty'] as const satisfies readonly Outcome[]
+export type Shortfall = (typeof shortfalls)[number]
+
 /** How much of a conversation the next run may trust after what happened to this one: its files, only the archive, or only the journal. */
 export type SessionCare = 'keep' | 'restore' | 'rebuild'
 

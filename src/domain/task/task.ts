@@ -1,3 +1,5 @@
+import { type Shortfall, shortfalls } from '../run/outcome.ts'
+
 // Without the schema library on purpose: the CLI imports this file, and its start-up pays for every import.
 
 /** Every state a task can be in. docs/states.md draws the same table. */
@@ -69,10 +71,6 @@ export interface Reason {
   kind: string
   detail?: string | undefined
 }
-
-/** What a completed task has come to if that is less than it was asked for. */
-export const shortfalls = ['partial', 'empty'] as const
-export type Shortfall = (typeof shortfalls)[number]
 
 /** Tells a task that did only a part of its work, or said nothing, from one that is done; undefined for all others, and once a person has accepted the work. */
 export const shortfallOf = ({

@@ -7,11 +7,11 @@ import { Usage } from '../money/usage.ts'
 import { AfterDeadline, QuestionPolicy } from '../question/policy.ts'
 import { questionKinds, questionStates } from '../question/question.ts'
 import { AgentRecord, StuckTask } from '../run/health.ts'
-import { categoryNames, outcomes } from '../run/outcome.ts'
+import { categoryNames, outcomes, shortfalls } from '../run/outcome.ts'
 import { proofs } from '../task/check.ts'
 import { TaskMount } from '../task/mount.ts'
 import { Checks, SubtaskLimits, TaskSpec } from '../task/spec.ts'
-import { maxPromptBytes, priorities, shortfalls, taskStates, workspaceModes } from '../task/task.ts'
+import { maxPromptBytes, priorities, taskStates, workspaceModes } from '../task/task.ts'
 import { Activity } from './activity.ts'
 
 /** What every surface shows of the nouns, and what it takes to make one. Outside programs rely on these shapes: add fields, change none. */

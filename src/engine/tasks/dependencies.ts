@@ -1,5 +1,6 @@
 import { conflict } from '../../domain/error.ts'
-import { heldBackBy, type Reason, rankOf, type Shortfall, shortfallOf } from '../../domain/task/task.ts'
+import type { Shortfall } from '../../domain/run/outcome.ts'
+import { heldBackBy, type Reason, rankOf, shortfallOf } from '../../domain/task/task.ts'
 import type { Tx } from '../../store/database.ts'
 import { dependenciesOf, lockRelated, lockWaiting, type Related, unmetDependencies } from '../../store/task-relations.ts'
 import { findTask, setReason } from '../../store/tasks.ts'
