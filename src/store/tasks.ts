@@ -89,7 +89,7 @@ export async function insertTask(db: Db | Tx, task: TaskToInsert): Promise<TaskR
     ), head as (
       insert into pawl.journal_heads (task_id, seq${task.listeners ? sql`, told` : sql``}) select id, ${second === undefined ? 1 : 2}::int${task.listeners ? sql`, ${task.listeners.map(({ id }) => id)}::text[]` : sql``} from task
     ), event as (
-      insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}, ${task.at}, ${first.data}::jsonb from task${second === undefined ? sql`` : sql` union all select id, 2, 'task.blocked', ${task.at}, ${second}::jsonb from task`}
+      insert into pawl.events (task_id, seq, type, at, data) select id, 1, ${first.type}::text, ${task.at}::timestamptz, ${first.data}::jsonb from task${second === undefined ? sql`` : sql` union all select id, 2, 'task.blocked', ${task.at}::timestamptz, ${second}::jsonb from task`}
     )${dependsOn.length === 0 ? sql`` : sql`, dependency as (insert into pawl.task_dependencies (task_id, depends_on_id) select id, unnest(${[...dependsOn]}::text[]) from task)`}${task.parent ? sql`, parent as (update pawl.tasks set has_subtasks = true where id = ${task.parent.id} and exists (select 1 from task))` : sql``}${files.length === 0 ? sql`` : givenFiles(task.session, files)}${task.listeners ? firstListeners(task.listeners) : sql``}${task.audit ? sql`, audit as (${auditInsert(task.audit, sql`task`)})` : sql``}
     select id from task
   `.execute(db)
