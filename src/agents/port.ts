@@ -10,6 +10,7 @@ import type { ToolAccess } from '../domain/profile/access.ts'
 import type { QuestionAsked } from '../domain/question/question.ts'
 import type { Category, Outcome } from '../domain/run/outcome.ts'
 import type { CodePath } from '../domain/workspace/code-paths.ts'
+import type { InstructionFiles, RepositoryFeature, RepositoryText } from '../domain/workspace/repository-files.ts'
 import type { Command } from '../sandbox/port.ts'
 import type { Child } from '../sandbox/process/child.ts'
 
@@ -43,6 +44,10 @@ export interface Adapter<Options = unknown> {
   readonly hosts?: readonly string[] | undefined
   /** What of a workspace the program obeys, be it as configuration or as instructions. */
   readonly codePaths?: readonly CodePath[] | undefined
+  /** Which instruction files of a repository its agent is given, as text. Undefined: none, and the program may read them or not. */
+  instructionFiles?(options: Options): InstructionFiles
+  /** What else of a repository the program would take by itself and is kept from it; a run tells which of it there is. */
+  readonly repositoryFeatures?: readonly RepositoryFeature[] | undefined
   /** Names of folders that the program never looks into, wherever they lie: where it works on a copy of the workspace, they are not copied. */
   readonly unread?: readonly string[] | undefined
   /** The tools that the program brings, as it calls them; what the profile's rules mean for each of them is told at its start. */
@@ -204,8 +209,8 @@ export interface LaunchSpec<Options = unknown> {
   readonly disabledTools?: readonly string[] | undefined
   /** Which of the program's `ownTools` are free, asked for, or absent. Undefined: nobody has decided, and it asks as it does by itself. */
   readonly toolAccess?: ToolAccess | undefined
-  /** False: the agent is not told to obey the instruction files of the repository. */
-  readonly instructions?: boolean | undefined
+  /** The instruction files of the repository, for those that name `instructionFiles`. False: the profile gives none, so the program must not read any by itself either. */
+  readonly instructions?: readonly RepositoryText[] | false | undefined
   /** What the profile allows of skills and subagents. Undefined: nobody has decided, and the program has its own. */
   readonly skills?: SkillsGiven | undefined
   readonly subagents?: SubagentsGiven | undefined

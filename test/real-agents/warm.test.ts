@@ -99,12 +99,13 @@ describe.each(programs)('a waiting $agent', (program) => {
     await goOn()
   })
 
-  test('has the skills of its profile, plugins and the way to the memory of the project in every turn', async () => {
+  test('has the skills of its profile, plugins and the instructions of the repository in every turn', async () => {
     const plugin = await machine.workspace()
     await put(join(plugin, '.claude-plugin/plugin.json'), '{ "name": "ours", "version": "1.0.0" }')
     await put(join(plugin, 'skills/plugged/SKILL.md'), skill('Says PLUGGED-SKILL.'))
     await put(join(machine.home, 'skills/greet/SKILL.md'), skill('Says GREET-SKILL.'))
     const workspace = await machine.workspace()
+    await put(join(workspace, 'AGENTS.md'), 'Always say AGENTS-WORDS.')
     const mount = {
       name: 'plugin',
       description: '',
@@ -125,7 +126,7 @@ describe.each(programs)('a waiting $agent', (program) => {
     await machine.run({ agentConfig, session: first.task.session, workspace, prompt: 'second' })
     expect(await pidOf(first.task.session)).toBe(pid)
     const requests = machine.models.requestsOf(/@([\w-]+)/.exec(agentConfig.baseUrl!)![1]!)
-    const wanted = ['GREET-SKILL', ...(isClaude ? ['PLUGGED-SKILL'] : []), 'in the workspace, read it before you begin']
+    const wanted = ['GREET-SKILL', ...(isClaude ? ['PLUGGED-SKILL'] : []), 'AGENTS-WORDS']
     const turns = requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('first message'))
     expect(turns.length).toBeGreaterThanOrEqual(2)
     for (const body of turns) expect(wanted.filter((words) => !body.includes(words))).toEqual([])

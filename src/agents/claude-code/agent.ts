@@ -1,6 +1,6 @@
 import { type Adapter, canOnly } from '../port.ts'
 import { loaded } from '../shared/loaded.ts'
-import { codePaths } from './code-paths.ts'
+import { codePaths, instructionFiles, repositoryFeatures } from './code-paths.ts'
 import { claudeCommand } from './command.ts'
 import { login } from './login.ts'
 import { ownTools } from './native-tools.ts'
@@ -44,6 +44,8 @@ export const claudeCode: Adapter<ClaudeCodeOptions> = {
   }),
   hosts: ['api.anthropic.com:443', 'console.anthropic.com:443', 'platform.claude.com:443'],
   codePaths,
+  instructionFiles: ({ repositoryInstructions }) => ({ isWanted: repositoryInstructions, given: instructionFiles }),
+  repositoryFeatures,
   ownTools,
   tried,
   install,

@@ -93,11 +93,8 @@ function budget({ maxUsd, version }: LaunchSpec<ClaudeCodeOptions>): string[] {
 
 /** By file where the program takes one: arguments are short, and everybody on the machine can read them. */
 function systemPrompt(spec: LaunchSpec<ClaudeCodeOptions>, files: Record<string, string>): string[] {
-  const { version, home, options } = spec
-  const systemPrompt = withRepositoryInstructions(
-    spec.systemPrompt,
-    options.repositoryInstructions && spec.instructions !== false ? ['CLAUDE.md', 'AGENTS.md'] : [],
-  )
+  const { version, home } = spec
+  const systemPrompt = withRepositoryInstructions(spec.systemPrompt, spec)
   if (systemPrompt === undefined) return []
   // Else the program repeats the instructions of the conversation's first run for ever.
   const fresh = knows(version, '--system-prompt-snapshot') ? ['--system-prompt-snapshot=off'] : []

@@ -26,10 +26,9 @@ test('a tool that the profile disables goes under every name that the program ha
   ])
 })
 
-test('no argument brings tools back, and the instructions of a repository are not told of where the profile does not give them', () => {
+test('no argument brings tools back', () => {
   const options = ClaudeCodeOptions.parse({})
-  const spec = { options, prompt: '', workspace: '/w', home: '/h', extraArgs: [], native: false, instructions: false }
-  expect(claudeCommand(spec).files).toEqual({})
+  const spec = { options, prompt: '', workspace: '/w', home: '/h', extraArgs: [], native: false }
   expect(() => claudeCommand({ ...spec, extraArgs: ['--tools=Bash'] })).toThrow('--tools cannot be given to Claude Code')
 })
 

@@ -20,7 +20,7 @@ export const ClaudeCodeOptions = z.strictObject({
   repositoryInstructions: z
     .boolean()
     .default(true)
-    .describe('Whether the agent is told to read the CLAUDE.md or AGENTS.md of the repository.'),
+    .describe('Whether the agent is given the CLAUDE.md and AGENTS.md of the repository.'),
   partialMessages: z
     .boolean()
     .default(true)

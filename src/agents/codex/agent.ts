@@ -1,6 +1,6 @@
 import { type Adapter, canOnly } from '../port.ts'
 import { loaded } from '../shared/loaded.ts'
-import { codePaths } from './code-paths.ts'
+import { codePaths, instructionFiles, repositoryFeatures } from './code-paths.ts'
 import { codexCommand } from './command.ts'
 import { CodexOptions } from './options.ts'
 import { ownTools } from './rules.ts'
@@ -43,6 +43,8 @@ export const codex: Adapter<CodexOptions> = {
   }),
   hosts: ['api.openai.com:443', 'chatgpt.com:443', 'auth.openai.com:443'],
   codePaths,
+  instructionFiles: ({ repositoryInstructions }) => ({ isWanted: repositoryInstructions, given: instructionFiles }),
+  repositoryFeatures,
   ownTools,
   tried,
   install,

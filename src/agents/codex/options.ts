@@ -25,9 +25,6 @@ export const CodexOptions = z.strictObject({
       'When it asks before it acts, where the profile leaves commands and files free. Left out: never inside walls that hold, untrusted elsewhere. exec can never ask.',
     ),
   webSearch: z.boolean().optional().describe('Whether the model may search the web. Left out: what the program does by itself.'),
-  repositoryInstructions: z
-    .boolean()
-    .default(true)
-    .describe('Whether the agent is told to read the AGENTS.md of the repository.'),
+  repositoryInstructions: z.boolean().default(true).describe('Whether the agent is given the AGENTS.md of the repository.'),
 })
 export type CodexOptions = z.infer<typeof CodexOptions>

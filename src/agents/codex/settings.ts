@@ -84,11 +84,8 @@ export const approvals = (spec: LaunchSpec<CodexOptions>) =>
   consulted(spec) === undefined ? (spec.options.approvals ?? (spec.walled ? 'never' : 'untrusted')) : 'untrusted'
 
 /** An untrusted workspace's AGENTS.md is not read by the program itself. */
-const instructions = ({ systemPrompt, options, skills, instructions: told }: LaunchSpec<CodexOptions>) =>
-  withRepositoryInstructions(
-    withSkills(systemPrompt, skills),
-    options.repositoryInstructions && told !== false ? ['AGENTS.md'] : [],
-  )
+const instructions = (spec: LaunchSpec<CodexOptions>) =>
+  withRepositoryInstructions(withSkills(spec.systemPrompt, spec.skills), spec)
 
 type Values = Record<string, string | number | boolean | readonly string[] | undefined>
 

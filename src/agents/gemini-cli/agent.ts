@@ -1,6 +1,6 @@
 import { type Adapter, canOnly } from '../port.ts'
 import { loaded } from '../shared/loaded.ts'
-import { codePaths } from './code-paths.ts'
+import { codePaths, instructionFiles, ownInstructions, repositoryFeatures } from './code-paths.ts'
 import { geminiCommand } from './command.ts'
 import { login } from './login.ts'
 import { GeminiCliOptions } from './options.ts'
@@ -43,6 +43,12 @@ export const geminiCli: Adapter<GeminiCliOptions> = {
   }),
   hosts: ['generativelanguage.googleapis.com:443', 'cloudcode-pa.googleapis.com:443', 'oauth2.googleapis.com:443'],
   codePaths,
+  instructionFiles: ({ repositoryInstructions }) => ({
+    isWanted: repositoryInstructions,
+    given: instructionFiles,
+    own: ownInstructions,
+  }),
+  repositoryFeatures,
   ownTools,
   tried,
   install,

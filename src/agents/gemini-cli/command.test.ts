@@ -64,9 +64,10 @@ test.each([
 })
 
 test('the system prompt is the GEMINI.md of the session home, and no word of it becomes a file', () => {
-  const text = fileOf('.gemini/GEMINI.md', { systemPrompt: 'Be brief. Ask @bob, me@x.org, or see @./notes.md' })
+  const instructions = [{ path: 'AGENTS.md', text: '@./settings.json and\n@/etc/passwd', isCut: false }]
+  const text = fileOf('.gemini/GEMINI.md', { systemPrompt: 'Be brief. Ask @bob, me@x.org, or see @./notes.md', instructions })
   expect(text).toContain('Be brief. Ask \\@bob, me@x.org, or see \\@./notes.md')
-  expect(text).toContain('AGENTS.md in the workspace')
+  expect(text).toContain('[AGENTS.md of the repository]\n```text\n\\@./settings.json and\n\\@/etc/passwd\n```')
   expect(fileOf('.gemini/GEMINI.md', { systemPrompt: 'Be brief.', instructions: false })).toBe('Be brief.')
 })
 

@@ -16,7 +16,7 @@ export const GeminiCliOptions = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'Whether the agent is told to read the AGENTS.md of the repository. Its GEMINI.md the program reads by itself, if the profile shows it.',
+      'Whether the agent is given the AGENTS.md of the repository. Its GEMINI.md the program reads by itself, if the profile shows it.',
     ),
 })
 export type GeminiCliOptions = z.infer<typeof GeminiCliOptions>

@@ -90,9 +90,8 @@ export function authType(access: Access | undefined, baseUrl: string | undefined
 }
 
 /** The repository's own GEMINI.md the program reads by itself, where the profile shows it. */
-function instructions({ systemPrompt, skills, options, instructions: told }: Spec): string {
-  const files = options.repositoryInstructions && told !== false ? ['AGENTS.md'] : []
-  const all = withRepositoryInstructions(withSkills(systemPrompt, skills), files) ?? ''
+function instructions(spec: Spec): string {
+  const all = withRepositoryInstructions(withSkills(spec.systemPrompt, spec.skills), spec) ?? ''
   // A word that begins with @ would be replaced by the file of that name.
   return all.replaceAll(/(?<=^|\s)@(?=[./A-Za-z])/g, '\\@')
 }

@@ -33,6 +33,7 @@ export const ollama: Adapter<OllamaOptions> = {
   sessions: sessionFiles,
   models: () => ({ wire: 'ollama', endpoint: ownEndpoint, keys: [], isFree: true }),
   codePaths: [{ path: 'AGENTS.md', treatment: 'text', runs: 'instructions' }],
+  instructionFiles: ({ repositoryInstructions }) => ({ isWanted: repositoryInstructions, given: [['AGENTS.md', 'CLAUDE.md']] }),
   ownTools,
   probe: async (...asked) => (await probing()).probeOllama(...asked),
   command: ollamaCommand,

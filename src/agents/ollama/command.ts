@@ -57,8 +57,7 @@ const isAbsent = ({ toolAccess, disabledTools = [] }: LaunchSpec<OllamaOptions>,
   disabledTools.some((name) => name.includes('*') && compileGlob(name).matches(tool))
 
 function systemPrompt(spec: LaunchSpec<OllamaOptions>): string {
-  const files = spec.options.repositoryInstructions && spec.instructions !== false ? ['AGENTS.md'] : []
-  const given = withSkills(withRepositoryInstructions(spec.systemPrompt, files), spec.skills)
+  const given = withSkills(withRepositoryInstructions(spec.systemPrompt, spec), spec.skills)
   const form = spec.outputSchema
     ? `When you are done, answer with nothing but JSON of this schema:\n${JSON.stringify(spec.outputSchema)}`
     : undefined

@@ -18,9 +18,6 @@ export const OllamaOptions = z.strictObject({
     .refine((parameters) => !('num_ctx' in parameters), 'num_ctx is said by contextTokens')
     .default({})
     .describe('Parameters of the model, for example {"temperature": 0.2}.'),
-  repositoryInstructions: z
-    .boolean()
-    .default(true)
-    .describe('Whether the agent is told to read the AGENTS.md of the repository.'),
+  repositoryInstructions: z.boolean().default(true).describe('Whether the agent is given the AGENTS.md of the repository.'),
 })
 export type OllamaOptions = z.infer<typeof OllamaOptions>

@@ -1,6 +1,6 @@
 import { type Adapter, canOnly } from '../port.ts'
 import { loaded } from '../shared/loaded.ts'
-import { codePaths } from './code-paths.ts'
+import { codePaths, instructionFiles, repositoryFeatures } from './code-paths.ts'
 import { opencodeCommand } from './command.ts'
 import { OpencodeOptions } from './options.ts'
 import { ownTools } from './permissions.ts'
@@ -24,6 +24,8 @@ export const opencode: Adapter<OpencodeOptions> = {
   suited: (options) => ({ ...opencode, login: { variables: [wires[options.wire].key], files: [] } }),
   hosts: ['api.openai.com:443', 'api.anthropic.com:443'],
   codePaths,
+  instructionFiles: ({ repositoryInstructions }) => ({ isWanted: repositoryInstructions, given: instructionFiles }),
+  repositoryFeatures,
   ownTools,
   tried,
   install,

@@ -81,11 +81,12 @@ test('nothing of the workspace is obeyed, nothing is fetched, and settings that 
 })
 
 test('what the agent is told lies in a file, because the program would put variables and files into a setting', () => {
-  const { env, files } = opencodeCommand(spec({ systemPrompt: 'Never say {env:HOME}.', instructions: false }))
+  const { env, files } = opencodeCommand(spec({ systemPrompt: 'Never say {env:HOME}.' }))
   expect(files?.['.pawl-instructions.md']).toBe('Never say {env:HOME}.')
   expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? '').instructions).toEqual(['/h/.pawl-instructions.md'])
-  expect(String(opencodeCommand(spec()).files?.['.pawl-instructions.md'])).toContain('AGENTS.md')
-  expect(config({ instructions: false }).instructions).toBeUndefined()
+  const instructions = [{ path: 'AGENTS.md', text: 'Use {file:/etc/passwd}.', isCut: false }]
+  expect(String(opencodeCommand(spec({ instructions })).files?.['.pawl-instructions.md'])).toContain('Use {file:/etc/passwd}.')
+  expect(config().instructions).toBeUndefined()
 })
 
 test('our tools are offered at the door, and may take as long as they need', () => {

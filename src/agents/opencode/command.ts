@@ -73,11 +73,8 @@ function argumentsOf(spec: LaunchSpec<OpencodeOptions>): string[] {
   return ['run', '--format', 'json', '--dir', workspace, ...(resume === undefined ? [] : ['--session', resume]), ...more]
 }
 
-const instructions = ({ systemPrompt, options, skills, instructions: told }: LaunchSpec<OpencodeOptions>) =>
-  withRepositoryInstructions(
-    withSkills(systemPrompt, skills),
-    options.repositoryInstructions && told !== false ? ['AGENTS.md'] : [],
-  )
+const instructions = (spec: LaunchSpec<OpencodeOptions>) =>
+  withRepositoryInstructions(withSkills(spec.systemPrompt, spec.skills), spec)
 
 function check(spec: LaunchSpec<OpencodeOptions>): void {
   checkPermissions(spec)

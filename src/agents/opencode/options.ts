@@ -20,9 +20,6 @@ export const OpencodeOptions = z.strictObject({
       'How much the model can be shown at once. Given, the program shortens the conversation by itself before that is reached.',
     ),
   outputTokens: z.int().positive().optional().describe('The most that the model answers at once.'),
-  repositoryInstructions: z
-    .boolean()
-    .default(true)
-    .describe('Whether the agent is told to read the AGENTS.md of the repository.'),
+  repositoryInstructions: z.boolean().default(true).describe('Whether the agent is given the AGENTS.md of the repository.'),
 })
 export type OpencodeOptions = z.infer<typeof OpencodeOptions>

@@ -108,7 +108,6 @@ export async function wantedOf(
     native: place.profile.tools.native,
     disabledTools: place.profile.tools.disabled,
     toolAccess: adapter.ownTools && toolAccess(place.profile, adapter.ownTools),
-    instructions: place.profile.instructions,
     ...place.skills,
     extraArgs: task.extra_args,
   }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
-import type { TurnImage } from '../../agents/port.ts'
+import type { LaunchSpec, TurnImage } from '../../agents/port.ts'
 import { messageOf } from '../../domain/error.ts'
 import type { Totals } from '../../domain/money/totals.ts'
 import { profileDigest } from '../../domain/profile/digest.ts'
@@ -18,6 +18,7 @@ import { type GateOptions, type Passed, passGate } from '../session/gate.ts'
 import { conversationMark } from '../session/home.ts'
 import { isPlanned, planningPreamble } from '../tasks/subtasks/planning.ts'
 import { toldTogether } from '../tasks/subtasks/results.ts'
+import { readRepositoryFiles } from '../workspace/repository-files.ts'
 import { assertWorthAnotherTry } from './another-try.ts'
 import { cutCalls } from './cut-calls.ts'
 import { launchAgent } from './launch-agent.ts'
@@ -61,7 +62,12 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
     models: place.models,
   })
   const told = place.replayed?.told
-  const wanted: Wanted = { ...asked, ...(told && { systemPrompt: told.systemPrompt }), replayed: place.replayed?.isWhole }
+  const wanted: Wanted = {
+    ...asked,
+    instructions: await instructionsOf(asked.options, place),
+    ...(told && { systemPrompt: told.systemPrompt }),
+    replayed: place.replayed?.isWhole,
+  }
   const digest = await profileDigest(place.profile)
   const entrance = () => {
     const where: AccessPlace = {
@@ -175,6 +181,26 @@ export async function findAgent(taken: TakenRun, parts: RunParts, place: Place):
   }
 }
 
+/** Read anew for each run, as the workspace is now; the run notes what was used of the repository and what was not. */
+async function instructionsOf(
+  options: unknown,
+  { adapter, profile, workspace, guard, voice }: Place,
+): Promise<LaunchSpec['instructions']> {
+  const files = adapter.instructionFiles?.(options)
+  if (files) {
+    const isTrusted = guard.isTrusted
+    const { texts, note } = await readRepositoryFiles(workspace.source, {
+      files,
+      features: adapter.repositoryFeatures,
+      profile,
+      isTrusted,
+    })
+    if (note !== undefined) void voice.note('repository', note)
+    if (profile.instructions) return texts
+  }
+  return profile.instructions ? [] : false
+}
+
 /** The program's own record, which one that was made anew is not. */
 const isAsItWas = ({ how }: Passed) => how === 'resumed' || how === 'restored'
 
@@ -222,7 +248,7 @@ function likenessOf(
     }),
     workspace: posix.normalize(`${workspace.path}\0${workspace.source}`),
     model: `${wanted.model ?? ''} ${wanted.servedModels?.join(' ') ?? ''}`,
-    systemPrompt: digestOf(wanted.systemPrompt ?? null),
+    systemPrompt: digestOf([wanted.systemPrompt ?? null, wanted.instructions]),
     options: digestOf({
       options: wanted.options,
       args: wanted.extraArgs,

@@ -32,6 +32,8 @@ export interface Guard {
   readonly mounts: NonNullable<Walls['mounts']>
   /** Beside the workspace and its home, what the agent writes to. */
   readonly folders: readonly string[]
+  /** Does the profile trust the repository with the configuration that it has now? */
+  readonly isTrusted: boolean
   /** What the reader of the run should know before it starts. */
   readonly notes: readonly string[]
   /** Changes with everything that is covered: a program that stays for another run must want the same. */
@@ -151,6 +153,7 @@ async function guardRoot(options: GuardOptions, root: HostPath): Promise<Guard> 
       covered: cover.paths,
       mounts: gits.mounts,
       folders: gits.folder === undefined ? [] : [gits.folder],
+      isTrusted: trusts,
       notes: [
         ...left.flatMap(({ sentence }) => (sentence === undefined ? [] : [`An earlier run that was cut off: ${sentence}`])),
         ...gits.notes,

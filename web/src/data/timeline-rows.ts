@@ -60,8 +60,8 @@ const troubles = new Set<Event['type']>([
   'workspace.flagged',
   'question.escalated',
 ])
-/** Notes that every run in a copy has. */
-const usual = new Set(['workspace_copy', 'workspace_cost'])
+/** Notes that every run in a copy, or in a repository with instructions, has. */
+const usual = new Set(['repository', 'workspace_copy', 'workspace_cost'])
 const expected = new Set(['answer', 'again', 'subtasks', 'dependencies', 'wake'])
 
 /** Whatever somebody looks for who asks why it went wrong. */
