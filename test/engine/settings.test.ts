@@ -9,7 +9,7 @@ let file: string
 let daemon: Daemon
 const written = `# Kept by hand.
 agents:
-  helper: { adapter: custom, command: [cat], profile: unattended-open } # ours
+  helper: { adapter: custom, command: [cat], modelVariable: MODEL, profile: unattended-open } # ours
 
 limits:
   running: 2 # two cores

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { accountOf } from '../../../src/domain/agent/account.ts'
+import { lockAdmission } from '../../../src/store/admission.ts'
 import type { TaskRow } from '../../../src/store/tables.ts'
 import { agentWith, hour, makeWorld, minute, overload, second, usageLimit } from './world.ts'
 
@@ -142,7 +143,12 @@ describe('whatever is asked of admission', () => {
       case 'jump':
         return world.clock.jump(step.ms)
       case 'halt':
-        await sql`insert into pawl.halt (at, halted_by) values (now(), 'test') on conflict do nothing`.execute(world.db)
+        await world.db.transaction().execute(async (tx) => {
+          // An admission may be under way, and is looked at only when it is over.
+          await lockAdmission(tx)
+          await sql`insert into pawl.halt (at, halted_by) values (now(), 'test') on conflict do nothing`.execute(tx)
+        })
+        known = new Set((await world.tasks()).filter(({ state }) => state === 'running').map(({ id, fence }) => `${id} ${fence}`))
         return
       case 'resume':
         await sql`delete from pawl.halt`.execute(world.db)
