@@ -45,6 +45,7 @@ interface Talk {
 export function realProgramContract(program: Program<string>): void {
   const has = (ability: Lack) => !program.lacks?.includes(ability)
   const isWhole = !program.isWrapper || playsAll
+  const isQuick = !program.startsSlowly || playsAll
   let machine: Machine
   beforeAll(async () => {
     machine = await startMachine()
@@ -239,37 +240,40 @@ export function realProgramContract(program: Program<string>): void {
         expect(await living(events)).toEqual([])
       })
 
-      test('that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported', async () => {
-        const { session, workspace } = (await machine.run({ agentConfig: machine.agent(program, 'as-asked') })).task
-        const retry = { attempts: 2, baseDelayMs: 10, maxDelayMs: 20 }
-        const agentConfig = machine.agent(program, 'stall', { idleTimeoutMs: 1_500, retry })
-        const { task, events } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
-        expect(task).toMatchObject({ state: 'timed_out', reason: { kind: 'idle_timeout' } })
-        expect(task.reason?.detail).toMatch(/^The agent said nothing for .*Last seen: /)
-        expect(task.runs.map(({ category }) => category)).toEqual(['idle_timeout', 'idle_timeout'])
-        expect(dataOf(events, 'run.started')[1]).toMatchObject({ resumed: true })
-        expect(await living(events)).toEqual([])
-      })
-
-      test('that waits for a tool for longer than it may be silent is not ended', async () => {
-        const { workspace, task: next } = await conversation()
-        const { task } = await machine.run(next('play slow-tool', { idleTimeoutMs: 3_000 }))
-        expect(task.runs.map(({ outcome }) => outcome)).toEqual(['succeeded'])
-        expect(task.result?.text).toContain('built')
-        expect(readFileSync(join(workspace, 'slow-tool.txt'), 'utf8')).toBe('built\n')
-      })
-
-      test('tries again after a passing rate limit', async () => {
-        const agentConfig = machine.agent(program, 'rate-limit-recovers', {
-          retry: { attempts: 5, baseDelayMs: 10, maxDelayMs: 20 },
+      if (isQuick)
+        test('that says nothing is stopped after the silence that is allowed, tried again in its conversation, and reported', async () => {
+          const { session, workspace } = (await machine.run({ agentConfig: machine.agent(program, 'as-asked') })).task
+          const retry = { attempts: 2, baseDelayMs: 10, maxDelayMs: 20 }
+          const agentConfig = machine.agent(program, 'stall', { idleTimeoutMs: 1_500, retry })
+          const { task, events } = await machine.run({ agentConfig, session, workspace, prompt: 'second' })
+          expect(task).toMatchObject({ state: 'timed_out', reason: { kind: 'idle_timeout' } })
+          expect(task.reason?.detail).toMatch(/^The agent said nothing for .*Last seen: /)
+          expect(task.runs.map(({ category }) => category)).toEqual(['idle_timeout', 'idle_timeout'])
+          expect(dataOf(events, 'run.started')[1]).toMatchObject({ resumed: true })
+          expect(await living(events)).toEqual([])
         })
-        const { task, events } = await machine.run(
-          { agentConfig },
-          (event) => event.type === 'task.completed' || event.type === 'task.failed',
-        )
-        expect(task.state).toBe('completed')
-        expect(dataOf(events, 'task.parked')[0]).toMatchObject({ kind: 'backoff' })
-      })
+
+      if (isQuick)
+        test('that waits for a tool for longer than it may be silent is not ended', async () => {
+          const { workspace, task: next } = await conversation()
+          const { task } = await machine.run(next('play slow-tool', { idleTimeoutMs: 3_000 }))
+          expect(task.runs.map(({ outcome }) => outcome)).toEqual(['succeeded'])
+          expect(task.result?.text).toContain('built')
+          expect(readFileSync(join(workspace, 'slow-tool.txt'), 'utf8')).toBe('built\n')
+        })
+
+      if (isQuick)
+        test('tries again after a passing rate limit', async () => {
+          const agentConfig = machine.agent(program, 'rate-limit-recovers', {
+            retry: { attempts: 5, baseDelayMs: 10, maxDelayMs: 20 },
+          })
+          const { task, events } = await machine.run(
+            { agentConfig },
+            (event) => event.type === 'task.completed' || event.type === 'task.failed',
+          )
+          expect(task.state).toBe('completed')
+          expect(dataOf(events, 'task.parked')[0]).toMatchObject({ kind: 'backoff' })
+        })
 
       test('fails at a rate limit that does not pass, with its own words', async () => {
         const { task } = await machine.run({ agentConfig: machine.agent(program, 'rate-limit') })

@@ -36,6 +36,8 @@ export interface Program<Agent extends string = 'claude' | 'codex'> {
   readonly lacks?: readonly Lack[]
   /** Another program wraps the one that works. `npm test` plays the beginning of the list with it, `npm run show:real-programs` all. */
   readonly isWrapper?: boolean
+  /** It takes seconds to start: three scenarios that start it anew several times, and that the engine decides, are played by `npm run show:real-programs` alone. */
+  readonly startsSlowly?: boolean
   /** It is the one that shows every refusal of a model in its wire format. */
   readonly showsRefusals?: boolean
   /** Its options, given the path of each installed program. */
@@ -91,6 +93,7 @@ export const geminiProgram: Program<'gemini'> = {
   agent: 'gemini',
   adapter: 'gemini-cli',
   process: 'node',
+  startsSlowly: true,
   model: 'gemini-2.5-flash',
   api: '',
   keyName: 'GEMINI_API_KEY',
@@ -105,6 +108,7 @@ export const opencodeProgram: Program<'opencode'> = {
   agent: 'opencode',
   adapter: 'opencode',
   process: 'opencode',
+  startsSlowly: true,
   model: 'scripted-model',
   api: '/v1',
   keyName: 'OPENAI_API_KEY',

@@ -265,7 +265,7 @@ export const agentCore = {
 
   // The run
   'S2-34': {
-    means: 'Every run has a time limit: its own, else the configured one, else 1800 s.',
+    means: 'Every run has a time limit: its own, else the configured one, else 24 h (the original had 1800 s).',
     shown: [
       'src/config/config.test.ts > without any file the defaults and the built-in agents are in force',
       'test/engine/time.test.ts > a run that exceeds its time is stopped and keeps what it said',
