@@ -47,19 +47,23 @@ const isBrokenFile = (file: TestReport['testResults'][number]) =>
 
 /**
  * The files whose failed tests may be tried once more, alone; none when there is a failure that a second try would only hide: a counterexample of a property is one,
- * however rarely it is found, and what a crash has lost once is lost. Everything else may depend on what else the machine has to do.
+ * however rarely it is found, and what a crash has lost once is lost. Everything else may depend on what else the machine has to do, and so does a crash test that only
+ * waited for too long.
  */
 export function filesToTryAgain(report: TestReport | undefined, root: string): string[] {
   const failed = (report?.testResults ?? []).filter((file) => file.status === 'failed')
   const mayTry = failed.every(
     (file) =>
-      !relative(root, file.name).startsWith('test/crash/') &&
+      (!relative(root, file.name).startsWith('test/crash/') || onlyWaited(file)) &&
       !isBrokenFile(file) &&
       !file.assertionResults.some((test) => test.failureMessages.some((message) => message.includes('Property failed after'))),
   )
   const count = failed.reduce((sum, file) => sum + file.assertionResults.filter((test) => test.status === 'failed').length, 0)
   return mayTry && count <= 6 ? failed.map((file) => file.name) : []
 }
+
+const onlyWaited = (file: TestReport['testResults'][number]) =>
+  file.assertionResults.every((test) => test.failureMessages.every((message) => /^Error: not within [\d.]+ s: /.test(message)))
 
 /** What failed first and passes now counts as passed; answers its names. */
 export function mergeSecondTry(report: TestReport, second: TestReport | undefined): string[] {

@@ -25,6 +25,11 @@ it.each([
   ],
   ['a counterexample', report(file('test/engine/a.test.ts', { a: 'failed' }, 'Error: Property failed after 3 tests')), []],
   ['what a crash lost', report(file('test/crash/a.test.ts', { a: 'failed' })), []],
+  [
+    'a crash test that waited for too long',
+    report(file('test/crash/a.test.ts', { a: 'failed', b: 'passed' }, 'Error: not within 20 s: the daemon is back')),
+    ['/repo/test/crash/a.test.ts'],
+  ],
   ['a file that cannot be read', report(file('test/e2e/a.test.ts', {}, '', true)), []],
   [
     'seven',
