@@ -7,9 +7,11 @@ import type { CrashHome } from './home.ts'
 export async function wrongWithChanges(home: CrashHome, task: TaskView): Promise<string[]> {
   if (!existsSync(join(task.workspace, 'marks'))) return []
   const { files, runs } = await home.ask((client) => client.listChanges(task.id))
-  // A task that was cancelled while its run was cut off has no later one that could tell.
-  const last = task.state === 'cancelled' ? runs.at(-1) : undefined
-  const unknown = runs.filter((run) => run.state === 'unknown' && run !== last && !run.why?.includes('the database was away'))
+  // A task that was cancelled after its last runs had been cut off has no later one that could tell.
+  const nobodyCouldTell = (at: number) => task.state === 'cancelled' && runs.slice(at).every(({ state }) => state === 'unknown')
+  const unknown = runs.filter(
+    (run, at) => run.state === 'unknown' && !nobodyCouldTell(at) && !run.why?.includes('the database was away'),
+  )
   if (unknown.length > 0) return unknown.map(({ number, why }) => `C12: what run ${number} changed is not known: ${why}`)
   if (runs.some(({ state }) => state === 'unknown' || state === 'open')) return []
   const made = files.find(({ path }) => path === 'marks')
